@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,9 +22,11 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/study_progress.h"
+#include "sim/run/execute/executor.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/sweep/answer.h"
+#include "sim/study/sweep/cluster.h"
 #include "sim/study/sweep/run_points.h"
 #include "sim/study/sweep/selection.h"
 #include "sim/study/sweep/study_page.h"
@@ -43,6 +48,17 @@ struct StudyOptions {
     std::uint64_t sample = 0;
     std::optional<std::uint64_t> seed;
     std::string name;
+};
+
+/// Where its points run.
+struct PlaceOptions {
+    std::size_t workers = 0;
+    bool slurm = false;
+    sweep::SlurmOptions job;
+    std::string launcher;
+    std::size_t chunks = 0;
+
+    bool is_cluster() const { return slurm || !launcher.empty(); }
 };
 
 /// What is printed of it.
@@ -72,7 +88,7 @@ struct SweepCommand {
     AnswerOptions answer;
     std::string out;
     std::string points;
-    std::size_t workers = 0;
+    PlaceOptions place;
     bool retry_failed = false;
     bool no_run = false;
     OutputOptions print;
@@ -86,6 +102,7 @@ struct SweepCommand {
             sweep::Database database = sweep::Database::open_to_read(run.file);
             return tell(sweep::read_answer(database), database, run.file);
         }
+        check_place();
         auto [definition, selected] = defined();
         const sweep::Study planned(std::move(definition));
         const std::vector<std::uint64_t> numbers =
@@ -190,18 +207,51 @@ private:
         return of_axes;
     }
 
+    void check_place() const {
+        if (place.slurm && !place.launcher.empty()) {
+            throw ConfigError("--slurm and --launcher: a study runs by one of them");
+        }
+        const bool has_job = !place.job.partition.empty() || !place.job.time.empty();
+        if (has_job && !place.slurm) throw ConfigError("--partition and --time go with --slurm");
+        if ((place.job.nodes > 0 || place.chunks > 0) && !place.is_cluster()) {
+            throw ConfigError("--nodes and --array-size go with --slurm or --launcher");
+        }
+        if (place.is_cluster() && out.empty()) {
+            throw ConfigError("--slurm and --launcher need a folder that all computers see: give --out DIR");
+        }
+    }
+
     /// Returns the signal that ended it early, or 0.
     int run_points(const sweep::Study& planned, sweep::Database& database) const {
         const InterruptionRequest interruption;
         StudyProgress progress;
-        sweep::run_points(planned, database,
-                          {.workers = workers,
-                           .progress =
-                               [&](const sweep::Progress& now) {
-                                   if (!print.quiet) progress.show(now, interruption.signal() != 0);
-                               },
-                           .stop = [&] { return interruption.signal() != 0; }});
+        const auto show = [&](const sweep::Progress& now) {
+            if (!print.quiet) progress.show(now, interruption.signal() != 0);
+        };
+        const auto stop = [&] { return interruption.signal() != 0; };
+        if (place.is_cluster()) {
+            run_elsewhere(planned, database, show, stop);
+        } else {
+            sweep::run_points(planned, database, {.workers = place.workers, .progress = show, .stop = stop});
+        }
         return interruption.signal();
+    }
+
+    void run_elsewhere(const sweep::Study& planned, sweep::Database& database,
+                       const std::function<void(const sweep::Progress&)>& show,
+                       const std::function<bool()>& stop) const {
+        sweep::SlurmOptions job = place.job;
+        job.name = planned.name();
+        if (place.workers > 0) job.cpus = place.workers;
+        const std::size_t at_once = place.job.nodes > 0 ? place.job.nodes : run::cores();
+        const std::unique_ptr<sweep::Scheduler> scheduler =
+            place.slurm ? sweep::slurm(job) : sweep::launcher(place.launcher, at_once);
+        constexpr std::size_t usual_chunks = 64;
+        sweep::run_on_cluster(planned, database, *scheduler,
+                              {.folder = std::filesystem::path(out) / (planned.name() + ".chunks"),
+                               .most_chunks = place.chunks > 0 ? place.chunks : usual_chunks,
+                               .progress = show,
+                               .stop = stop});
     }
 
     void tell(const sweep::Answer& points_of_study, sweep::Database& database,
@@ -329,6 +379,23 @@ void add_study_options(CLI::App& command, StudyOptions& study) {
         ->type_name("NAME");
 }
 
+void add_place_options(CLI::App& command, PlaceOptions& place) {
+    command
+        .add_option("--workers", place.workers,
+                    "processes that run points (one for each core; with --slurm, of each task: 1)")
+        ->type_name("N");
+    command.add_flag("--slurm", place.slurm,
+                     "run the points as a job array of Slurm; --out is seen by all nodes");
+    command.add_option("--partition", place.job.partition, "of the job array")->type_name("P");
+    command.add_option("--time", place.job.time, "limit of a task, as sbatch takes it")->type_name("TIME");
+    command
+        .add_option("--launcher", place.launcher,
+                    "run COMMAND for each part of the study: {chunk} in it runs it")
+        ->type_name("COMMAND");
+    command.add_option("--nodes", place.job.nodes, "tasks, or commands, at once")->type_name("N");
+    command.add_option("--array-size", place.chunks, "tasks of the array, or commands (64)")->type_name("M");
+}
+
 void add_answer_options(CLI::App& command, AnswerOptions& answer) {
     command.add_option("--show", answer.show, "the metrics that the table has")
         ->type_name("METRIC,...")
@@ -371,8 +438,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
         ->type_name("N,...");
     command->add_option("--out", sweep->out, "folder for NAME.sqlite; a study in it goes on")
         ->type_name("DIR");
-    command->add_option("--workers", sweep->workers, "processes that run points (one for each core)")
-        ->type_name("N");
+    add_place_options(*command, sweep->place);
     command->add_flag("--retry-failed", sweep->retry_failed, "run points that failed again");
     command->add_flag("--no-run", sweep->no_run, "only show what has been run");
     add_answer_options(*command, sweep->answer);

@@ -291,24 +291,39 @@ std::vector<Claim> Database::claim(std::uint64_t most) {
 }
 
 void Database::finish(const std::string& key, const RunResult& result) {
+    // Only if it is still this process's: another may have taken it for dead, and run it again.
+    store(key, result, true);
+}
+
+bool Database::adopt(const std::string& key, const RunResult& result) {
+    return store(key, result, false);
+}
+
+bool Database::store(const std::string& key, const RunResult& result, bool is_own) {
     Transaction transaction(connection_);
     const bool failed = !result.error.empty();
-    // Only if it is still this process's: another may have taken it for dead, and run it again.
-    Statement end(connection_,
-                  "UPDATE runs SET state = ?, owner = NULL, wall_seconds = ?, metrics = ?, error = ? "
-                  "WHERE key = ? AND state = 'running' AND owner = ?");
+    Statement end(connection_, fmt::format("UPDATE runs SET state = ?, owner = NULL, wall_seconds = ?, "
+                                           "metrics = ?, error = ?, host = coalesce(?, host), version = ? "
+                                           "WHERE key = ? AND {}",
+                                           is_own ? "state = 'running' AND owner = ?"
+                                                  : "state IN ('pending', 'running')"));
     end.bind(1, std::string_view(failed ? "failed" : "done")).bind(2, result.wall_seconds);
     failed ? end.bind_null(3) : end.bind(3, result.metrics);
     failed ? end.bind(4, result.error) : end.bind_null(4);
-    end.bind(5, key).bind(6, owner_).run();
-    if (connection_.changes() == 1) {
-        Statement store(connection_, "INSERT OR REPLACE INTO records(key, record, spec) VALUES (?, ?, ?)");
-        store.bind(1, key);
-        failed ? store.bind_null(2) : store.bind_bytes(2, result.record);
-        failed ? store.bind_bytes(3, result.spec) : store.bind_null(3);
-        store.run();
+    result.host.empty() ? end.bind_null(5) : end.bind(5, result.host);
+    end.bind(6, std::string_view(SYSTOLE_VERSION)).bind(7, key);
+    if (is_own) end.bind(8, owner_);
+    end.run();
+    const bool is_stored = connection_.changes() == 1;
+    if (is_stored) {
+        Statement add(connection_, "INSERT OR REPLACE INTO records(key, record, spec) VALUES (?, ?, ?)");
+        add.bind(1, key);
+        failed ? add.bind_null(2) : add.bind_bytes(2, result.record);
+        failed ? add.bind_bytes(3, result.spec) : add.bind_null(3);
+        add.run();
     }
     transaction.commit();
+    return is_stored;
 }
 
 void Database::give_back(const std::string& key, std::string_view died) {

@@ -41,6 +41,7 @@ struct RunResult {
     std::string record = {};   ///< the RunRecord's bytes, compressed
     std::string spec = {};     ///< the RunSpec's bytes, compressed, of a run that failed: it has no record
     std::string error = {};    ///< empty: it succeeded
+    std::string host = {};     ///< where it ran; empty: where it was claimed
     double wall_seconds = 0.0;
 };
 
@@ -92,6 +93,9 @@ public:
     std::vector<Claim> claim(std::uint64_t most);
     /// Stores the result of a run that this process has claimed.
     void finish(const std::string& key, const RunResult& result);
+    /// Stores the result of a run that is not finished, whoever has claimed it: equal specs have equal
+    /// results. False if it is finished already, or of no point.
+    bool adopt(const std::string& key, const RunResult& result);
     /// Gives back a claimed run. `died`: its process died, which is told by `error` after three times.
     void give_back(const std::string& key, std::string_view died = {});
     /// Tells other computers that this process lives.
@@ -108,6 +112,7 @@ private:
     Database(const std::filesystem::path& file, sqlite::Connection::Mode mode);
     void check_kind(const std::filesystem::path& file);
     void register_owner();
+    bool store(const std::string& key, const RunResult& result, bool is_own);
     void make_view(std::span<const std::string> keys, std::span<const std::string> metrics);
 
     sqlite::Connection connection_;

@@ -49,8 +49,8 @@ const nlohmann::ordered_json* find_path(const nlohmann::ordered_json& report, st
 /// The metrics of a study: the common ones, then its own.
 class Metrics {
 public:
-    /// A formula may begin with "max:" or "min:", its better way. `file` leads the messages. Throws ConfigError where a formula is broken, a name is taken, or formulas
-    /// go in a circle.
+    /// A formula may begin with "max:" or "min:", its better way. `file` leads the messages. Throws
+    /// ConfigError where a formula is broken, a name is taken, or formulas go in a circle.
     Metrics(std::vector<NamedFormula> own, std::string file);
 
     const std::vector<Metric>& all() const { return all_; }

@@ -19,19 +19,12 @@
 #include "sim/run/record/content.h"
 #include "sim/run/record/record.h"
 #include "sim/study/sweep/compression.h"
+#include "sim/study/sweep/point_answer.h"
 #include "sim/view/report/report.h"
 
 namespace systole::sweep {
 
 using machine::ConfigError;
-
-/// What a worker answers of a point.
-struct PointAnswer {
-    std::string metrics;        ///< JSON
-    std::string metrics_error;  ///< of the study, not of the point
-    std::string bytes;          ///< of the record, compressed
-};
-SYSTOLE_RECORD_FIELDS(PointAnswer, metrics, metrics_error, bytes)
 
 namespace {
 
@@ -76,18 +69,6 @@ std::string fingerprint(const Study& study) {
     return run::hash_of(text + all);
 }
 
-PointAnswer answer_of(const Study& study, const run::RunRecord& record) {
-    PointAnswer answer;
-    try {
-        answer.metrics = metrics_json(study.metrics(), report::to_json(report::make_report(record)));
-    } catch (const ConfigError& error) {
-        answer.metrics_error = error.what();
-        return answer;
-    }
-    answer.bytes = compressed(run::to_bytes(record));
-    return answer;
-}
-
 /// The runs that this process has claimed and not finished; gives them back at the end.
 class Claims {
 public:
@@ -122,16 +103,6 @@ private:
 };
 
 }  // namespace
-
-std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& report) {
-    const std::vector<std::optional<double>> values = metrics.values_of(report);
-    nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        nlohmann::ordered_json& value = object[metrics.all()[i].name];
-        if (values[i]) value = number_json(*values[i]);
-    }
-    return object.dump();
-}
 
 run::RunRecord record_of(Database& database, std::uint64_t point) {
     const std::optional<std::string> stored = database.record(point);
@@ -173,8 +144,9 @@ void run_points(const Study& study, Database& database, const RunPoints& how) {
     for (const Point& point : study.points()) by_number.emplace(point.number, &point);
 
     Claims claims(database);
-    run::WorkerPool pool(
-        workers, [&](const run::RunRecord& record) { return run::to_bytes(answer_of(study, record)); });
+    run::WorkerPool pool(workers, [&](const run::RunRecord& record) {
+        return run::to_bytes(answer_of(study.metrics(), record));
+    });
     Progress progress{.counts = database.counts()};
     const Clock::time_point begin = Clock::now();
     Clock::time_point last_beat = begin;
@@ -194,24 +166,12 @@ void run_points(const Study& study, Database& database, const RunPoints& how) {
         return tasks;
     };
     const auto done = [&](std::uint64_t number, std::string answer) {
-        const char kind = answer.front();
-        answer.erase(0, 1);
-        if (kind == run::died_message) {
-            database.give_back(claims.take(number).key, answer);
+        if (answer.front() == run::died_message) {
+            database.give_back(claims.take(number).key, answer.substr(1));
             return;
         }
-        RunResult result;
-        if (kind == run::record_message) {
-            auto read = run::from_bytes<PointAnswer>(answer);
-            if (!read.metrics_error.empty()) throw ConfigError(read.metrics_error);
-            result.metrics = std::move(read.metrics);
-            result.record = std::move(read.bytes);
-            ++progress.counts.done;
-        } else {
-            result.error = std::move(answer);
-            result.spec = compressed(run::to_bytes(study.spec_of(*by_number.at(number))));
-            ++progress.counts.failed;
-        }
+        RunResult result = result_of(std::move(answer), study.spec_of(*by_number.at(number)));
+        ++(result.error.empty() ? progress.counts.done : progress.counts.failed);
         const Claims::Open open = claims.take(number);
         result.wall_seconds = seconds_since(open.begin);
         database.finish(open.key, result);

@@ -35,9 +35,6 @@ struct RunPoints {
 /// stored; the points that were under way are pending again.
 void run_points(const Study& study, Database& database, const RunPoints& how);
 
-/// The metrics of a report as JSON: an object of numbers and nulls.
-std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& report);
-
 /// The record of a finished point. Throws ConfigError where there is none.
 run::RunRecord record_of(Database& database, std::uint64_t point);
 

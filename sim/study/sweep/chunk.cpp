@@ -1,0 +1,221 @@
+#include "sim/study/sweep/chunk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <system_error>
+
+#include "hw/base/user_error.h"
+#include "hw/base/whole_file.h"
+#include "hw/machine/config_error.h"
+#include "sim/run/execute/executor.h"
+#include "sim/run/execute/worker.h"
+#include "sim/run/execute/worker_pool.h"
+#include "sim/run/record/bytes.h"
+#include "sim/run/record/spec.h"
+#include "sim/study/sweep/compression.h"
+#include "sim/study/sweep/owner.h"
+#include "sim/study/sweep/point_answer.h"
+
+namespace systole::sweep {
+
+namespace fs = std::filesystem;
+
+/// A result as it travels.
+struct ResultFile {
+    std::string metrics;
+    std::string bytes;  ///< of the record, compressed
+    std::string spec;
+    std::string error;
+    std::string metrics_error;
+    std::string host;
+    double wall_seconds = 0.0;
+};
+SYSTOLE_RECORD_FIELDS(ResultFile, metrics, bytes, spec, error, metrics_error, host, wall_seconds)
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A point whose process dies so often in a chunk fails.
+constexpr int most_deaths_in_a_chunk = 3;
+
+fs::path chunk_path(const fs::path& folder, std::size_t number) {
+    return folder / "chunks" / fmt::format("{}", number);
+}
+
+fs::path result_path(const fs::path& folder, const std::string& key) {
+    return folder / "results" / key;
+}
+
+/// An empty file that says that the result is stored: a chunk that is run again leaves the point out.
+fs::path stored_path(const fs::path& folder, const std::string& key) {
+    return folder / "stored" / key;
+}
+
+std::string contents_of_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Chunk read_chunk(const fs::path& path) {
+    if (!fs::exists(path))
+        throw machine::ConfigError(fmt::format("{}: there is no such chunk", path.string()));
+    auto chunk = run::from_bytes<Chunk>(contents_of_file(path));
+    if (chunk.schema != Chunk::current_schema || chunk.simulator != SYSTOLE_VERSION) {
+        throw machine::ConfigError(fmt::format("{}: it is {} of simulator {}; this one is {}", path.string(),
+                                               chunk.schema, chunk.simulator, SYSTOLE_VERSION));
+    }
+    return chunk;
+}
+
+/// The finished files of a folder: those under way have names that begin with a dot.
+std::vector<fs::path> files_of(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!entry.path().filename().string().starts_with('.')) files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+}  // namespace
+
+std::size_t write_chunks(const Study& study, const std::vector<Claim>& claims, std::size_t most,
+                         const fs::path& folder) {
+    std::error_code error;
+    fs::remove_all(folder / "chunks", error);
+    fs::remove_all(folder / "stored", error);
+    fs::create_directories(folder / "stored", error);
+    fs::create_directories(folder / "chunks", error);
+    fs::create_directories(folder / "results", error);
+    std::map<std::uint64_t, const Point*> by_number;
+    for (const Point& point : study.points()) by_number.emplace(point.number, &point);
+    const std::size_t count = std::min(most, claims.size());
+    std::size_t next = 0;
+    for (std::size_t number = 0; number < count; ++number) {
+        Chunk chunk{.study = study.definition().file, .metrics = {}, .points = {}};
+        for (const auto& [name, formula] : study.definition().metrics)
+            chunk.metrics.push_back({name, formula});
+        const std::size_t end = claims.size() * (number + 1) / count;
+        for (; next < end; ++next) {
+            const run::RunSpec spec = study.spec_of(*by_number.at(claims[next].number));
+            chunk.points.push_back(
+                {.number = claims[next].number, .key = claims[next].key, .spec = run::to_bytes(spec)});
+        }
+        write_file(chunk_path(folder, number), run::to_bytes(chunk));
+    }
+    return count;
+}
+
+std::vector<std::string> keys_of_chunks(const fs::path& folder) {
+    std::vector<std::string> keys;
+    for (const fs::path& file : files_of(folder / "chunks")) {
+        for (ChunkPoint& point : read_chunk(file).points) keys.push_back(std::move(point.key));
+    }
+    return keys;
+}
+
+void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) {
+    const Chunk chunk = read_chunk(chunk_path(folder, number));
+    std::vector<NamedFormula> own;
+    for (const ChunkMetric& metric : chunk.metrics) own.emplace_back(metric.name, metric.formula);
+    const Metrics metrics(std::move(own), chunk.study);
+
+    struct UnderWay {
+        const ChunkPoint* point;
+        run::RunSpec spec;
+        Clock::time_point begin = {};
+        int deaths = 0;
+    };
+    std::map<std::uint64_t, UnderWay> all;
+    std::vector<std::uint64_t> waiting;
+    for (const ChunkPoint& point : chunk.points) {
+        // What a run of this chunk did before it was ended.
+        if (fs::exists(result_path(folder, point.key)) || fs::exists(stored_path(folder, point.key)))
+            continue;
+        all.emplace(point.number, UnderWay{.point = &point, .spec = run::read_spec(point.spec)});
+        waiting.push_back(point.number);
+    }
+    const std::string host = this_process().host;
+    const auto write = [&](const UnderWay& point, RunResult result, const std::string& metrics_error) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - point.begin).count();
+        write_file(result_path(folder, point.point->key),
+                   run::to_bytes(ResultFile{.metrics = result.metrics,
+                                            .bytes = result.record,
+                                            .spec = result.spec,
+                                            .error = result.error,
+                                            .metrics_error = metrics_error,
+                                            .host = host,
+                                            .wall_seconds = seconds}));
+    };
+    run::WorkerPool pool(how.workers == 0 ? run::cores() : how.workers, [&](const run::RunRecord& record) {
+        return run::to_bytes(answer_of(metrics, record));
+    });
+    const auto more = [&] {
+        std::vector<run::Task> tasks;
+        for (const std::uint64_t each : waiting) tasks.push_back({.number = each, .spec = all.at(each).spec});
+        waiting.clear();
+        return tasks;
+    };
+    const auto done = [&](std::uint64_t each, std::string answer) {
+        UnderWay& point = all.at(each);
+        if (answer.front() == run::died_message) {
+            if (++point.deaths < most_deaths_in_a_chunk) {
+                waiting.push_back(each);
+                return;
+            }
+            RunResult result;
+            result.error =
+                fmt::format("{}, in each of {} attempts", answer.substr(1), most_deaths_in_a_chunk);
+            result.spec = compressed(point.point->spec);
+            write(point, std::move(result), {});
+            return;
+        }
+        try {
+            write(point, result_of(std::move(answer), point.spec), {});
+        } catch (const machine::ConfigError& error) {
+            write(point, {}, error.what());
+        }
+    };
+    const auto sent = [&](pid_t, const run::Task& task) { all.at(task.number).begin = Clock::now(); };
+    pool.run(more, done, sent, [&] {
+        if (how.stop && how.stop()) pool.stop();
+    });
+}
+
+Gathered gather(const fs::path& folder, Database& database) {
+    Gathered gathered;
+    for (const fs::path& file : files_of(folder / "results")) {
+        ResultFile read;
+        try {
+            read = run::from_bytes<ResultFile>(contents_of_file(file));
+        } catch (const UserError& error) {
+            throw machine::ConfigError(
+                fmt::format("{}: it is no result of a study: {}", file.string(), error.what()));
+        }
+        const std::string key = file.filename().string();
+        gathered.keys.push_back(key);
+        if (!read.metrics_error.empty()) {
+            gathered.metrics_error = read.metrics_error;
+        } else if (database.adopt(key, {.metrics = read.metrics,
+                                        .record = read.bytes,
+                                        .spec = read.spec,
+                                        .error = read.error,
+                                        .host = read.host,
+                                        .wall_seconds = read.wall_seconds})) {
+            ++gathered.stored;
+        }
+        write_file(stored_path(folder, key), {});
+        std::error_code ignored;
+        fs::remove(file, ignored);  // a file that stays is stored again, which changes nothing
+    }
+    return gathered;
+}
+
+}  // namespace systole::sweep

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/run/record/fields.h"
+#include "sim/study/sweep/database.h"
+#include "sim/study/sweep/study.h"
+
+/// A part of a study for another computer, in files of a folder that both see: what to run in
+/// chunks/NUMBER, and a file for each result in results/KEY, which appears whole or not at all and becomes an
+/// empty file stored/KEY. So no database is written over a network.
+namespace systole::sweep {
+
+struct ChunkPoint {
+    std::uint64_t number = 0;
+    std::string key;
+    std::string spec;  ///< bytes of the RunSpec; its files are read at their paths
+};
+SYSTOLE_RECORD_FIELDS(ChunkPoint, number, key, spec)
+
+struct ChunkMetric {
+    std::string name;
+    std::string formula;
+};
+SYSTOLE_RECORD_FIELDS(ChunkMetric, name, formula)
+
+struct Chunk {
+    static constexpr std::string_view current_schema = "sim.study_chunk/1";
+
+    std::string schema{current_schema};
+    std::string simulator = SYSTOLE_VERSION;
+    std::string study;  ///< its file, for messages
+    std::vector<ChunkMetric> metrics;
+    std::vector<ChunkPoint> points;
+};
+SYSTOLE_RECORD_FIELDS(Chunk, schema, simulator, study, metrics, points)
+
+/// Splits the claimed points into at most `most` chunks and writes them, instead of those that are there.
+/// Neighbours stay together, because they share compiled networks. Returns their number. Throws OutputError.
+std::size_t write_chunks(const Study& study, const std::vector<Claim>& claims, std::size_t most,
+                         const std::filesystem::path& folder);
+
+/// The keys of the points of all chunks of the folder.
+std::vector<std::string> keys_of_chunks(const std::filesystem::path& folder);
+
+struct RunChunk {
+    std::size_t workers = 1;          ///< processes; 0: one for each core
+    std::function<bool()> stop = {};  ///< whether to end as soon as the points under way are finished
+};
+
+/// Runs the points of a chunk that have no result yet. Throws UserError where the chunk cannot be read, or is
+/// of another version of the simulator.
+void run_chunk(const std::filesystem::path& folder, std::size_t number, const RunChunk& how);
+
+/// Stores the results that are in the folder and removes their files. A broken file is left and named.
+struct Gathered {
+    std::size_t stored = 0;
+    std::vector<std::string> keys;  ///< of all results that were there
+    std::string metrics_error;      ///< of the study: its metrics cannot be computed
+};
+Gathered gather(const std::filesystem::path& folder, Database& database);
+
+}  // namespace systole::sweep

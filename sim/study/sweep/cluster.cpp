@@ -1,0 +1,153 @@
+#include "sim/study/sweep/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "hw/machine/config_error.h"
+#include "sim/study/sweep/chunk.h"
+#include "sim/study/sweep/command_line.h"
+
+namespace systole::sweep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view ticket_note = "cluster_ticket";
+
+/// All pending points.
+std::vector<Claim> claim_all(Database& database) {
+    std::vector<Claim> all;
+    while (true) {
+        const std::vector<Claim> more = database.claim(most_points);
+        if (more.empty()) return all;
+        all.insert(all.end(), more.begin(), more.end());
+    }
+}
+
+/// The points that this process has claimed and that have no result; gives them back at the end.
+class Missing {
+public:
+    Missing(Database& database, const std::vector<Claim>& claims) : database_(database) {
+        for (const Claim& claim : claims) keys_.insert(claim.key);
+    }
+    Missing(const Missing&) = delete;
+    Missing& operator=(const Missing&) = delete;
+    ~Missing() {
+        try {
+            give_back({});
+        } catch (const UserError&) {
+            return;  // the next process sees that this one has ended
+        }
+    }
+
+    void found(const std::vector<std::string>& keys) {
+        for (const std::string& key : keys) keys_.erase(key);
+    }
+    bool empty() const { return keys_.empty(); }
+    /// `lost`: why they have no result, which counts against them; or empty.
+    void give_back(std::string_view lost) {
+        for (const std::string& key : keys_) database_.give_back(key, lost);
+        keys_.clear();
+    }
+
+private:
+    Database& database_;
+    std::set<std::string> keys_;
+};
+
+class ClusterLoop {
+public:
+    ClusterLoop(const Study& study, Database& database, Scheduler& scheduler, const ClusterRun& how)
+        : study_(study), database_(database), scheduler_(scheduler), how_(how), begin_(Clock::now()) {}
+
+    void run() {
+        gather_results();  // of a process that was killed
+        bool is_resumed = scheduler_.resume(database_.note(ticket_note));
+        while (!wants_stop()) {
+            const std::vector<Claim> claims = claim_all(database_);
+            if (claims.empty()) break;
+            Missing missing(database_, claims);
+            if (!is_resumed) submit(claims);
+            wait_for(missing);
+            database_.set_note(ticket_note, "");
+            if (wants_stop()) break;
+            missing.give_back(is_resumed ? std::string_view()
+                                         : "its chunk ended without a result: see the scheduler's logs");
+            is_resumed = false;
+        }
+    }
+
+private:
+    bool wants_stop() const { return how_.stop && how_.stop(); }
+
+    void submit(const std::vector<Claim>& claims) {
+        const std::size_t chunks = write_chunks(study_, claims, how_.most_chunks, how_.folder);
+        scheduler_.submit(how_.folder, chunks);
+        database_.set_note(ticket_note, scheduler_.ticket());
+    }
+
+    void wait_for(Missing& missing) {
+        constexpr auto pause = std::chrono::milliseconds(300);
+        while (!missing.empty()) {
+            if (wants_stop()) {
+                scheduler_.cancel();
+                missing.found(gather_results());
+                return;
+            }
+            const bool is_active = scheduler_.is_active();  // before the results are gathered
+            missing.found(gather_results());
+            if (!is_active) return;
+            tell();
+            std::this_thread::sleep_for(pause);
+        }
+    }
+
+    std::vector<std::string> gather_results() {
+        Gathered gathered = gather(how_.folder, database_);
+        finished_ += gathered.stored;
+        if (!gathered.metrics_error.empty()) {
+            scheduler_.cancel();
+            throw machine::ConfigError(gathered.metrics_error);
+        }
+        return std::move(gathered.keys);
+    }
+
+    void tell() {
+        constexpr auto between = std::chrono::seconds(2);
+        const Clock::time_point now = Clock::now();
+        if (now - told_ < between) return;
+        told_ = now;
+        database_.beat();
+        if (!how_.progress) return;
+        how_.progress({.counts = database_.counts(),
+                       .finished = finished_,
+                       .seconds = std::chrono::duration<double>(now - begin_).count()});
+    }
+
+    const Study& study_;
+    Database& database_;
+    Scheduler& scheduler_;
+    const ClusterRun& how_;
+    const Clock::time_point begin_;
+    Clock::time_point told_ = {};
+    std::uint64_t finished_ = 0;
+};
+
+}  // namespace
+
+void run_on_cluster(const Study& study, Database& database, Scheduler& scheduler, const ClusterRun& how) {
+    ClusterLoop(study, database, scheduler, how).run();
+}
+
+std::string chunk_command(const std::filesystem::path& folder, const std::string& number,
+                          std::size_t workers) {
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+    return fmt::format("{} study-chunk {} {} --workers {}", shell_word(program.string()),
+                       shell_word(std::filesystem::absolute(folder).string()), number, workers);
+}
+
+}  // namespace systole::sweep
