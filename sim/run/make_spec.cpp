@@ -78,10 +78,14 @@ Json read_baseline(const std::string& name, const PathFinder& paths) {
 }  // namespace
 
 machine::MachineConfig read_machine(const RunConfig& config, const PathFinder& paths) {
-    const std::filesystem::path path = paths.find(config.machine, "machines");
-    nlohmann::json object = machine::read_json_object(path);
-    const std::string place =
-        config.machine_settings.empty() ? path.string() : path.string() + " and command line";
+    std::string place = "machine";
+    nlohmann::json object = config.machine_object;
+    if (object.is_null()) {
+        const std::filesystem::path path = paths.find(config.machine, "machines");
+        place = path.string();
+        object = machine::read_json_object(path);
+    }
+    if (!config.machine_settings.empty()) place += " and " + config.settings_place;
     apply_to_machine(config.machine_settings, object, place);
     return machine::read_machine(object, place);
 }

@@ -202,8 +202,6 @@ void describe(Visitor& visitor, RunConfig& config) {
 
 namespace {
 
-constexpr std::string_view machine_prefix = "machine.";
-
 /// Drops the keys that belong to the replaced value of a key and mean nothing without it.
 void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     const std::string_view key = setting.key;
@@ -331,14 +329,24 @@ std::optional<InputShape> parse_input_shape(std::string_view text) {
 }
 
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings) {
+    std::string place = file.empty() ? "command line" : file.string();
+    if (!file.empty() && !settings.empty()) place += " and command line";
+    return read_run(file, nlohmann::json::object(), settings, place);
+}
+
+RunConfig read_run(const std::filesystem::path& file, const nlohmann::json& keys,
+                   std::span<const Setting> settings, const std::string& place) {
     nlohmann::json object = nlohmann::json::object();
     if (file.empty()) {
         object["schema"] = RunConfig().schema;
     } else {
         object = machine::read_json_object(file);
     }
-    std::string place = file.empty() ? "command line" : file.string();
-    if (!file.empty() && !settings.empty()) place += " and command line";
+    for (const auto& [key, value] : keys.items()) drop_dependent_keys({key, value}, object);
+    for (const auto& [key, value] : keys.items()) {
+        if (value.is_null()) machine::check_known(key, run_keys(), place);
+        apply({key, value}, object, place);
+    }
 
     RunConfig config;
     for (const Setting& setting : settings) {

@@ -24,9 +24,15 @@ struct Setting {
     nlohmann::json value;
 };
 
+/// Whether a text may be the dotted key of a setting: no part is empty, and it is not too long.
+bool is_setting_key(std::string_view key);
+
 /// Reads "KEY=VALUE". The value is JSON if it can be parsed as such (512, true, ["a", "b"]) and text
 /// otherwise. Throws ConfigError if the key is missing.
 Setting parse_setting(std::string_view text);
+
+/// Keys of settings that begin so are those of the machine.
+inline constexpr std::string_view machine_prefix = "machine.";
 
 /// Sets the key in the object and creates missing objects on its path; the value null removes the key. `file`
 /// leads the messages. Throws ConfigError if a value on the path is not an object.
@@ -101,8 +107,11 @@ struct RunConfig {
 
     /// The settings of the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;
+    std::string settings_place = "command line";  ///< of the settings, in messages
     /// The run file, or empty.
     std::filesystem::path file;
+    /// The object of a machine file, which is then in no file; null: `machine` names the file.
+    nlohmann::json machine_object;
 };
 
 /// Reads a run file (or none, if the path is empty) and applies the settings to it. A setting "machine.KEY"
@@ -110,6 +119,11 @@ struct RunConfig {
 /// batch and calibration, a model drops the program, an input drops the labels, and a preset drops
 /// input_scale, mean, std and channels, unless they are set after it. Throws ConfigError.
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings);
+
+/// The same where the `keys` of a run file, in any order, come before the settings: they replace those of the
+/// file, and null removes one. `place` leads the messages.
+RunConfig read_run(const std::filesystem::path& file, const nlohmann::json& keys,
+                   std::span<const Setting> settings, const std::string& place);
 
 /// The effective configuration, the settings of the machine included.
 nlohmann::ordered_json to_json(const RunConfig& config);

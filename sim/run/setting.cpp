@@ -11,16 +11,27 @@
 
 namespace systole::run {
 
+namespace {
+
+constexpr std::size_t longest_key = 256;
+
+bool has_empty_part(std::string_view key) {
+    return key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_setting_key(std::string_view key) {
+    return !has_empty_part(key) && key.size() <= longest_key;
+}
+
 Setting parse_setting(std::string_view text) {
     const std::size_t equals = text.find('=');
     const std::string_view key = text.substr(0, equals);
-    const bool broken =
-        key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string_view::npos;
-    if (equals == std::string_view::npos || broken) {
+    if (equals == std::string_view::npos || has_empty_part(key)) {
         throw machine::ConfigError(
             fmt::format("--set {}: it must be KEY=VALUE, as in machine.clock_mhz=1050", text));
     }
-    constexpr std::size_t longest_key = 256;
     if (key.size() > longest_key) {
         throw machine::ConfigError(
             fmt::format("--set: a key has {} characters; at most {}", key.size(), longest_key));

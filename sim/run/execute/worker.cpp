@@ -4,16 +4,19 @@
 
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/request.h"
 
 namespace systole::run {
 namespace {
@@ -26,10 +29,26 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     }
 }
 
+/// Passes warnings on, and observes nothing else.
+class Warnings final : public Observer {
+public:
+    explicit Warnings(const std::function<void(const std::string&)>& warn) : warn_(warn) {}
+
+    void warn(const std::string& message) override { warn_(message); }
+    void begin(const isa::Program&, const machine::MachineConfig&) override {}
+    hw::TraceSink* trace() override { return nullptr; }
+    hw::RegisterSink* registers() override { return nullptr; }
+    void finish(const RunRecord&) override {}
+    void failed() noexcept override {}
+
+private:
+    const std::function<void(const std::string&)>& warn_;
+};
+
 class Worker {
 public:
-    Worker(int in, int out, fs::path folder, const Summary& summary)
-        : in_(in), out_(out), folder_(std::move(folder)), summary_(summary) {}
+    Worker(int in, int out, fs::path folder, const Summary& summary, const RequestAnswers& requests)
+        : in_(in), out_(out), folder_(std::move(folder)), summary_(summary), requests_(requests) {}
 
     void serve() {
         while (const std::optional<std::string> message = read_message(in_)) {
@@ -41,6 +60,10 @@ public:
                     break;
                 case spec_message:
                     if (!write_message(out_, answer(body))) return;
+                    break;
+                case request_message:
+                    if (!requests_.report) throw RecordError("stdin: this worker takes no requests in JSON");
+                    if (!write_message(out_, answer_request(body))) return;
                     break;
                 default:
                     throw RecordError("stdin: a message is of an unknown kind");
@@ -95,11 +118,7 @@ private:
                 labels.emplace_back(copy, content->path.text);
                 content->path.text = copy;
             }
-            const Prepared* const prepared = here.timing_only ? &prepared_for(here) : nullptr;
-            const ChildAnswer child = do_in_child([&] {
-                ::close(in_);
-                ::close(out_);
-                RunRecord record = prepared ? simulate(here, *prepared) : run(here);
+            const ChildAnswer child = run_in_child(here, nullptr, [&](RunRecord record) {
                 record.spec = asked;
                 return summary_ ? summary_(record) : to_bytes(record);
             });
@@ -110,10 +129,40 @@ private:
         }
     }
 
+    std::string answer_request(std::string_view text) {
+        try {
+            const std::variant<RunConfig, machine::MachineConfig> request = read_request(text);
+            if (const auto* machine = std::get_if<machine::MachineConfig>(&request)) {
+                return report_message + machine::to_json(*machine).dump();
+            }
+            const RunConfig& config = std::get<RunConfig>(request);
+            Warnings warnings(requests_.warn);
+            const ChildAnswer child =
+                run_in_child(make_spec(config), &warnings,
+                             [&](const RunRecord& record) { return requests_.report(record, config); });
+            if (child.is_result) return report_message + child.bytes;
+            return (child.died ? died_message : error_message) + child.bytes;
+        } catch (const std::exception& caught) {
+            return error_message + std::string(caught.what());
+        }
+    }
+
+    /// Runs the spec, and makes the answer of its record, in another process.
+    ChildAnswer run_in_child(const RunSpec& spec, Observer* observer,
+                             const std::function<std::string(RunRecord)>& answer) {
+        const Prepared* const prepared = spec.timing_only ? &prepared_for(spec) : nullptr;
+        return do_in_child([&] {
+            ::close(in_);
+            ::close(out_);
+            return answer(prepared ? simulate(spec, *prepared, observer) : run(spec, observer));
+        });
+    }
+
     const int in_;
     const int out_;
     const fs::path folder_;
     const Summary& summary_;
+    const RequestAnswers& requests_;
     std::list<std::pair<std::string, Prepared>> prepared_;  ///< by key, the last used first
 };
 
@@ -123,8 +172,8 @@ std::filesystem::path place_of(const fs::path& folder, const Content& content) {
     return folder / content.hash / content.name;
 }
 
-void serve(int in, int out, const fs::path& folder, const Summary& summary) {
-    Worker(in, out, folder, summary).serve();
+void serve(int in, int out, const fs::path& folder, const Summary& summary, const RequestAnswers& requests) {
+    Worker(in, out, folder, summary, requests).serve();
 }
 
 }  // namespace systole::run
