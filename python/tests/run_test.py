@@ -1,0 +1,264 @@
+"""Runs and their records, against what ``sim run`` prints."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import systole
+
+IMAGES = "models/mnist_cnn/digits-images.idx3-ubyte.gz"
+LABELS = "models/mnist_cnn/digits-labels.idx1-ubyte.gz"
+TIMED = {"machine": "tpu_v1", "model": "mnist_cnn", "timing_only": True}
+
+
+def report_of(*arguments: str) -> Any:
+    done = subprocess.run(
+        [systole.find_simulator(), "run", *arguments, "--json"], capture_output=True, check=True, text=True
+    )
+    return json.loads(done.stdout)
+
+
+def digits(count: int) -> np.ndarray:
+    pixels = np.frombuffer(gzip.open(IMAGES).read(), np.uint8, offset=16)
+    return pixels.reshape(-1, 28, 28, 1)[:count]
+
+
+def digit_labels(count: int) -> np.ndarray:
+    return np.frombuffer(gzip.open(LABELS).read(), np.uint8, offset=8)[:count]
+
+
+def test_a_record_is_the_report_of_sim_run() -> None:
+    record = systole.run(file="mnist_cnn", limit=40, settings={"machine.clock_mhz": 900})
+    expected = report_of("mnist_cnn", "--limit", "40", "--set", "machine.clock_mhz=900")
+    for each in (record, expected):
+        each.pop("simulator")
+    assert record.configuration["run"].pop("outputs") != ""  # the package's own folder
+    expected["configuration"]["run"].pop("outputs")
+    assert dict(record) == expected
+    assert record.accuracy == 1.0
+    assert record["energy"]["joules"] == record.energy.joules == expected["energy"]["joules"]
+    assert record.metric("energy.joules") == expected["energy"]["joules"]
+    assert record.metric("layers.conv2d.cycles") == record.metric("layers.0.cycles") == record.layers[0].cycles
+    with pytest.raises(systole.Error, match=r"metric layers.conv9.cycles: the report has no conv9 there"):
+        record.metric("layers.conv9.cycles")
+    with pytest.raises(AttributeError, match="no cycels here"):
+        record.cycels  # noqa: B018
+
+
+def test_arrays_go_in_and_come_out() -> None:
+    images, labels = digits(30), digit_labels(30)
+    record = systole.run("tpu_v1", "mnist_cnn", images, labels=labels, batch=16)
+    assert record.inferences == 30
+    assert record.accuracy == 1.0
+    assert record.predictions.tolist() == labels.tolist()
+    (name,) = record.outputs
+    scores = record.outputs[name]
+    assert scores.shape == (30, 10)
+    assert scores.dtype == np.float32
+    assert scores.argmax(axis=1).tolist() == labels.tolist()
+    from_file = systole.run("tpu_v1", "mnist_cnn", IMAGES, limit=30, batch=16)
+    assert np.array_equal(from_file.outputs[name], scores)
+    assert from_file.cycles == record.cycles
+    # Other images give other answers: what goes in is what was given.
+    turned = systole.run("tpu_v1", "mnist_cnn", images[::-1], calibration=images, batch=16)
+    assert turned.predictions.tolist() == labels[::-1].tolist()
+
+
+def test_arrays_by_the_names_of_inputs_and_in_lists() -> None:
+    graph_input = systole.run("tpu_v1", "mnist_cnn", IMAGES, limit=4, batch=4)
+    in_list = systole.run("tpu_v1", "mnist_cnn", [digits(2), digits(4)[2:]], batch=4)
+    assert in_list.predictions.tolist() == graph_input.predictions.tolist()
+    with pytest.raises(systole.Error, match="nothing"):
+        systole.run("tpu_v1", "mnist_cnn", {"nothing": digits(4)}, batch=4)
+    name = _input_name()
+    by_name = systole.run("tpu_v1", "mnist_cnn", {name: digits(4)}, batch=4)
+    assert by_name.predictions.tolist() == graph_input.predictions.tolist()
+
+
+def _input_name() -> str:
+    """The name that the simulator itself gives the input in its message about a wrong name."""
+    try:
+        systole.run("tpu_v1", "mnist_cnn", {"nothing": digits(1)})
+    except systole.Error as error:
+        return str(error).rsplit('"', 2)[-2] if '"' in str(error) else str(error).split()[-1]
+    raise AssertionError("a wrong name is no error")
+
+
+def test_a_timing_only_run_has_no_values() -> None:
+    record = systole.run(**TIMED)
+    assert record.outputs == {}
+    assert record.predictions.size == 0
+    assert record.cycles > 0
+
+
+def test_the_float_reference_in_a_folder(tmp_path: Path) -> None:
+    record = systole.run(
+        "tpu_v1", "mnist_cnn", digits(8), float_outputs=tmp_path / "float", outputs=tmp_path / "chip", batch=8
+    )
+    (name,) = record.float_outputs
+    assert np.abs(record.float_outputs[name] - record.outputs[name]).max() < 0.5
+    assert not np.array_equal(record.float_outputs[name], record.outputs[name])
+    assert (tmp_path / "chip" / f"{name}.npy").exists()
+
+
+def test_a_machine_is_a_dictionary() -> None:
+    machine = systole.machine("tpu_v1")
+    assert machine == systole.machine("configs/machines/tpu_v1.json") == systole.machine(machine)
+    batch = {"model": "mnist_cnn", "timing_only": True, "batch": 8}
+    assert systole.run(machine, **batch).cycles == systole.run("tpu_v1", **batch).cycles
+    machine["name"] = "slow"
+    machine["clock_mhz"] = np.int64(350)
+    record = systole.run(machine, **batch)
+    assert record.machine == "slow"
+    assert record.cycles == report_of(
+        "--machine", "tpu_v1", "--model", "mnist_cnn", "--timing-only", "--batch", "8",
+        "--set", "machine.clock_mhz=350"
+    )["cycles"]  # fmt: skip
+    assert systole.machine("tpu_v1", {"machine.weight_fifo.depth_tiles": 8})["weight_fifo"]["depth_tiles"] == 8
+
+
+WRONG = [
+    (dict(TIMED, bach=3), 'run: bach is 3; it is not a known key; did you mean "batch"?'),
+    (dict(TIMED, batch=0), "run: batch is 0; it must be a whole number from 1 to 4294967295"),
+    (dict(TIMED, machine={"schema": "sim.machine/1", "clock": 1}), "machine: clock is 1; it is not a known key"),
+    (dict(TIMED, settings={"machine.clock_mhz": -1}), "configs/machines/tpu_v1.json and settings: clock_mhz is -1"),
+    (dict(TIMED, settings=[1]), 'settings: a dictionary is needed, as in {"machine.clock_mhz": 900}'),
+    (dict(TIMED, batch=float("nan")), "the request cannot be sent to the simulator: "),
+    (dict(TIMED, batch=object()), "the request cannot be sent to the simulator: object is no value of a key"),
+    (dict(TIMED, model="nothing"), "nothing: there is no such file"),
+    (dict(TIMED, timing_only=False, input=3), "input: int is neither a path nor a NumPy array"),
+    (dict(TIMED, timing_only=False, input=np.array([{}])), "input: the array cannot be written: "),
+    (dict(TIMED, timing_only=False, input=np.zeros((2, 3), np.uint8)), "input (array): the images are 2x3x1"),
+    ({}, 'run: machine is missing; a run needs a machine, as in "tpu_v1"'),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG)
+def test_errors_are_those_of_the_simulator(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(systole.Error) as caught:
+        systole.run(**arguments)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_many_runs_in_their_order() -> None:
+    clocks = list(range(400, 460, 5))
+    runs = [dict(TIMED, settings={"machine.clock_mhz": clock}) for clock in clocks]
+    runs.insert(3, dict(TIMED, bach=3))
+    records = systole.run_many(runs, workers=2, progress=False)
+    assert isinstance(records[3], systole.Error)
+    assert "bach is 3" in str(records.pop(3))
+    assert [record.configuration.machine.clock_mhz for record in records] == clocks
+    assert records[4].cycles == systole.run(**runs[5]).cycles
+    assert systole.run_many([], progress=True) == []
+    with pytest.raises(systole.Error, match="workers is 0; it must be at least 1"):
+        systole.run_many(runs, workers=0)
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    systole.run_many([TIMED, dict(TIMED, bach=3)], workers=1)
+    said = capsys.readouterr().err
+    assert "1 of 2 runs, " in said and " s left" in said
+    assert "2 of 2 runs, 1 failed" in said
+    systole.run_many([TIMED], progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_record_for_notebooks_and_files(tmp_path: Path) -> None:
+    record = systole.run(**TIMED)
+    assert f"{record.cycles:,} cycles" in record._repr_html_()
+    assert f"{record.cycles:,} cycles" in repr(record)
+    assert json.loads(record.save(tmp_path / "a").read_text()) == dict(record)
+    subprocess.run(
+        [systole.find_simulator(), "report", tmp_path / "a", "--out", tmp_path / "a.html"],
+        check=True,
+        capture_output=True,
+    )
+    assert (tmp_path / "a.html").stat().st_size > 100_000
+
+
+def program(folder: Path, script: str) -> str:
+    file = folder / "sim"
+    file.write_text("#!/bin/sh\n" + script)
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    return os.fspath(file)
+
+
+def test_a_simulator_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYSTOLE_SIM", program(tmp_path, "echo 'sim: no disk' >&2; exit 3\n"))
+    with pytest.raises(systole.Error, match=r"^the simulator ended with code 3: sim: no disk$"):
+        systole.run(**TIMED)
+    monkeypatch.setenv("SYSTOLE_SIM", program(tmp_path, "kill -9 $$\n"))
+    with pytest.raises(systole.Error, match=r"^the simulator ended with signal 9 \(SIGKILL\)$"):
+        systole.run(**TIMED)
+    assert len([e for e in systole.run_many([TIMED] * 3, workers=2) if isinstance(e, systole.Error)]) == 3
+
+
+def test_where_the_simulator_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = program(tmp_path, "")
+    monkeypatch.delenv("SYSTOLE_SIM", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert systole.find_simulator() == given
+    monkeypatch.setenv("SYSTOLE_SIM", os.fspath(tmp_path / "none"))
+    with pytest.raises(systole.Error, match="SYSTOLE_SIM is .*; there is no such program"):
+        systole.find_simulator()
+
+
+def test_warnings_of_the_simulator(recwarn: pytest.WarningsRecorder) -> None:
+    record = systole.run("tpu_v1", "mnist_cnn", digits(4).astype(np.float32), batch=4)
+    assert record.warnings == [str(each.message) for each in recwarn if each.category is systole.SimulatorWarning]
+    assert len(record.warnings) == 1
+    assert record.warnings[0].startswith("input (array): the largest value is 247; the network expects")
+
+
+def test_progress_in_a_notebook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            assert raw
+            shown.append(data["text/plain"])
+
+    notebook, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    notebook.get_ipython = object  # type: ignore[attr-defined]
+    display.display = lambda data, raw, display_id: Handle()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    systole.run_many([TIMED, TIMED], workers=1)
+    assert shown[0].startswith("1 of 2 runs, ")
+    assert shown[1] == "2 of 2 runs"
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_ends_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = tmp_path / "pids"
+    monkeypatch.setenv("SYSTOLE_SIM", program(tmp_path, f"echo $$ >> {pids}\nexec sleep 1000\n"))
+
+    def interrupt() -> None:
+        while not pids.exists() or len(pids.read_text().split()) < 2:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        systole.run_many([TIMED] * 4, workers=2, progress=False)
+    thread.join()
+    for pid in pids.read_text().split():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
