@@ -135,7 +135,7 @@ private:
             if (const auto* machine = std::get_if<machine::MachineConfig>(&request)) {
                 return report_message + machine::to_json(*machine).dump();
             }
-            const RunConfig& config = std::get<RunConfig>(request);
+            const auto& config = std::get<RunConfig>(request);
             Warnings warnings(requests_.warn);
             const ChildAnswer child =
                 run_in_child(make_spec(config), &warnings,
