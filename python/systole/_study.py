@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
 FilePath = Union[str, "os.PathLike[str]"]
+_MESSAGE = "sim: "
 _SOME_FAILED = 1  # exit code of a study with points that failed
 
 
@@ -136,7 +137,8 @@ def sweep(
             command += _option(name, value)
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode not in (0, _SOME_FAILED) or not done.stdout:
-        lines = done.stderr.decode(errors="replace").splitlines() or [f"sim sweep ended with {done.returncode}"]
-        raise Error(lines[-1].removeprefix("sim: "))
+        lines = done.stderr.decode(errors="replace").splitlines()
+        said = [line[len(_MESSAGE) :] for line in lines if line.startswith(_MESSAGE)]
+        raise Error(said[-1] if said else f"sim sweep ended with code {done.returncode}")
     name = json.loads(done.stdout)["study"]
     return load_study(Path(out) / f"{name}.sqlite")
