@@ -20,12 +20,13 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
+packages_cluster := $(packages_test) scripts/packages_cluster.txt
 packages_judge := $(packages_build) scripts/packages_judge.txt
 
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test judge judge-networks format format-check includes tidy packages-build packages-judge packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test cluster-test cluster-test-long judge judge-networks format format-check includes tidy packages-build packages-cluster packages-judge packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -38,6 +39,7 @@ help:
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
 	@echo "make kill-test  KILLS=$(KILLS) random kills of the processes of a study of KILL_POINTS=$(KILL_POINTS) points"
+	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
@@ -114,6 +116,17 @@ kill-test: packages-test
 	SYSTOLE_KILLS=$(KILLS) SYSTOLE_KILL_POINTS=$(KILL_POINTS) SYSTOLE_KILL_SEED=$(KILL_SEED) \
 	    build/dev/system "Killed processes lose only the points under way"
 
+# A Slurm of one node, as root.
+cluster-test: packages-cluster
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS) --target system sim
+	scripts/cluster.sh build/dev/system "[cluster]~[.long]"
+
+cluster-test-long: packages-cluster
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS) --target system sim
+	scripts/cluster.sh build/dev/system "[cluster]"
+
 # Other people's programs compute what sim must compute; tests/judges/README.md says how. Not part of `make test`.
 judge: packages-judge
 	cmake --preset release
@@ -130,6 +143,9 @@ judge-networks: packages-judge
 	$(judge_python) tests/judges/networks.py $(addprefix --network ,$(JUDGE_NETWORKS))
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
+
+packages-cluster:
+	@scripts/install_packages.sh $(packages_cluster)
 
 packages-judge:
 	@scripts/install_packages.sh $(packages_judge)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,17 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/study_progress.h"
 #include "sim/run/execute/executor.h"
+#include "sim/run/execute/scratch_folder.h"
 #include "sim/run/run_config.h"
 #include "sim/study/advise/advice_page.h"
 #include "sim/study/advise/advise.h"
+#include "sim/study/sweep/answer.h"
+#include "sim/study/sweep/database.h"
+#include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/study.h"
+#include "sim/study/sweep/study_page.h"
 #include "sim/view/report/report_file.h"
 #include "sim/view/terminal/layout.h"
 
@@ -32,19 +40,53 @@ struct AdviseCommand {
     void operator()() const {
         const advise::Question question{
             .config = options.config(), .batches = batches, .sizes = sizes, .cpu = cpu};
-        run::Executor executor;
-        const advise::Advice advice = advise::advise(
-            question, [&](std::span<const run::RunSpec> specs) { return executor.run(specs); });
+        const advise::Advice advice = run_study(question);
         if (!out.empty()) write(advice);
         if (print.json) return print_json(advise::to_json(advice));
         fmt::print("{}\n", tables::to_text(advise::to_table(advice), screen->out()));
         for (const std::string& sentence : advice.sentences) {
             fmt::print("{}\n", terminal::wrapped(sentence, screen->out().width()));
         }
-        if (!out.empty()) fmt::print("\nAdvice in {0}/advice.json, its page in {0}/advice.html\n", out);
+        if (!out.empty()) {
+            fmt::print(
+                "\nAdvice in {0}/advice.json, its page in {0}/advice.html, its study in {0}/study.html\n",
+                out);
+        }
     }
 
 private:
+    advise::Advice run_study(const advise::Question& question) const {
+        const sweep::Study study(advise::study_of(question));
+        std::optional<run::ScratchFolder> scratch;
+        if (out.empty()) {
+            scratch.emplace();
+        } else {
+            report::make_folder(out);
+        }
+        const std::filesystem::path folder = scratch ? scratch->path() : std::filesystem::path(out);
+        sweep::Database database = sweep::Database::open(folder / "advice.sqlite");
+        sweep::plan(study, database);
+        database.free_points_of_the_dead();
+        database.retry_failed();
+        StudyProgress progress;
+        sweep::run_points(study, database,
+                          {.progress = [&](const sweep::Progress& now) { progress.show(now, false); }});
+        std::vector<run::RunOutcome> outcomes;
+        for (const sweep::StoredPoint& point : database.points()) {
+            run::RunOutcome& outcome = outcomes.emplace_back();
+            if (point.state == "done") {
+                outcome.record = sweep::record_of(database, point.number);
+            } else {
+                outcome.error = point.error;
+            }
+        }
+        const advise::Advice advice = advise::advise(question, outcomes);
+        if (!out.empty()) {
+            write_file(folder / "study.html", sweep::to_html(sweep::read_answer(database), database));
+        }
+        return advice;
+    }
+
     void write(const advise::Advice& advice) const {
         const std::filesystem::path folder = out;
         report::make_folder(folder);

@@ -191,7 +191,8 @@ private:
         });
     }
 
-    /// Settings of the command line go over those of the study; those of axes choose among their values.
+    /// Settings of the command line go over those and the formulas of the study; those of axes choose among
+    /// their values.
     static std::vector<run::Setting> take_settings(sweep::StudyDefinition& definition,
                                                    const std::vector<run::Setting>& given) {
         std::vector<run::Setting> of_axes;
@@ -202,6 +203,8 @@ private:
             }
             std::erase_if(definition.settings,
                           [&](const run::Setting& other) { return other.key == setting.key; });
+            std::erase_if(definition.derive,
+                          [&](const sweep::NamedFormula& formula) { return formula.first == setting.key; });
             definition.settings.push_back(setting);
         }
         return of_axes;

@@ -10,6 +10,7 @@
 
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"
+#include "tests/system/started.h"
 
 using namespace systole;
 using namespace systole::tests;
@@ -130,57 +131,6 @@ TEST_CASE("The shipped studies' points all run", "[system]") {
         CHECK(outcome.exit_code == 0);
         for (const auto& point : outcome.json().at("points")) CHECK(point.at("state") == "pending");
     }
-}
-
-/// A started `sim`, in the project's folder, that writes to files of a folder.
-class Started {
-public:
-    Started(const std::string& arguments, const Folder& folder) {
-        const std::string script = "cd '" + project.string() + "' && exec " + std::string(SYSTOLE_SIM) + " " +
-                                   arguments + " >" + (folder / "out").string() + " 2>" +
-                                   (folder / "err").string() + " </dev/null";
-        process_ = ::fork();
-        REQUIRE(process_ >= 0);
-        if (process_ == 0) {
-            ::execl("/bin/bash", "bash", "-c", script.c_str(), nullptr);
-            ::_exit(127);
-        }
-    }
-    ~Started() {
-        if (process_ > 0) wait();
-    }
-    Started(const Started&) = delete;
-    Started& operator=(const Started&) = delete;
-
-    pid_t process() const { return process_; }
-    bool has_ended() {
-        int status = 0;
-        if (process_ > 0 && ::waitpid(process_, &status, WNOHANG) == process_) process_ = -1;
-        return process_ < 0;
-    }
-    /// The exit code; absent if a signal ended it.
-    std::optional<int> wait() {
-        int status = 0;
-        ::waitpid(process_, &status, 0);
-        process_ = -1;
-        return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
-    }
-
-private:
-    pid_t process_ = -1;
-};
-
-/// The children of a process, their children, and so on.
-std::vector<pid_t> descendants(pid_t process) {
-    std::vector<pid_t> all;
-    const std::string task =
-        "/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children";
-    std::istringstream children(text_in(task));
-    for (pid_t child = 0; children >> child;) {
-        all.push_back(child);
-        for (const pid_t further : descendants(child)) all.push_back(further);
-    }
-    return all;
 }
 
 int from_environment(const char* name, int otherwise) {

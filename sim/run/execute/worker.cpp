@@ -16,6 +16,7 @@
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/stopwatch.h"
 #include "sim/run/request.h"
 
 namespace systole::run {
@@ -150,11 +151,17 @@ private:
     /// Runs the spec, and makes the answer of its record, in another process.
     ChildAnswer run_in_child(const RunSpec& spec, Observer* observer,
                              const std::function<std::string(RunRecord)>& answer) {
+        const Stopwatch time;
         const Prepared* const prepared = spec.timing_only ? &prepared_for(spec) : nullptr;
+        const double seconds = time.seconds();  // hardly any where an earlier run has prepared it
         return do_in_child([&] {
             ::close(in_);
             ::close(out_);
-            return answer(prepared ? simulate(spec, *prepared, observer) : run(spec, observer));
+            if (!prepared) return answer(run(spec, observer));
+            RunRecord record = simulate(spec, *prepared, observer);
+            record.speed.prepare += seconds;
+            record.speed.total += seconds;
+            return answer(std::move(record));
         });
     }
 

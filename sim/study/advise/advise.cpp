@@ -17,18 +17,25 @@ namespace {
 /// Batches of a run: the first arrives and the last leaves while the machine works on no other.
 constexpr std::uint64_t batches_of_a_run = 4;
 
-run::RunSpec spec_of(const Question& question, std::uint32_t size, std::uint32_t batch) {
+/// The keys of a run that the study keeps: machine, network and mapping. All others are removed: values,
+/// outputs, and the input, whose number of images would be the limit.
+run::RunConfig kept(const Question& question) {
     run::RunConfig config = explain::for_cycles(question.config);
-    // The limit is the number of inferences; there is no input that it could be read from.
     config.input.clear();
     config.random_input = 0;
     config.resize.clear();
     config.crop.clear();
     config.baselines = {question.cpu};
-    config.size_multiplier = size;
-    config.batch = batch;
-    config.limit = batches_of_a_run * batch;
-    return run::make_spec(config);
+    return config;
+}
+
+template <class Number>
+std::vector<nlohmann::json> axis_values(const std::vector<Number>& numbers) {
+    std::vector<nlohmann::json> values;
+    for (const Number number : numbers) {
+        if (std::ranges::find(values, nlohmann::json(number)) == values.end()) values.emplace_back(number);
+    }
+    return values;
 }
 
 using Part = std::pair<Cycle, std::string>;
@@ -200,19 +207,45 @@ void drop_sizes_without_results(std::span<const std::uint32_t> sizes, Advice& ad
 
 }  // namespace
 
-Advice advise(const Question& question, const RunSpecs& run_specs) {
-    Advice advice;
-    std::vector<run::RunSpec> specs;
-    for (const std::uint32_t size : question.sizes) {
-        for (const std::uint32_t batch : question.batches) {
-            advice.points.push_back({.size = size, .batch = batch});
-            specs.push_back(spec_of(question, size, batch));
+sweep::StudyDefinition study_of(const Question& question) {
+    sweep::StudyDefinition study{.name = "advice", .run_file = question.config.file};
+    const run::RunConfig config = kept(question);
+    const nlohmann::ordered_json wanted = run::to_json(config);
+    const nlohmann::ordered_json absent = run::to_json(run::RunConfig());
+    const auto is_apart = [](const std::string& key) {
+        return key == "schema" || key == "machine_settings" || key == "batch" || key == "limit" ||
+               key == "size_multiplier";
+    };
+    // First what the run file may have and the study does not; then what it has.
+    for (const auto& [key, value] : absent.items()) {
+        if (!is_apart(key)) study.settings.push_back({key, nullptr});
+    }
+    for (const auto& [key, value] : wanted.items()) {
+        if (!is_apart(key) && value != absent.value(key, nlohmann::ordered_json())) {
+            std::erase_if(study.settings, [&](const run::Setting& setting) { return setting.key == key; });
+            study.settings.push_back({key, value});
         }
     }
-    const std::vector<run::RunOutcome> outcomes = run_specs(specs);
+    for (const run::Setting& setting : config.machine_settings) {
+        study.settings.push_back({"machine." + setting.key, setting.value});
+    }
+    study.axes = {{.key = "size_multiplier", .values = axis_values(question.sizes), .whole = true},
+                  {.key = "batch", .values = axis_values(question.batches), .whole = true}};
+    study.derive = {{"limit", fmt::format("{} * batch", batches_of_a_run)}};
+    study.metrics = {{"speedup_over_cpu", "max: comparison.0.expected.speedup"}};
+    return study;
+}
+
+Advice advise(const Question& question, std::span<const run::RunOutcome> outcomes) {
+    Advice advice;
+    for (const nlohmann::json& size : axis_values(question.sizes)) {
+        for (const nlohmann::json& batch : axis_values(question.batches)) {
+            advice.points.push_back({.size = size, .batch = batch});
+        }
+    }
     for (std::size_t i = 0; i < advice.points.size(); ++i) {
         Point& point = advice.points[i];
-        point = point_of(point.size, point.batch, outcomes.at(i));
+        point = point_of(point.size, point.batch, outcomes[i]);
         if (!outcomes[i].record) continue;
         advice.machine = outcomes[i].record->spec.machine.name;
         advice.model = outcomes[i].record->program.model;

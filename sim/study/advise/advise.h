@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "sim/run/execute/executor.h"
 #include "sim/run/run_config.h"
+#include "sim/study/sweep/study_file.h"
 #include "sim/view/table/table.h"
 
 /// Which batches, and which sizes of images, fill a machine with a network: simulated, without values.
@@ -48,12 +48,13 @@ struct Advice {
     std::vector<std::string> sentences;
 };
 
-/// Runs specs; the outcomes are in their order. Tests pass a function that computes made-up ones.
-using RunSpecs = std::function<std::vector<run::RunOutcome>(std::span<const run::RunSpec>)>;
+/// The study that answers the question: its points by size, then by batch, each four batches without values.
+sweep::StudyDefinition study_of(const Question& question);
 
-/// Simulates all points. Throws ConfigError, and the error of the first point if none can be run. If images
-/// cannot be larger, only their own size is tried, and a sentence says why.
-Advice advise(const Question& question, const RunSpecs& run_specs);
+/// From the outcomes of the study's points, in their order. Throws ConfigError, with the error of the first
+/// point, if none could be run. If images cannot be larger, only their own size is shown, and a sentence says
+/// why.
+Advice advise(const Question& question, std::span<const run::RunOutcome> outcomes);
 
 /// The smallest batch of a size that computes at least `share` of the most inferences a second of this size;
 /// null if no point of the size has a result.

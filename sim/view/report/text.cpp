@@ -463,11 +463,11 @@ private:
 };
 
 const std::array<Writer::Section, 15> Writer::sections{{{"summary", &Writer::write_headline},
-                                                        {"requests", &Writer::write_requests},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
                                                         {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},
+                                                        {"requests", &Writer::write_requests},
                                                         {"energy", &Writer::write_energy},
                                                         {"area", &Writer::write_area},
                                                         {"comparison", &Writer::write_comparison},

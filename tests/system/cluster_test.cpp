@@ -1,0 +1,198 @@
+// Studies by launchers, and by a real Slurm where scripts/cluster.sh has started one (`make cluster-test`).
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "tests/support/study_contents.h"
+#include "tests/system/sim_process.h"
+#include "tests/system/started.h"
+
+using namespace systole;
+using namespace systole::tests;
+
+namespace {
+
+/// A study of so many points, which take some hundredths of a second each.
+std::string study(int points, const std::filesystem::path& out) {
+    return "sweep mnist_cnn --limit 500 --name s --quiet --axis machine.clock_mhz=1:" +
+           std::to_string(points) + ":+1 --out " + out.string() + " ";
+}
+
+/// What an undisturbed study on this computer has.
+std::string calm(int points, const Folder& folder) {
+    const Outcome outcome = sim(study(points, folder / "calm"));
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    return study_contents(folder / "calm/s.sqlite");
+}
+
+std::string contents(const Folder& folder, const std::string& name) {
+    return study_contents(folder / (name + "/s.sqlite"));
+}
+
+bool has_slurm() {
+    if (std::getenv("SLURM_CONF") != nullptr) return true;
+    WARN("SKIPPED: no Slurm; make cluster-test starts one");
+    return false;
+}
+
+std::uint64_t done_points(const Folder& folder, const std::string& name) {
+    const std::filesystem::path file = folder / (name + "/s.sqlite");
+    if (!std::filesystem::exists(file)) return 0;
+    return sweep::Database::open_to_read(file).counts().done;
+}
+
+void wait_until(const std::function<bool()>& holds) {
+    for (int i = 0; i < 3000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE(holds());
+}
+
+Outcome shell(const std::string& command) {
+    return bash(command, project);
+}
+
+TEST_CASE("A launcher's chunks give the study of this computer", "[system]") {
+    const Folder folder;
+    const std::string expected = calm(12, folder);
+    CHECK(sim(study(12, folder / "one") + "--workers 1").exit_code == 0);
+    CHECK(contents(folder, "one") == expected);
+    const Outcome launched = sim(study(12, folder / "l") + "--launcher '{chunk}' --array-size 5 --nodes 2");
+    INFO(launched.err);
+    CHECK(launched.exit_code == 0);
+    CHECK(contents(folder, "l") == expected);
+}
+
+TEST_CASE("A launcher that fails is told, and its points run later", "[system]") {
+    const Folder folder;
+    const Outcome failed = sim(study(4, folder / "l") + "--launcher 'false {chunk}' --array-size 2");
+    CHECK(failed.exit_code == 1);
+    {
+        sweep::Database database = sweep::Database::open_to_read(folder / "l/s.sqlite");
+        CHECK(database.counts().failed == 4);
+        CHECK_THAT(database.points()[0].error,
+                   Catch::Contains("its chunk ended without a result") && Catch::Contains("3 attempts"));
+    }
+    CHECK(sim(study(4, folder / "l") + "--launcher '{chunk}' --retry-failed").exit_code == 0);
+    CHECK(contents(folder, "l") == calm(4, folder));
+    const Outcome wrong = sim(study(4, folder / "w") + "--launcher 'ssh node'");
+    CHECK(wrong.exit_code == 2);
+    CHECK_THAT(wrong.err, Catch::Contains("it must have {chunk}"));
+    CHECK(sim("sweep mnist_cnn --axis batch=1 --slurm").exit_code == 2);
+}
+
+TEST_CASE("A launcher's process may be killed: the next one goes on", "[system]") {
+    const Folder folder;
+    const std::string command = study(24, folder / "l") + "--launcher '{chunk}' --array-size 8 --nodes 1";
+    {
+        Started started(command, folder);
+        wait_until([&] { return done_points(folder, "l") >= 3 || started.has_ended(); });
+        if (!started.has_ended()) ::kill(started.process(), SIGKILL);
+    }
+    const Outcome last = sim(command);
+    INFO(last.err);
+    CHECK(last.exit_code == 0);
+    CHECK(contents(folder, "l") == calm(24, folder));
+}
+
+TEST_CASE("Slurm gives the study of this computer", "[cluster]") {
+    if (!has_slurm()) return;
+    const Folder folder;
+    const Outcome outcome = sim(study(12, folder / "s") + "--slurm --array-size 4");
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(contents(folder, "s") == calm(12, folder));
+    CHECK(shell("squeue --noheader").out.empty());
+    const Outcome refused = sim(study(2, folder / "r") + "--slurm --partition none");
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("sbatch") && Catch::Contains("partition"));
+}
+
+TEST_CASE("A submitting process that is killed loses nothing: the job goes on", "[cluster][.long]") {
+    if (!has_slurm()) return;
+    const Folder folder;
+    const std::string command = study(120, folder / "s") + "--slurm --array-size 12";
+    {
+        Started started(command, folder);
+        wait_until([&] { return done_points(folder, "s") >= 5; });
+        ::kill(started.process(), SIGKILL);
+    }
+    const std::string job = shell("squeue --noheader --format=%A | head -n 1").out;
+    CHECK_FALSE(job.empty());
+    const Outcome last = sim(command);
+    INFO(last.err);
+    CHECK(last.exit_code == 0);
+    CHECK(contents(folder, "s") == calm(120, folder));
+}
+
+TEST_CASE("Requeued and killed tasks cost only their points", "[cluster][.long]") {
+    if (!has_slurm()) return;
+    const Folder folder;
+    const std::string command = study(120, folder / "s") + "--slurm --array-size 6";
+    Started started(command, folder);
+    for (int round = 0; round < 6 && !started.has_ended(); ++round) {
+        const std::uint64_t before = done_points(folder, "s");
+        wait_until([&] { return started.has_ended() || done_points(folder, "s") > before + 4; });
+        if (round % 2 == 0) {
+            shell("scontrol requeue $(squeue --noheader --states=running --format=%i | head -n 1)");
+        } else {
+            shell("pkill -9 --oldest -f 'study-chunk " + folder.path().string() + "'");
+        }
+    }
+    CHECK(started.wait() == 0);
+    CHECK(contents(folder, "s") == calm(120, folder));
+}
+
+TEST_CASE("A node that goes down in the middle costs only its points", "[cluster][.long]") {
+    if (!has_slurm()) return;
+    const Folder folder;
+    const std::string command = study(120, folder / "s") + "--slurm --array-size 6";
+    Started started(command, folder);
+    wait_until([&] { return done_points(folder, "s") >= 5; });
+    shell("scontrol update nodename=$(hostname -s) state=down reason=test");
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    CHECK_FALSE(started.has_ended());  // the tasks wait for a node
+    shell("scontrol update nodename=$(hostname -s) state=resume");
+    CHECK(started.wait() == 0);
+    CHECK(contents(folder, "s") == calm(120, folder));
+}
+
+TEST_CASE("Ctrl-C cancels the job, and the same command goes on", "[cluster][.long]") {
+    if (!has_slurm()) return;
+    const Folder folder;
+    const std::string command = study(120, folder / "s") + "--slurm --array-size 6";
+    {
+        Started started(command, folder);
+        wait_until([&] { return done_points(folder, "s") >= 5; });
+        ::kill(started.process(), SIGINT);
+        CHECK(started.wait() == 130);
+    }
+    wait_until([] { return shell("squeue --noheader --states=running,pending").out.empty(); });
+    CHECK(sim(command).exit_code == 0);
+    CHECK(contents(folder, "s") == calm(120, folder));
+}
+
+TEST_CASE("A full disk ends the study with one line, and nothing is lost", "[cluster][.long]") {
+    if (!has_slurm()) return;  // root, as scripts/cluster.sh needs it
+    const Folder folder;
+    const std::string disk = (folder / "disk").string();
+    std::filesystem::create_directory(disk);
+    if (shell("mount -t tmpfs -o size=400k none " + disk).exit_code != 0) {
+        WARN("SKIPPED: no small disk can be mounted");
+        return;
+    }
+    const Outcome full = sim(study(60, folder / "disk"));
+    CHECK(full.exit_code == 2);
+    CHECK_THAT(full.err, Catch::StartsWith("sim: " + disk) && Catch::Contains("full"));
+    CHECK(std::count(full.err.begin(), full.err.end(), '\n') == 1);
+    CHECK(done_points(folder, "disk") > 5);
+    CHECK(shell("mount -o remount,size=100m " + disk).exit_code == 0);
+    CHECK(sim(study(60, folder / "disk")).exit_code == 0);
+    CHECK(contents(folder, "disk") == calm(60, folder));
+    shell("umount " + disk);
+}
+
+}  // namespace
