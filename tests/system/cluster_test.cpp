@@ -47,7 +47,7 @@ std::uint64_t done_points(const Folder& folder, const std::string& name) {
 }
 
 void wait_until(const std::function<bool()>& holds) {
-    for (int i = 0; i < 3000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int i = 0; i < 20'000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     REQUIRE(holds());
 }
 
@@ -133,10 +133,11 @@ TEST_CASE("Requeued and killed tasks cost only their points", "[cluster][.long]"
     const Folder folder;
     const std::string command = study(120, folder / "s") + "--slurm --array-size 6";
     Started started(command, folder);
-    for (int round = 0; round < 6 && !started.has_ended(); ++round) {
+    for (int round = 0; round < 3 && !started.has_ended(); ++round) {
         const std::uint64_t before = done_points(folder, "s");
         wait_until([&] { return started.has_ended() || done_points(folder, "s") > before + 4; });
         if (round % 2 == 0) {
+            // Slurm lets it wait for about two minutes.
             shell("scontrol requeue $(squeue --noheader --states=running --format=%i | head -n 1)");
         } else {
             shell("pkill -9 --oldest -f 'study-chunk " + folder.path().string() + "'");

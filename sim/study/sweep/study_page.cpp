@@ -95,7 +95,10 @@ std::string to_html(const Answer& answer, Database& database, const PageLimits& 
     for (const char* const state : {"done", "failed", "pending", "running"}) {
         counts[state] = answer.count(state);
     }
+    Json followers = Json::array();
+    for (const std::size_t key : answer.followers) followers.push_back(answer.keys[key]);
     const Json study{{"study", answer.study},
+                     {"followers", followers},
                      {"keys", answer.keys},
                      {"axes", answer.axes},
                      {"metrics", to_json(answer.metrics)},

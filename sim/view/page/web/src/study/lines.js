@@ -30,12 +30,15 @@ export function lines(study, pick) {
                 + (all.length > groups.length ? `The first ${mostLines} of ${all.length} values of ${shortKey(by)}.` : '');
             const numbers = valuesOf(study, x);
             const logarithmic = numbers[0] > 0 && numbers.at(-1) / numbers[0] > 50;
+            const heights = study.rows.map((row) => row.metrics[metric]).filter((value) => value !== null);
+            const steep = Math.min(...heights) > 0 && Math.max(...heights) / Math.min(...heights) > 50;
             return {
                 grid: { left: 80, right: 24, top: 56, bottom: 50 },
                 legend: legend(colours, { type: 'scroll', show: groups[0] !== null }),
                 xAxis: { ...valueAxis(colours, { name: shortKey(x), nameLocation: 'middle', nameGap: 30, scale: true }),
                     type: logarithmic ? 'log' : 'value', logBase: 2 },
-                yAxis: valueAxis(colours, { name: shown.unit ? `${shown.name} (${shown.unit})` : shown.name }),
+                yAxis: { ...valueAxis(colours, { name: shown.unit ? `${shown.name} (${shown.unit})` : shown.name }),
+                    type: steep ? 'log' : 'value' },
                 tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data.row, [shown]) },
                 series: groups.map((group, index) => {
                     const colour = colourOf(index)[colours.scheme];

@@ -25,7 +25,9 @@ export function studyOf(data) {
     }));
     const metrics = data.metrics.filter(({ name }) => rows.some((row) => isNumber(row.metrics[name])))
         .map((metric) => ({ ...metric, unit: metric.unit === metric.name ? '' : metric.unit })); // cycles
-    return { ...data, rows, metrics, axisKeys: data.keys.slice(0, data.axes) };
+    // Keys that go with another one (zip) say nothing more.
+    const axisKeys = data.keys.slice(0, data.axes).filter((key) => !(data.followers ?? []).includes(key));
+    return { ...data, rows, metrics, axisKeys };
 }
 
 export const metricOf = (study, name) => study.metrics.find((metric) => metric.name === name);

@@ -17,7 +17,8 @@ const wayOf = ({ better }) => (better === 'higher' ? 'higher' : 'lower');
 export function scatter(study, pick) {
     const names = study.metrics.map(({ name }) => name);
     if (names.length < 2) return null;
-    const costs = ['area_mm2', 'latency_ms', 'watts'].filter((name) => names.includes(name));
+    const varies = (name) => new Set(study.rows.map(({ metrics: all }) => all[name])).size > 1;
+    const costs = ['area_mm2', 'latency_ms', 'watts'].filter((name) => names.includes(name) && varies(name));
     let across = costs.find((name) => name !== mainMetric(study)) ?? names[0];
     let up = mainMetric(study) === across ? names.find((name) => name !== across) : mainMetric(study);
     const metrics = () => [metricOf(study, across), metricOf(study, up)];
