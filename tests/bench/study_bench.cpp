@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <systemc>
 
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/run_points.h"
@@ -42,7 +43,7 @@ double simulations(const std::filesystem::path& file) {
 
 }  // namespace
 
-int main(int, char* argv[]) {
+int sc_main(int, char* argv[]) {
     const std::filesystem::path root = SYSTOLE_SOURCE_DIR;
     const std::string sim = (std::filesystem::absolute(argv[0]).parent_path() / "sim").string();
     const auto out = std::filesystem::temp_directory_path() / fmt::format("systole_study_{}", getpid());
@@ -66,4 +67,5 @@ int main(int, char* argv[]) {
     bench::record("study_seconds_two_workers", both);
     bench::record("study_overhead_ms_a_point", overhead_ms);
     std::filesystem::remove_all(out);
+    return 0;
 }

@@ -143,7 +143,9 @@ TEST_CASE("Requeued and killed tasks cost only their points", "[cluster][.long]"
             shell("pkill -9 --oldest -f 'study-chunk " + folder.path().string() + "'");
         }
     }
-    CHECK(started.wait() == 0);
+    const bool succeeded = started.wait() == 0;
+    INFO(text_in(folder / "err"));
+    CHECK(succeeded);
     CHECK(contents(folder, "s") == calm(120, folder));
 }
 

@@ -178,7 +178,7 @@ void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) 
             return;
         }
         try {
-            write(point, result_of(std::move(answer), point.spec), {});
+            write(point, result_of(std::move(answer), [&] { return point.spec; }), {});
         } catch (const machine::ConfigError& error) {
             write(point, {}, error.what());
         }

@@ -25,13 +25,13 @@ PointAnswer answer_of(const Metrics& metrics, const run::RunRecord& record) {
     return answer;
 }
 
-RunResult result_of(std::string message, const run::RunSpec& spec) {
+RunResult result_of(std::string message, const std::function<run::RunSpec()>& spec) {
     const char kind = message.front();
     message.erase(0, 1);
     RunResult result;
     if (kind != run::record_message) {
         result.error = std::move(message);
-        result.spec = compressed(run::to_bytes(spec));
+        result.spec = compressed(run::to_bytes(spec()));
         return result;
     }
     auto answer = run::from_bytes<PointAnswer>(message);

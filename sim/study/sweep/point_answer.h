@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "sim/run/record/fields.h"
@@ -20,8 +21,9 @@ SYSTOLE_RECORD_FIELDS(PointAnswer, metrics, metrics_error, bytes)
 /// Computed in the process of the simulation, so that reports are made on all cores.
 PointAnswer answer_of(const Metrics& metrics, const run::RunRecord& record);
 
-/// The result of a worker's message, which is no death. Throws ConfigError where a metric cannot be computed.
-RunResult result_of(std::string message, const run::RunSpec& spec);
+/// The result of a worker's message, which is no death. `spec` makes the spec where it is needed: of a run
+/// that failed. Throws ConfigError where a metric cannot be computed.
+RunResult result_of(std::string message, const std::function<run::RunSpec()>& spec);
 
 /// The metrics of a report as JSON: an object of numbers and nulls.
 std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& report);

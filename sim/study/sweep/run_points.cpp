@@ -170,7 +170,7 @@ void run_points(const Study& study, Database& database, const RunPoints& how) {
             database.give_back(claims.take(number).key, answer.substr(1));
             return;
         }
-        RunResult result = result_of(std::move(answer), study.spec_of(*by_number.at(number)));
+        RunResult result = result_of(std::move(answer), [&] { return study.spec_of(*by_number.at(number)); });
         ++(result.error.empty() ? progress.counts.done : progress.counts.failed);
         const Claims::Open open = claims.take(number);
         result.wall_seconds = seconds_since(open.begin);

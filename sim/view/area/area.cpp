@@ -103,21 +103,17 @@ Percent process_factor(double process_nm) {
     return between(sram_cell_um2(process_nm) / cell_um2_28, {ideal * ideal});
 }
 
-Estimate mm2(const Percent& percent, const Percent& process) {
-    constexpr double of_a_percent = die_mm2 / 100.0;
-    return {.mm2 = percent.nominal * process.nominal * of_a_percent,
-            .low = percent.low * process.low * of_a_percent,
-            .high = percent.high * process.high * of_a_percent};
+/// In per cent of the anchor's die, in the machine's process.
+Percent in_process(const Percent& percent, const Percent& process) {
+    return {percent.nominal * process.nominal, percent.low * process.low, percent.high * process.high};
+}
+
+Estimate mm2(const Percent& percent) {
+    const auto of = [](double value) { return value * die_mm2 / 100.0; };
+    return {.mm2 = of(percent.nominal), .low = of(percent.low), .high = of(percent.high)};
 }
 
 }  // namespace
-
-Estimate& Estimate::operator+=(const Estimate& other) {
-    mm2 += other.mm2;
-    low += other.low;
-    high += other.high;
-    return *this;
-}
 
 double sram_cell_um2(double process_nm) {
     struct Cell {
@@ -137,7 +133,6 @@ double sram_cell_um2(double process_nm) {
 std::optional<Area> area_of(const machine::MachineConfig& machine) {
     if (!machine.energy) return std::nullopt;
     const Percent shrinks = process_factor(machine.energy->process_nm);
-    constexpr Percent stays{1.0, 1.0, 1.0};
     const double columns = machine.matrix_unit.columns;
     const double sums_bytes = 4.0 * columns * machine.accumulators.rows;
     const double fifo_bytes = static_cast<double>(machine.weight_fifo.depth_tiles * machine.tile_bytes());
@@ -162,19 +157,30 @@ std::optional<Area> area_of(const machine::MachineConfig& machine) {
     const double rest_of_anchor = unnamed_percent - fifo_percent;
     const Percent rest = between(rest_of_anchor * core / anchor_core, {rest_of_anchor});
 
-    Area area{.process_nm = machine.energy->process_nm,
-              .units = {{"matrix_unit", mm2(array, shrinks)},
-                        {"unified_buffer", mm2(buffer, shrinks)},
-                        {"accumulators", mm2(sums, shrinks)},
-                        {"activation_unit", mm2({activation, activation, activation}, shrinks)},
-                        {"sequencer", mm2({control, control, control}, shrinks)},
-                        {"host_interface", mm2(host(machine), stays)},
-                        {"weight_memory_ports", mm2(memory_ports(machine), stays)},
-                        {"io", mm2({io_percent, io_percent, io_percent}, stays)},
-                        {"weight_fifo", mm2(fifo, shrinks)},
-                        {"other", mm2(rest, shrinks)}},
-              .die = {}};
-    for (const UnitArea& unit : area.units) area.die += unit.area;
+    struct Named {
+        std::string_view name;
+        Percent percent;
+    };
+    const std::array<Named, 10> units{
+        {{"matrix_unit", in_process(array, shrinks)},
+         {"unified_buffer", in_process(buffer, shrinks)},
+         {"accumulators", in_process(sums, shrinks)},
+         {"activation_unit", in_process({activation, activation, activation}, shrinks)},
+         {"sequencer", in_process({control, control, control}, shrinks)},
+         {"host_interface", host(machine)},
+         {"weight_memory_ports", memory_ports(machine)},
+         {"io", {io_percent, io_percent, io_percent}},
+         {"weight_fifo", in_process(fifo, shrinks)},
+         {"other", in_process(rest, shrinks)}}};
+    Area area{.process_nm = machine.energy->process_nm, .units = {}, .die = {}};
+    Percent whole{0.0, 0.0, 0.0};  // 100 for the anchor, without rounding
+    for (const Named& unit : units) {
+        area.units.push_back({unit.name, mm2(unit.percent)});
+        whole.nominal += unit.percent.nominal;
+        whole.low += unit.percent.low;
+        whole.high += unit.percent.high;
+    }
+    area.die = mm2(whole);
     return area;
 }
 

@@ -16,8 +16,6 @@ struct Estimate {
     double mm2 = 0.0;
     double low = 0.0;
     double high = 0.0;
-
-    Estimate& operator+=(const Estimate& other);
 };
 
 struct UnitArea {
