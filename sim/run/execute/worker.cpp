@@ -16,8 +16,8 @@
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
-#include "sim/run/stopwatch.h"
 #include "sim/run/request.h"
+#include "sim/run/stopwatch.h"
 
 namespace systole::run {
 namespace {
