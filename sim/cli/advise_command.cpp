@@ -80,7 +80,7 @@ private:
                 outcome.error = point.error;
             }
         }
-        const advise::Advice advice = advise::advise(question, outcomes);
+        advise::Advice advice = advise::advise(question, outcomes);
         if (!out.empty()) {
             write_file(folder / "study.html", sweep::to_html(sweep::read_answer(database), database));
         }

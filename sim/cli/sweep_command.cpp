@@ -99,6 +99,7 @@ struct SweepCommand {
             throw ConfigError("--subject-to goes with --best METRIC");
         }
         if (std::filesystem::path(run.file).extension() == ".sqlite") {
+            check_only_asks();
             sweep::Database database = sweep::Database::open_to_read(run.file);
             return tell(sweep::read_answer(database), database, run.file);
         }
@@ -208,6 +209,22 @@ private:
             definition.settings.push_back(setting);
         }
         return of_axes;
+    }
+
+    /// A file of results is only read: options that would change the study say nothing there.
+    void check_only_asks() const {
+        RunOptions options = run;
+        options.file.clear();
+        const bool has_study = !study.axes.empty() || !study.zip.empty() || !study.derive.empty() ||
+                               !study.where.empty() || !study.metrics.empty() || study.sample > 0 ||
+                               study.seed || !study.name.empty();
+        if (has_study || !options.settings().empty() || !points.empty() || !out.empty() || retry_failed ||
+            place.is_cluster()) {
+            throw ConfigError(fmt::format(
+                "{}: results are shown as they are; options that change or run the study go with its "
+                "file, and --out DIR",
+                run.file));
+        }
     }
 
     void check_place() const {

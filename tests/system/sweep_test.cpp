@@ -90,7 +90,8 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     refused("mnist_cnn --axis batch=1 --subject-to 'batch < 2'", "goes with --best");
     refused("mnist_cnn --axis batch=1 --seed 2", "goes with a sample");
     refused("mnist_cm --axis batch=1", "mnist_cnn");
-    refused("none.sqlite", "cannot be opened");
+    refused("none.sqlite", "results are shown as they are");
+    CHECK_THAT(sim("sweep none.sqlite").err, Catch::Contains("cannot be opened"));
     const std::string study = folder.file("study.json", R"({"schema": "sim.study/2", "axes": {}})");
     refused(study, "schema is \"sim.study/2\"; it must be \"sim.study/1\"");
 }

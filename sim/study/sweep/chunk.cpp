@@ -86,39 +86,35 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 
 }  // namespace
 
-std::size_t write_chunks(const Study& study, const std::vector<Claim>& claims, std::size_t most,
-                         const fs::path& folder) {
+std::size_t write_chunks(const Study& study, Database& database, const std::vector<Claim>& claims,
+                         std::size_t most, const fs::path& folder) {
     std::error_code error;
     fs::remove_all(folder / "chunks", error);
     fs::remove_all(folder / "stored", error);
-    fs::create_directories(folder / "stored", error);
-    fs::create_directories(folder / "chunks", error);
-    fs::create_directories(folder / "results", error);
+    for (const char* const name : {"chunks", "stored", "results"})
+        fs::create_directories(folder / name, error);
     std::map<std::uint64_t, const Point*> by_number;
     for (const Point& point : study.points()) by_number.emplace(point.number, &point);
+    Chunk common{.study = study.definition().file, .metrics = {}, .points = {}};
+    for (const auto& [name, formula] : study.definition().metrics) common.metrics.push_back({name, formula});
     const std::size_t count = std::min(most, claims.size());
     std::size_t next = 0;
     for (std::size_t number = 0; number < count; ++number) {
-        Chunk chunk{.study = study.definition().file, .metrics = {}, .points = {}};
-        for (const auto& [name, formula] : study.definition().metrics)
-            chunk.metrics.push_back({name, formula});
+        Chunk chunk = common;
         const std::size_t end = claims.size() * (number + 1) / count;
         for (; next < end; ++next) {
-            const run::RunSpec spec = study.spec_of(*by_number.at(claims[next].number));
-            chunk.points.push_back(
-                {.number = claims[next].number, .key = claims[next].key, .spec = run::to_bytes(spec)});
+            const Claim& claim = claims[next];
+            try {
+                const run::RunSpec spec = study.spec_of(*by_number.at(claim.number));
+                chunk.points.push_back(
+                    {.number = claim.number, .key = claim.key, .spec = run::to_bytes(spec)});
+            } catch (const UserError& invalid) {
+                database.finish(claim.key, {.error = invalid.what()});
+            }
         }
         write_file(chunk_path(folder, number), run::to_bytes(chunk));
     }
     return count;
-}
-
-std::vector<std::string> keys_of_chunks(const fs::path& folder) {
-    std::vector<std::string> keys;
-    for (const fs::path& file : files_of(folder / "chunks")) {
-        for (ChunkPoint& point : read_chunk(file).points) keys.push_back(std::move(point.key));
-    }
-    return keys;
 }
 
 void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) {

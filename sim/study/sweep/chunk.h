@@ -42,12 +42,10 @@ struct Chunk {
 SYSTOLE_RECORD_FIELDS(Chunk, schema, simulator, study, metrics, points)
 
 /// Splits the claimed points into at most `most` chunks and writes them, instead of those that are there.
-/// Neighbours stay together, because they share compiled networks. Returns their number. Throws OutputError.
-std::size_t write_chunks(const Study& study, const std::vector<Claim>& claims, std::size_t most,
-                         const std::filesystem::path& folder);
-
-/// The keys of the points of all chunks of the folder.
-std::vector<std::string> keys_of_chunks(const std::filesystem::path& folder);
+/// Neighbours stay together, because they share compiled networks. A point that is no valid run fails in the
+/// database. Returns the number of chunks. Throws OutputError.
+std::size_t write_chunks(const Study& study, Database& database, const std::vector<Claim>& claims,
+                         std::size_t most, const std::filesystem::path& folder);
 
 struct RunChunk {
     std::size_t workers = 1;          ///< processes; 0: one for each core

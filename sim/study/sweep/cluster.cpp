@@ -85,7 +85,7 @@ private:
     bool wants_stop() const { return how_.stop && how_.stop(); }
 
     void submit(const std::vector<Claim>& claims) {
-        const std::size_t chunks = write_chunks(study_, claims, how_.most_chunks, how_.folder);
+        const std::size_t chunks = write_chunks(study_, database_, claims, how_.most_chunks, how_.folder);
         scheduler_.submit(how_.folder, chunks);
         database_.set_note(ticket_note, scheduler_.ticket());
     }

@@ -160,8 +160,13 @@ void run_points(const Study& study, Database& database, const RunPoints& how) {
         if (how.stop && how.stop()) return tasks;
         // Enough that a worker finds one whose network it has compiled.
         for (const Claim& claim : database.claim(8 * workers)) {
-            claims.add(claim);
-            tasks.push_back({.number = claim.number, .spec = study.spec_of(*by_number.at(claim.number))});
+            try {
+                tasks.push_back({.number = claim.number, .spec = study.spec_of(*by_number.at(claim.number))});
+                claims.add(claim);
+            } catch (const UserError& error) {  // a point that is no valid run, and is to be tried again
+                database.finish(claim.key, {.error = error.what()});
+                ++progress.counts.failed;
+            }
         }
         return tasks;
     };

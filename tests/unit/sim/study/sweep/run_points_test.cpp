@@ -114,6 +114,12 @@ TEST_CASE("A study of points that no run allows is refused") {
     sweep::plan(half, database);
     CHECK(database.counts().failed == 1);
     CHECK(database.counts().pending == 1);
+    // Tried again, it fails again, and the other is run.
+    CHECK(database.retry_failed() == 1);
+    sweep::run_points(half, database, {.workers = 1});
+    CHECK(database.counts().failed == 1);
+    CHECK(database.counts().done == 1);
+    CHECK_THAT(database.points()[0].error, Catch::Contains("batch is 0"));
 }
 
 TEST_CASE("Metrics that are new to a study are computed from its records") {
