@@ -222,7 +222,8 @@ sweep::StudyDefinition study_of(const Question& question) {
     }
     for (const auto& [key, value] : wanted.items()) {
         if (!is_apart(key) && value != absent.value(key, nlohmann::ordered_json())) {
-            std::erase_if(study.settings, [&](const run::Setting& setting) { return setting.key == key; });
+            std::erase_if(study.settings,
+                          [&name = key](const run::Setting& setting) { return setting.key == name; });
             study.settings.push_back({key, value});
         }
     }

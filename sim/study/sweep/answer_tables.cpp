@@ -50,6 +50,7 @@ std::string short_key(const std::string& key) {
 /// The metrics of a table: the chosen ones, else the usual ones and those of the study that any point has.
 std::vector<std::size_t> shown_metrics(const Answer& answer, const std::vector<std::string>& chosen) {
     std::vector<std::size_t> shown;
+    shown.reserve(chosen.size());
     for (const std::string& name : chosen) shown.push_back(answer.metric(name, "--show"));
     if (!shown.empty()) return shown;
     constexpr std::array<std::string_view, 3> left_out{"cycles", "fill", "watts"};

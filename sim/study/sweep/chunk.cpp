@@ -155,6 +155,7 @@ void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) 
     });
     const auto more = [&] {
         std::vector<run::Task> tasks;
+        tasks.reserve(waiting.size());
         for (const std::uint64_t each : waiting) tasks.push_back({.number = each, .spec = all.at(each).spec});
         waiting.clear();
         return tasks;

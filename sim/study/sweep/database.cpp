@@ -127,11 +127,11 @@ Database::Database(const fs::path& file, Connection::Mode mode) : connection_(fi
 
 Database Database::open(const fs::path& file) {
     if (!fs::exists(file)) create(file);
-    return Database(file, Connection::Mode::Write);
+    return {file, Connection::Mode::Write};
 }
 
 Database Database::open_to_read(const fs::path& file) {
-    return Database(file, Connection::Mode::Read);
+    return {file, Connection::Mode::Read};
 }
 
 Database::~Database() = default;

@@ -90,7 +90,7 @@ void add_paths(const Json& value, const std::string& path, std::vector<std::stri
     if (value.is_object()) {
         for (const auto& [key, inner] : value.items()) {
             if (path.empty() && key == "configuration") continue;
-            add_paths(inner, path.empty() ? key : path + "." + key, paths);
+            add_paths(inner, path.empty() ? key : fmt::format("{}.{}", path, key), paths);
         }
     } else if (value.is_number() || value.is_boolean()) {
         paths.push_back(path);

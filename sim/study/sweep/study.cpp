@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -41,8 +42,8 @@ std::string derive_place(const StudyDefinition& study, const std::string& key) {
 Study::Study(StudyDefinition definition)
     : definition_(std::move(definition)),
       metrics_(definition_.metrics, definition_.file),
+      timing_only_(!metrics_.need_values()),
       base_(std::make_unique<BaseValues>(definition_)) {
-    timing_only_ = !metrics_.need_values();
     for (const run::Setting& setting : definition_.settings) {
         if (setting.key == "timing_only") timing_only_ = setting.value == true;
     }
@@ -168,11 +169,11 @@ void Study::make_grid() {
     for (std::size_t index = 0; index < size; ++index) {
         std::vector<nlohmann::json> values(definition_.axes.size());
         std::size_t rest = index;
-        for (auto group = all.rbegin(); group != all.rend(); ++group) {
-            for (const std::size_t axis : group->axes) {
-                values[axis] = definition_.axes[axis].values[rest % group->size];
+        for (const Group& group : std::views::reverse(all)) {
+            for (const std::size_t axis : group.axes) {
+                values[axis] = definition_.axes[axis].values[rest % group.size];
             }
-            rest /= group->size;
+            rest /= group.size;
         }
         add(index + 1, std::move(values));
     }
@@ -265,6 +266,7 @@ std::vector<run::Setting> Study::settings_of(const Point& point) const {
 
 run::RunSpec Study::spec_of(const Point& point) const {
     std::vector<run::Setting> settings;
+    settings.reserve(output_keys.size());
     for (const std::string_view key : output_keys) settings.push_back({std::string(key), nullptr});
     settings.push_back({"trace", nullptr});
     if (timing_only_) {

@@ -135,7 +135,7 @@ std::optional<Area> area_of(const machine::MachineConfig& machine) {
     const Percent shrinks = process_factor(machine.energy->process_nm);
     const double columns = machine.matrix_unit.columns;
     const double sums_bytes = 4.0 * columns * machine.accumulators.rows;
-    const double fifo_bytes = static_cast<double>(machine.weight_fifo.depth_tiles * machine.tile_bytes());
+    const auto fifo_bytes = static_cast<double>(machine.weight_fifo.depth_tiles * machine.tile_bytes());
     const double fifo_percent = unified_buffer_percent * anchor_fifo_bytes / anchor_buffer_bytes;
     const double instruction_percent =
         unified_buffer_percent * (machine.sequencer.instruction_buffer_bytes - anchor_instruction_bytes) /
