@@ -157,7 +157,7 @@ TEST_CASE("A worker runs a machine that is in no file, and gives machines in JSO
     CHECK(machine["matrix_unit"]["rows"] == 256);
     const nlohmann::json run{{"model", "mnist_cnn"}, {"timing_only", true}, {"batch", 4}};
     const auto same = report_in(answer_to({{"machine", machine}, {"run", run}}));
-    const auto expected = report_of("--machine tpu_v1 --model mnist_cnn --timing-only --batch 4");
+    const nlohmann::json expected = report_of("--machine tpu_v1 --model mnist_cnn --timing-only --batch 4");
     CHECK(same["cycles"] == expected["cycles"]);
     CHECK(same["energy"] == expected["energy"]);
     machine["name"] = "half";
