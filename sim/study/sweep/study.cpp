@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -169,7 +168,8 @@ void Study::make_grid() {
     for (std::size_t index = 0; index < size; ++index) {
         std::vector<nlohmann::json> values(definition_.axes.size());
         std::size_t rest = index;
-        for (const Group& group : std::views::reverse(all)) {
+        for (std::size_t i = all.size(); i-- > 0;) {
+            const Group& group = all[i];
             for (const std::size_t axis : group.axes) {
                 values[axis] = definition_.axes[axis].values[rest % group.size];
             }
