@@ -113,11 +113,20 @@ void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const
             waiting.push_back(std::move(task));
         }
     };
-    const auto finish = [&](WorkerProcess& worker, std::string answer) {
+    const auto finished_task = [&](WorkerProcess& worker) {
         --under_way;
-        const std::uint64_t number = std::exchange(worker.task, std::nullopt)->number;
-        done(number, std::move(answer));
-        fill();
+        return std::exchange(worker.task, std::nullopt)->number;
+    };
+    const auto give = [&](WorkerProcess& worker) {
+        worker.task = take(waiting, worker);
+        worker.compiled.insert(worker.task->prepared);
+        ++under_way;
+        provide(worker.task->spec);
+        const bool is_sent = worker.send(worker.task->spec);
+        if (sent) sent(worker.process(), *worker.task);
+        if (is_sent) return;
+        done(finished_task(worker), died_message + worker.ending());
+        drop(worker);
     };
     is_stopped_ = false;
     fill();
@@ -126,27 +135,22 @@ void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const
         while (!waiting.empty()) {
             WorkerProcess* const worker = idle_worker();
             if (worker == nullptr) break;
-            worker->task = take(waiting, *worker);
-            worker->compiled.insert(worker->task->prepared);
-            ++under_way;
-            const RunSpec& spec = worker->task->spec;
-            provide(spec);
-            const bool is_sent = worker->send(spec);
-            if (sent) sent(worker->process(), *worker->task);
-            if (is_sent) continue;
-            finish(*worker, died_message + worker->ending());
-            drop(*worker);
+            give(*worker);
+            fill();
         }
         const std::vector<WorkerProcess*> ready = ready_workers(tick);
         if (is_stopped_) waiting.clear();
         for (WorkerProcess* const worker : ready) {
             std::optional<std::string> answer = worker->receive();
-            if (answer && !answer->empty()) {
-                finish(*worker, *std::move(answer));
-            } else {
-                finish(*worker, died_message + worker->ending());
+            const std::uint64_t number = finished_task(*worker);
+            if (!answer || answer->empty()) {
+                answer = died_message + worker->ending();
                 drop(*worker);
+            } else if (!waiting.empty()) {
+                give(*worker);  // first, so that it does not wait while the answer is stored
             }
+            done(number, *std::move(answer));
+            fill();
         }
     }
 }
