@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,9 @@
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/study_folder.h"
 #include "sim/cli/study_progress.h"
 #include "sim/run/execute/executor.h"
-#include "sim/run/execute/scratch_folder.h"
 #include "sim/run/run_config.h"
 #include "sim/study/advise/advice_page.h"
 #include "sim/study/advise/advise.h"
@@ -22,7 +21,6 @@
 #include "sim/study/sweep/run_points.h"
 #include "sim/study/sweep/study.h"
 #include "sim/study/sweep/study_page.h"
-#include "sim/view/report/report_file.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::cli {
@@ -57,14 +55,8 @@ struct AdviseCommand {
 private:
     advise::Advice run_study(const advise::Question& question) const {
         const sweep::Study study(advise::study_of(question));
-        std::optional<run::ScratchFolder> scratch;
-        if (out.empty()) {
-            scratch.emplace();
-        } else {
-            report::make_folder(out);
-        }
-        const std::filesystem::path folder = scratch ? scratch->path() : std::filesystem::path(out);
-        sweep::Database database = sweep::Database::open(folder / "advice.sqlite");
+        const StudyFolder folder(out);
+        sweep::Database database = sweep::Database::open(folder.path() / "advice.sqlite");
         sweep::plan(study, database);
         database.free_points_of_the_dead();
         database.retry_failed();
@@ -82,14 +74,13 @@ private:
         }
         advise::Advice advice = advise::advise(question, outcomes);
         if (!out.empty()) {
-            write_file(folder / "study.html", sweep::to_html(sweep::read_answer(database), database));
+            write_file(folder.path() / "study.html", sweep::to_html(sweep::read_answer(database), database));
         }
         return advice;
     }
 
     void write(const advise::Advice& advice) const {
         const std::filesystem::path folder = out;
-        report::make_folder(folder);
         write_file(folder / "advice.json", advise::to_json(advice).dump(2) + "\n");
         write_file(folder / "advice.html", advise::to_html(advice));
     }

@@ -21,9 +21,9 @@
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/study_folder.h"
 #include "sim/cli/study_progress.h"
 #include "sim/run/execute/executor.h"
-#include "sim/run/execute/scratch_folder.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/sweep/answer.h"
 #include "sim/study/sweep/cluster.h"
@@ -108,14 +108,8 @@ struct SweepCommand {
         const sweep::Study planned(std::move(definition));
         const std::vector<std::uint64_t> numbers =
             sweep::select(planned, {.values = selected, .points = points});
-        std::optional<run::ScratchFolder> scratch;
-        if (out.empty()) {
-            scratch.emplace();
-        } else {
-            report::make_folder(out);
-        }
-        const std::filesystem::path folder = scratch ? scratch->path() : std::filesystem::path(out);
-        const std::filesystem::path file = folder / (planned.name() + ".sqlite");
+        const StudyFolder folder(out);
+        const std::filesystem::path file = folder.path() / (planned.name() + ".sqlite");
         sweep::Database database = sweep::Database::open(file);
         sweep::plan(planned, database);
         database.select(numbers);

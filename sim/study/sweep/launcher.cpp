@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <deque>
 #include <string_view>
 #include <vector>
 
-#include "hw/base/interruption.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/study/sweep/cluster.h"

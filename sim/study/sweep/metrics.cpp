@@ -200,15 +200,6 @@ void Metrics::order_own() {
     for (std::size_t index = 0; index < all_.size(); ++index) visit(visit, index);
 }
 
-std::size_t Metrics::index_of(std::string_view name, std::string_view place) const {
-    std::vector<std::string> names;
-    for (const Metric& metric : all_) {
-        if (metric.name == name) return names.size();
-        names.push_back(metric.name);
-    }
-    throw ConfigError(fmt::format("{}: {} is no metric; there are {}", place, name, fmt::join(names, ", ")));
-}
-
 bool Metrics::need_values() const {
     constexpr std::array<std::string_view, 3> of_answers{"accuracy", "float_reference", "predictions"};
     return std::ranges::any_of(formulas_, [&](const Expression& formula) {

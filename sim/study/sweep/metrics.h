@@ -54,8 +54,6 @@ public:
     Metrics(std::vector<NamedFormula> own, std::string file);
 
     const std::vector<Metric>& all() const { return all_; }
-    /// Throws ConfigError with the most similar name.
-    std::size_t index_of(std::string_view name, std::string_view place) const;
     /// Whether a metric is about the network's answers, which a timing-only run does not have.
     bool need_values() const;
     /// A value for each metric; absent where the report has null there, or the formula has no value. Throws

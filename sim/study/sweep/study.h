@@ -38,7 +38,6 @@ public:
     const std::vector<std::string>& keys() const { return keys_; }
     /// Without the points that `where` leaves out.
     const std::vector<Point>& points() const { return points_; }
-    std::uint64_t left_out() const { return left_out_; }
     const Metrics& metrics() const { return metrics_; }
     /// Whether the points compute no values.
     bool timing_only() const { return timing_only_; }

@@ -34,7 +34,7 @@ std::optional<Area> area_of(const machine::MachineConfig& machine);
 
 /// The area of a 6-transistor SRAM cell in µm², in a process from 7 to 45 nm: between published cells, linear
 /// with logarithmic size and area. 45 nm: Mistry et al., IEDM 2007. 28, 16 nm: Chen et al., JSSC 50(1), 2015.
-/// 7 nm: Chang et al., ISSCC 2017.
+/// 7 nm: Chang et al., ISSCC 2017. As quoted by others (docs/area.md).
 double sram_cell_um2(double process_nm);
 
 }  // namespace systole::area
