@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "hw/base/whole_file.h"
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/started.h"
@@ -69,19 +70,33 @@ TEST_CASE("A launcher's chunks give the study of this computer", "[system]") {
 TEST_CASE("A launcher that fails is told, and its points run later", "[system]") {
     const Folder folder;
     const Outcome failed = sim(study(4, folder / "l") + "--launcher 'false {chunk}' --array-size 2");
-    CHECK(failed.exit_code == 1);
-    {
-        sweep::Database database = sweep::Database::open_to_read(folder / "l/s.sqlite");
-        CHECK(database.counts().failed == 4);
-        CHECK_THAT(database.points()[0].error,
-                   Catch::Contains("its chunk ended without a result") && Catch::Contains("3 attempts"));
-    }
-    CHECK(sim(study(4, folder / "l") + "--launcher '{chunk}' --retry-failed").exit_code == 0);
+    CHECK(failed.exit_code == 2);
+    CHECK_THAT(failed.err, Catch::Contains("the chunks ended 3 times without running a point") &&
+                               Catch::Contains("--launcher \"false {chunk}\""));
+    CHECK(sweep::Database::open_to_read(folder / "l/s.sqlite").counts().pending == 4);
+    CHECK(sim(study(4, folder / "l") + "--launcher '{chunk}'").exit_code == 0);
     CHECK(contents(folder, "l") == calm(4, folder));
     const Outcome wrong = sim(study(4, folder / "w") + "--launcher 'ssh node'");
     CHECK(wrong.exit_code == 2);
     CHECK_THAT(wrong.err, Catch::Contains("it must have {chunk}"));
     CHECK(sim("sweep mnist_cnn --axis batch=1 --slurm").exit_code == 2);
+}
+
+TEST_CASE("A chunk that is killed again and again costs no more than the points under way", "[system]") {
+    const Folder folder;
+    // Runs a chunk, and kills it when its second point has begun. So each point dies once at most.
+    const std::filesystem::path killer = folder / "killer";
+    write_file(killer,
+               "#!/bin/bash\n\"$@\" & sim=$!\nwhile kill -0 $sim 2> /dev/null; do\n"
+               "  if [ $(ls " +
+                   (folder / "l/s.chunks/begun").string() +
+                   " | wc -l) -ge 2 ]; then kill -9 $sim; fi\n  sleep 0.01\ndone\n");
+    std::filesystem::permissions(killer, std::filesystem::perms::owner_all);
+    const Outcome outcome =
+        sim(study(10, folder / "l") + "--launcher '" + killer.string() + " {chunk}' --array-size 1");
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(contents(folder, "l") == calm(10, folder));
 }
 
 TEST_CASE("A launcher's process may be killed: the next one goes on", "[system]") {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "hw/base/user_error.h"
@@ -52,6 +53,11 @@ fs::path result_path(const fs::path& folder, const std::string& key) {
     return folder / "results" / key;
 }
 
+/// An empty file that says that a process runs the point, or has run it.
+fs::path begun_path(const fs::path& folder, const std::string& key) {
+    return folder / "begun" / key;
+}
+
 /// An empty file that says that the result is stored: a chunk that is run again leaves the point out.
 fs::path stored_path(const fs::path& folder, const std::string& key) {
     return folder / "stored" / key;
@@ -89,9 +95,8 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 std::size_t write_chunks(const Study& study, Database& database, const std::vector<Claim>& claims,
                          std::size_t most, const fs::path& folder) {
     std::error_code error;
-    fs::remove_all(folder / "chunks", error);
-    fs::remove_all(folder / "stored", error);
-    for (const char* const name : {"chunks", "stored", "results"})
+    for (const char* const name : {"chunks", "begun", "stored"}) fs::remove_all(folder / name, error);
+    for (const char* const name : {"chunks", "begun", "stored", "results"})
         fs::create_directories(folder / name, error);
     std::map<std::uint64_t, const Point*> by_number;
     for (const Point& point : study.points()) by_number.emplace(point.number, &point);
@@ -180,10 +185,20 @@ void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) 
             write(point, {}, error.what());
         }
     };
-    const auto sent = [&](pid_t, const run::Task& task) { all.at(task.number).begin = Clock::now(); };
+    const auto sent = [&](pid_t, const run::Task& task) {
+        UnderWay& point = all.at(task.number);
+        point.begin = Clock::now();
+        write_file(begun_path(folder, point.point->key), {});
+    };
     pool.run(more, done, sent, [&] {
         if (how.stop && how.stop()) pool.stop();
     });
+}
+
+std::set<std::string> begun_points(const fs::path& folder) {
+    std::set<std::string> keys;
+    for (const fs::path& file : files_of(folder / "begun")) keys.insert(file.filename().string());
+    return keys;
 }
 
 Gathered gather(const fs::path& folder, Database& database) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,9 @@
 #include "sim/study/sweep/study.h"
 
 /// A part of a study for another computer, in files of a folder that both see: what to run in
-/// chunks/NUMBER, and a file for each result in results/KEY, which appears whole or not at all and becomes an
-/// empty file stored/KEY. So no database is written over a network.
+/// chunks/NUMBER, an empty file begun/KEY for each point that has begun, and a file for each result in
+/// results/KEY, which appears whole or not at all and becomes an empty file stored/KEY. So no database is
+/// written over a network.
 namespace systole::sweep {
 
 struct ChunkPoint {
@@ -55,6 +57,9 @@ struct RunChunk {
 /// Runs the points of a chunk that have no result yet. Throws UserError where the chunk cannot be read, or is
 /// of another version of the simulator.
 void run_chunk(const std::filesystem::path& folder, std::size_t number, const RunChunk& how);
+
+/// The keys of the points that have begun since the chunks were written.
+std::set<std::string> begun_points(const std::filesystem::path& folder);
 
 /// Stores the results that are in the folder and removes their files. A broken file is left and named.
 struct Gathered {

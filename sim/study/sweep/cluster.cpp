@@ -17,6 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view ticket_note = "cluster_ticket";
+/// Chunks that cannot run at all are given up after so many submissions.
+constexpr int most_idle_rounds = 3;
 
 /// All pending points.
 std::vector<Claim> claim_all(Database& database) {
@@ -48,13 +50,16 @@ public:
         for (const std::string& key : keys) keys_.erase(key);
     }
     bool empty() const { return keys_.empty(); }
-    /// `lost`: why they have no result, which counts against them; or empty.
-    void give_back(std::string_view lost) {
-        for (const std::string& key : keys_) database_.give_back(key, lost);
+    std::size_t size() const { return keys_.size(); }
+    /// Those that have begun may be why their chunk ended: it counts against them.
+    void give_back(const std::set<std::string>& begun) {
+        for (const std::string& key : keys_) database_.give_back(key, begun.contains(key) ? lost : "");
         keys_.clear();
     }
 
 private:
+    static constexpr std::string_view lost = "its chunk ended before its result: see the scheduler's logs";
+
     Database& database_;
     std::set<std::string> keys_;
 };
@@ -67,6 +72,7 @@ public:
     void run() {
         gather_results();  // of a process that was killed
         bool is_resumed = scheduler_.resume(database_.note(ticket_note));
+        int idle_rounds = 0;
         while (!wants_stop()) {
             const std::vector<Claim> claims = claim_all(database_);
             if (claims.empty()) break;
@@ -75,14 +81,22 @@ public:
             wait_for(missing);
             database_.set_note(ticket_note, "");
             if (wants_stop()) break;
-            missing.give_back(is_resumed ? std::string_view()
-                                         : "its chunk ended without a result: see the scheduler's logs");
+            const std::set<std::string> begun = begun_points(how_.folder);
+            idle_rounds = begun.empty() && missing.size() == claims.size() ? idle_rounds + 1 : 0;
+            missing.give_back(is_resumed ? std::set<std::string>() : begun);
+            if (idle_rounds == most_idle_rounds) fail_idle();
             is_resumed = false;
         }
     }
 
 private:
     bool wants_stop() const { return how_.stop && how_.stop(); }
+
+    [[noreturn]] void fail_idle() const {
+        throw machine::ConfigError(
+            fmt::format("{}: the chunks ended {} times without running a point: see {}",
+                        study_.definition().file, most_idle_rounds, scheduler_.logs(how_.folder)));
+    }
 
     void submit(const std::vector<Claim>& claims) {
         const std::size_t chunks = write_chunks(study_, database_, claims, how_.most_chunks, how_.folder);

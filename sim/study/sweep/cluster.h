@@ -24,6 +24,8 @@ public:
     virtual bool is_active() = 0;
     /// Ends all of them.
     virtual void cancel() = 0;
+    /// Where chunks that end at once say why, for a message.
+    virtual std::string logs(const std::filesystem::path& folder) const = 0;
     /// What a further process needs to go on with chunks that run now; empty: it cannot.
     virtual std::string ticket() const { return {}; }
     /// Goes on with what another process submitted. False if nothing of it is active.
@@ -51,8 +53,10 @@ struct ClusterRun {
     std::function<bool()> stop = {};  ///< whether to cancel what runs
 };
 
-/// Runs the selected points that are pending. Points whose chunks end without their results are run again, up
-/// to three times. A process that is killed loses nothing: the next one goes on with the scheduler's jobs.
+/// Runs the selected points that are pending. Points whose chunks end without their results are run again; a
+/// point that was under way in three such chunks fails. A process that is killed loses nothing: the next one
+/// goes on with the scheduler's jobs. Throws ConfigError where chunks end three times without running a
+/// point.
 void run_on_cluster(const Study& study, Database& database, Scheduler& scheduler, const ClusterRun& how);
 
 /// The command line that runs a chunk: this program's.

@@ -54,6 +54,10 @@ public:
 
     void cancel() override { end_all(); }
 
+    std::string logs(const std::filesystem::path&) const override {
+        return fmt::format("what --launcher \"{}\" prints", command_);
+    }
+
 private:
     void start() {
         while (running_.size() < at_once_ && !waiting_.empty()) {

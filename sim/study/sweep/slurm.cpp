@@ -70,6 +70,10 @@ public:
         if (!job_.empty()) run_command("scancel " + job_);
     }
 
+    std::string logs(const std::filesystem::path& folder) const override {
+        return std::filesystem::absolute(folder / "logs").string();
+    }
+
     std::string ticket() const override { return job_; }
 
     bool resume(const std::string& ticket) override {
