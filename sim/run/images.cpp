@@ -151,6 +151,10 @@ void keep_first(input::Images& images, std::uint64_t count) {
     std::visit([&](auto& values) { values.resize(images.size()); }, images.values);
 }
 
+void drop_values(input::Images& images) {
+    std::visit([]<class Vector>(Vector& values) { values = Vector(); }, images.values);
+}
+
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model) {
     const input::Images& images = named.images;
     const ir::FeatureMap image{images.height, images.width, images.channels};

@@ -52,6 +52,9 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);
 
+/// Keeps the number of images, their shape and the kind of their values, without the values.
+void drop_values(input::Images& images);
+
 /// Throws InputError unless the images have the shape, apart from extents of 1, or, if they or the network's
 /// input are vectors, its number of values.
 void check_shape(const NamedImages& named, const ir::FeatureMap& shape, const std::string& model);

@@ -134,24 +134,34 @@ std::string ending_text(int status) {
     return fmt::format("its process ended with code {} before it had answered", WEXITSTATUS(status));
 }
 
-ChildAnswer do_in_child(const std::function<std::string()>& work) {
+ChildProcess::~ChildProcess() {
+    wait();
+}
+
+ChildAnswer ChildProcess::run(const std::function<std::string()>& work) {
+    wait();
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_with_errno("pipe");
     const Descriptor from(ends[0]);
     Descriptor to(ends[1]);
     const pid_t parent = ::getpid();
-    const pid_t process = ::fork();
-    if (process < 0) fail_with_errno("fork");
-    if (process == 0) be_child(work, to.number(), parent);
+    process_ = ::fork();
+    if (process_ < 0) fail_with_errno("fork");
+    if (process_ == 0) be_child(work, to.number(), parent);
     to.close();
     std::optional<std::string> answer = read_message(from.number());
-    int status = 0;
-    while (::waitpid(process, &status, 0) < 0) {
-        if (errno != EINTR) fail_with_errno("waitpid");
-    }
-    if (!answer || answer->empty()) return {.is_result = false, .died = true, .bytes = ending_text(status)};
+    if (!answer || answer->empty()) return {.is_result = false, .died = true, .bytes = ending_text(wait())};
     const bool returned = answer->front() == returned_mark;
     return {.is_result = returned, .died = false, .bytes = answer->substr(1)};
+}
+
+int ChildProcess::wait() {
+    int status = 0;
+    if (process_ <= 0) return status;
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+    return status;
 }
 
 }  // namespace systole::run

@@ -54,11 +54,26 @@ struct ChildAnswer {
     std::string bytes;  ///< the returned bytes, or the error: an exception's message, a signal
 };
 
-/// Does the work in a copy of this process, because the SystemC kernel allows one simulation in a process.
-/// This process must have no other thread. The result of an exception is its message; if the copy dies, the
-/// result says how. The copy ends with this process at the latest. Throws std::system_error if the system
-/// gives no process or pipe.
-ChildAnswer do_in_child(const std::function<std::string()>& work);
+/// Does work in copies of this process, one after the other, because the SystemC kernel allows one simulation
+/// in a process. This process must have no other thread.
+class ChildProcess {
+public:
+    ChildProcess() = default;
+    ChildProcess(const ChildProcess&) = delete;
+    ChildProcess& operator=(const ChildProcess&) = delete;
+    ~ChildProcess();
+
+    /// The result of an exception is its message; if the copy dies, the result says how. The copy ends with
+    /// this process at the latest; it may still be freeing its memory when its answer is there. Throws
+    /// std::system_error if the system gives no process or pipe.
+    ChildAnswer run(const std::function<std::string()>& work);
+
+private:
+    /// Waits for the end of the copy that has answered. Returns its status.
+    int wait();
+
+    int process_ = -1;  ///< the copy that has not been waited for; -1: none
+};
 
 /// "signal 9 (Killed)" or "code 3".
 std::string ending_text(int status);

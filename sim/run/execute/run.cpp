@@ -492,6 +492,9 @@ Prepared prepare(const RunSpec& spec) {
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
+    if (spec.timing_only) {  // a worker keeps many prepared runs, and copies them with each fork
+        for (NamedImages& input : prepared.inputs) drop_values(input.images);
+    }
     return prepared;
 }
 

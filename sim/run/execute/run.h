@@ -46,7 +46,8 @@ struct Prepared {
     isa::Program program;
     std::optional<BatchFacts> batch;      ///< absent of a program
     std::optional<CutImages> cut_images;  ///< absent where an image fits, and of a program
-    std::vector<NamedImages> inputs;      ///< by input of the program; none if the run names none
+    std::vector<NamedImages> inputs;      ///< by input of the program; none if the run names none;
+                                          ///< of a timing-only run, without their values
     std::vector<std::uint32_t> labels;
     std::vector<std::string> label_names;  ///< of the classes
     std::vector<std::string> warnings;     ///< about input that is probably not what was meant

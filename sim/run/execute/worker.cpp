@@ -154,7 +154,7 @@ private:
         const Stopwatch time;
         const Prepared* const prepared = spec.timing_only ? &prepared_for(spec) : nullptr;
         const double seconds = time.seconds();  // hardly any where an earlier run has prepared it
-        return do_in_child([&] {
+        return child_.run([&] {
             ::close(in_);
             ::close(out_);
             if (!prepared) return answer(run(spec, observer));
@@ -171,6 +171,7 @@ private:
     const Summary& summary_;
     const RequestAnswers& requests_;
     std::list<std::pair<std::string, Prepared>> prepared_;  ///< by key, the last used first
+    ChildProcess child_;
 };
 
 }  // namespace

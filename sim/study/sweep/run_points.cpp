@@ -104,10 +104,14 @@ private:
 
 }  // namespace
 
-run::RunRecord record_of(Database& database, std::uint64_t point) {
-    const std::optional<std::string> stored = database.record(point);
+std::string stored_record(Database& database, std::uint64_t point) {
+    std::optional<std::string> stored = database.record(point);
     if (!stored) throw ConfigError(fmt::format("point {} has no record: it is not done", point));
-    return run::read_record(expanded(*stored));
+    return *std::move(stored);
+}
+
+run::RunRecord record_of(Database& database, std::uint64_t point) {
+    return run::read_record(expanded(stored_record(database, point)));
 }
 
 void plan(const Study& study, Database& database) {

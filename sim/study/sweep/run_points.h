@@ -35,7 +35,9 @@ struct RunPoints {
 /// stored; the points that were under way are pending again.
 void run_points(const Study& study, Database& database, const RunPoints& how);
 
-/// The record of a finished point. Throws ConfigError where there is none.
+/// The compressed record of a finished point. Throws ConfigError where there is none.
+std::string stored_record(Database& database, std::uint64_t point);
+/// The same, read.
 run::RunRecord record_of(Database& database, std::uint64_t point);
 
 }  // namespace systole::sweep
