@@ -43,7 +43,7 @@ std::optional<Served> Arrivals::serve(const Server& server, double rate) const {
     return Served{.p50_seconds = percentile(0.50), .p99_seconds = percentile(0.99), .mean_batch = mean};
 }
 
-double Arrivals::most_within(const Server& server, double limit_seconds) const {
+unsigned Arrivals::most_within(const Server& server, double limit_seconds) const {
     // In thousandths, so that no rounding decides.
     unsigned within = 0;
     unsigned beyond = 1000;
@@ -52,7 +52,7 @@ double Arrivals::most_within(const Server& server, double limit_seconds) const {
         const std::optional<Served> served = serve(server, middle / 1000.0 * server.capacity());
         (served && served->p99_seconds <= limit_seconds ? within : beyond) = middle;
     }
-    return within / 1000.0 * server.capacity();
+    return within;
 }
 
 }  // namespace systole::arrivals

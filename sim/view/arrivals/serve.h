@@ -37,9 +37,9 @@ public:
     /// ever.
     std::optional<Served> serve(const Server& server, double rate) const;
 
-    /// The largest rate at which 99 of 100 requests have their results within the limit, to one thousandth of
-    /// the capacity; 0 if there is none.
-    double most_within(const Server& server, double limit_seconds) const;
+    /// The largest share of the capacity at which 99 of 100 requests have their results within the limit, in
+    /// whole thousandths; 0 if there is none. 999 is the end of the search.
+    unsigned most_within(const Server& server, double limit_seconds) const;
 
 private:
     std::vector<double> times_;  ///< for a rate of 1 a second, ascending

@@ -40,6 +40,11 @@ OperatingPoint operating_point(const machine::MachineConfig& machine) {
     return point;
 }
 
+bool reaches_clock(const machine::MachineConfig& machine) {
+    const OperatingPoint point = operating_point(machine);
+    return point.most_mhz == 0.0 || machine.clock_mhz <= point.most_mhz;
+}
+
 double static_watts(const machine::MachineConfig& machine) {
     const double voltage = operating_point(machine).voltage;
     const double idle = machine.power.idle_watts * voltage * voltage;

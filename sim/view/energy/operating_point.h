@@ -17,6 +17,10 @@ struct OperatingPoint {
 /// With a voltage of 1 and no limits (0) where the machine does not say at which clock its watts hold.
 OperatingPoint operating_point(const machine::MachineConfig& machine);
 
+/// Whether the voltage at which the machine reaches its clock is within the limits, or below them. Beyond the
+/// upper limit, neither power nor energy is known.
+bool reaches_clock(const machine::MachineConfig& machine);
+
 /// Static power in W: power.idle_watts, in proportion to the die's area where the machine says the area of
 /// the chip that was measured (power.die_mm2), and with the square of the voltage.
 double static_watts(const machine::MachineConfig& machine);

@@ -30,6 +30,8 @@ constexpr Kind number_or_null{"a number or null",
 constexpr Kind flag{"true or false", [](const Json& value) { return value.is_boolean(); }};
 constexpr Kind list{"a list", [](const Json& value) { return value.is_array(); }};
 constexpr Kind object{"an object", [](const Json& value) { return value.is_object(); }};
+constexpr Kind object_or_null{"an object or null",
+                              [](const Json& value) { return value.is_object() || value.is_null(); }};
 }  // namespace kinds
 
 struct Key {
@@ -70,7 +72,7 @@ constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::tex
                                 Key{"matrix_unit", kinds::object}};
 constexpr std::array energy_keys{Key{"joules", kinds::number_or_null}, Key{"watts", kinds::number_or_null},
                                  Key{"joules_per_inference", kinds::number_or_null},
-                                 Key{"by_unit", kinds::object}};
+                                 Key{"by_unit", kinds::object_or_null}};
 constexpr std::array comparison_keys{
     Key{"baseline", kinds::text}, Key{"inferences_per_second", kinds::number}, Key{"speedup", kinds::number},
     Key{"performance_per_watt", kinds::object}};

@@ -30,10 +30,8 @@ private:
     static std::string mm2(double value) { return fmt::format("{:.1f} mm2", value); }
 
     static std::string unit_name(std::string_view key) {
-        if (key == "weight_memory_ports") return "memory ports";
+        if (key == "weight_memory_ports") return "memory ports";  // of weight memory
         if (key == "weight_fifo") return "weight FIFO";
-        if (key == "io") return "other pads";
-        if (key == "other") return "not named";
         std::string name(key);
         std::replace(name.begin(), name.end(), '_', ' ');
         return name;
@@ -43,7 +41,9 @@ private:
 }  // namespace
 
 std::string area_text(const Report& report, const terminal::Look& look) {
-    return report.area ? AreaText(look).write(*report.area) : std::string();
+    return report.area
+               ? AreaText(look).write(*report.area)
+               : std::string("Area\n  unknown: the machine file has no section energy, and so no process\n");
 }
 
 }  // namespace systole::report

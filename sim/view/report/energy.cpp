@@ -73,15 +73,15 @@ Energy from_published_watts(const run::RunRecord& record, double seconds) {
 
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record) {
     const std::uint32_t windows = record.spec.observed.power_windows;
-    if (windows == 0) return std::nullopt;
     const machine::MachineConfig& machine = record.spec.machine;
+    if (windows == 0 || !energy::reaches_clock(machine)) return std::nullopt;
     return energy::power_over_time(energy::events(record.counters, machine), machine, record.work,
                                    record.cycles, windows);
 }
 
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles) {
     const machine::MachineConfig& machine = record.spec.machine;
-    if (!machine.energy) return std::nullopt;
+    if (!machine.energy || !energy::reaches_clock(machine)) return std::nullopt;
     return energy::joules(energy::events(record.counters, machine), machine, cycles, tag);
 }
 
@@ -100,19 +100,12 @@ std::optional<std::string> area_note(const machine::MachineConfig& machine) {
 /// For a machine whose events have a section `energy`, at another clock than the measured chip's.
 std::string voltage_note(const machine::MachineConfig& machine) {
     const energy::OperatingPoint point = energy::operating_point(machine);
-    std::string what =
+    const std::string what =
         fmt::format("static power and the energy of each event are for {:.2f} times the voltage of {:g} MHz",
                     point.voltage, machine.power.clock_mhz);
-    if (machine.clock_mhz > point.most_mhz) {
-        return fmt::format(
-            "{}, the highest here; {:g} MHz is beyond the {:.0f} MHz that it reaches: a faster design "
-            "takes more",
-            what, machine.clock_mhz, point.most_mhz);
-    }
-    if (machine.clock_mhz < point.least_mhz) {
-        return fmt::format("{}, the lowest here, which reaches {:.0f} MHz", what, point.least_mhz);
-    }
-    return what;
+    if (machine.clock_mhz >= point.least_mhz) return what;
+    return fmt::format("{}, the lowest of the model: it would be enough for {:.0f} MHz", what,
+                       point.least_mhz);
 }
 
 }  // namespace
@@ -158,9 +151,23 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
     return notes;
 }
 
+std::optional<std::string> no_energy_reason(const machine::MachineConfig& machine) {
+    if (!machine.energy) {
+        if (machine.power.busy_watts > 0.0) return std::nullopt;
+        return "the machine file gives no watts";
+    }
+    if (energy::reaches_clock(machine)) return std::nullopt;
+    return fmt::format(
+        "unknown at {:g} MHz: at its highest voltage, {:.2f} times that of {:g} MHz, this design reaches "
+        "{:.1f} "
+        "MHz",
+        machine.clock_mhz, energy::operating_point(machine).voltage, machine.power.clock_mhz,
+        energy::operating_point(machine).most_mhz);
+}
+
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds) {
     const machine::MachineConfig& machine = record.spec.machine;
-    if (!machine.energy && !(machine.power.busy_watts > 0.0)) return std::nullopt;
+    if (no_energy_reason(machine)) return std::nullopt;
     Energy energy = machine.energy ? by_event(record, seconds) : from_published_watts(record, seconds);
     energy.notes = energy_notes(machine, changed_keys(record));
     return energy;

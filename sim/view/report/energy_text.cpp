@@ -19,7 +19,7 @@ public:
     std::string write() && {
         line("{}", heading("Energy"));
         if (!report_.energy) {
-            entry("chip", "-", "the machine file gives no watts");
+            entry("chip", "-", report_.no_energy.value_or(""));
             return take();
         }
         const Energy& energy = *report_.energy;

@@ -64,6 +64,8 @@ Json layer(const Layer& layer) {
                             {"static_joules", (*layer.energy)[energy::Consumer::ChipStatic]},
                             {"dynamic_joules", layer.energy->dynamic()},
                             {"by_unit", by_unit(*layer.energy)}};
+    } else {
+        object["energy"] = nullptr;
     }
     return object;
 }
@@ -86,12 +88,22 @@ Json power_over_time(const energy::PowerOverTime& power) {
     return {{"window_cycles", power.window_cycles}, {"watts", std::move(watts)}};
 }
 
-Json energy(const std::optional<Energy>& energy) {
+Json energy(const std::optional<Energy>& energy, const std::optional<std::string>& no_energy) {
     if (!energy) {
+        // The keys that a machine with energy has: formulas of studies then have no value, and are no error.
         return {{"joules", nullptr},
                 {"joules_per_inference", nullptr},
                 {"watts", nullptr},
-                {"by_unit", Json::object()}};
+                {"by_unit", nullptr},
+                {"static_joules", nullptr},
+                {"dynamic_joules", nullptr},
+                {"static_watts", nullptr},
+                {"voltage", nullptr},
+                {"notes", no_energy ? Json::array({*no_energy}) : Json::array()},
+                {"die_watts", nullptr},
+                {"published_busy_watts", nullptr},
+                {"die_dynamic_factor", nullptr},
+                {"uncalibrated", nullptr}};
     }
     Json object{{"joules", energy->joules()},
                 {"joules_per_inference", or_null(energy->joules_per_inference)},
@@ -361,7 +373,7 @@ Json to_json(const Report& report) {
         list_of(report.layers, [&](const Layer& each) { return explained(each, report.explanations); });
     if (report.explanations) json["explanation"] = to_json(*report.explanations);
     json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
-    json["energy"] = energy(report.energy);
+    json["energy"] = energy(report.energy, report.no_energy);
     json["area"] = area(report.area);
     json["requests"] = requests_json(report.requests);
     json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);

@@ -384,6 +384,7 @@ Report make_report(const run::RunRecord& record) {
     }
 
     report.energy = make_energy(record, report.seconds);
+    report.no_energy = no_energy_reason(record.spec.machine);
     report.area = area::area_of(machine);
     if (report.inferences_per_second) {
         report.host_time = make_host_time(record, *report.inferences_per_second);

@@ -274,13 +274,20 @@ struct Simulator {
 struct RequestLatencies {
     double per_second = 0.0;     ///< 0: the run names no rate
     double batch_seconds = 0.0;  ///< with the host's time, where it is in the chip's figures
+    double host_percent = 0.0;   ///< that time, of the chip's; 0: it is not in them
     double capacity = 0.0;       ///< requests a second of full batches
     /// Absent where there is no rate, or one that is not below the capacity.
     std::optional<double> p50_seconds = {};
     std::optional<double> p99_seconds = {};
     std::optional<double> mean_batch = {};
-    double limit_seconds = 0.0;                  ///< 0: none
-    std::optional<double> most_per_second = {};  ///< at which 99 of 100 requests are within the limit
+    double limit_seconds = 0.0;  ///< 0: none
+    /// At which 99 of 100 requests are within the limit: the least of several random streams, and the
+    /// largest.
+    std::optional<double> most_per_second = {};
+    std::optional<double> most_per_second_high = {};
+    bool reaches_capacity = false;  ///< the limit leaves all of the capacity, to one thousandth
+
+    static constexpr unsigned streams = 3;
 };
 
 struct Report {
@@ -322,7 +329,8 @@ struct Report {
     std::uint64_t instructions = 0;
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
-    std::optional<Energy> energy;              ///< absent where the machine has no watts
+    std::optional<Energy> energy;
+    std::optional<std::string> no_energy;      ///< why it is absent
     std::optional<area::Area> area;            ///< absent where the machine does not say its process
     HostTime host_time;                        ///< in the comparison
     std::optional<RequestLatencies> requests;  ///< where the run asks for them
@@ -353,7 +361,10 @@ struct Report {
 
 /// Absent if the run did not request it.
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record);
-/// Absent if the machine has neither a section `energy` nor published watts.
+/// Why a run on this machine has no energy: the machine has neither a section `energy` nor published watts,
+/// or its clock needs a voltage beyond the limits. Absent if it has.
+std::optional<std::string> no_energy_reason(const machine::MachineConfig& machine);
+/// Absent where there is a reason.
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
 /// How static power and the energy of an event follow the machine, or that they do not: sentences for a
 /// machine whose die or clock differs from that of the chip whose watts it has. A machine that does not say
@@ -391,7 +402,7 @@ nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requ
 /// Latencies of requests, and how many there may be.
 std::string requests_text(const RequestLatencies& requests, const terminal::Look& look = {});
 
-/// The area of the die by unit, with its error bar; empty if it is unknown.
+/// The area of the die by unit, with its error bar.
 std::string area_text(const Report& report, const terminal::Look& look = {});
 
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.

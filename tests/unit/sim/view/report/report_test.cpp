@@ -170,7 +170,7 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
     CHECK_FALSE(report.energy->events);
     CHECK_FALSE(report.layers.front().energy);
     CHECK(report::to_json(report)["energy"]["by_unit"].size() == 2);
-    CHECK_FALSE(report::to_json(report)["layers"][0].contains("energy"));
+    CHECK(report::to_json(report)["layers"][0]["energy"].is_null());
     CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
 
     finished.result.spec.machine.power = {};
@@ -535,24 +535,36 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
     CHECK(report::make_report(finished.result).energy->notes.empty());
 
     machine.matrix_unit.columns = 128;
-    machine.clock_mhz = 1400;
+    machine.clock_mhz = 840;
     std::vector<std::string> notes = report::energy_notes(machine, {});
     REQUIRE(notes.size() == 2);
     CHECK_THAT(notes[0],
                Catch::StartsWith("static power, 28 W for ") && Catch::Contains("goes with the die's area: "));
-    CHECK_THAT(notes[1],
-               Catch::Contains("for 1.20 times the voltage of 700 MHz, the highest here; 1400 MHz is beyond "
-                               "the 848 MHz that it reaches"));
+    CHECK_THAT(notes[1], Catch::EndsWith("for 1.19 times the voltage of 700 MHz"));
     const report::Report changed = report::make_report(finished.result);
     CHECK(report::to_json(changed)["energy"]["notes"] == notes);
     CHECK_THAT(report::to_text(changed), Catch::Contains("(static power, 28 W for"));
     check_width(report::to_text(changed));
     CHECK(changed.energy->static_watts < 28.0 * 1.44);
-    CHECK(changed.energy->voltage == Approx(1.2));
+    CHECK(changed.energy->voltage == Approx(1.19).epsilon(0.01));
+
+    // Beyond the highest voltage nothing is known.
+    machine.clock_mhz = 848;
+    const report::Report beyond = report::make_report(finished.result);
+    CHECK_FALSE(beyond.energy);
+    CHECK_THAT(beyond.no_energy.value(),
+               Catch::StartsWith("unknown at 848 MHz") && Catch::EndsWith("this design reaches 847.9 MHz"));
+    const auto json = report::to_json(beyond);
+    CHECK(json["energy"]["watts"].is_null());
+    CHECK(json["energy"]["notes"][0] == *beyond.no_energy);
+    CHECK(json["layers"][0]["energy"].is_null());
+    CHECK_THAT(report::to_text(beyond), Catch::Contains("unknown at 848 MHz"));
 
     machine.clock_mhz = 350;
-    CHECK_THAT(report::energy_notes(machine, {})[1],
-               Catch::Contains("0.70 times the voltage of 700 MHz, the lowest here"));
+    CHECK_THAT(
+        report::energy_notes(machine, {})[1],
+        Catch::EndsWith("0.70 times the voltage of 700 MHz, the lowest of the model: it would be enough "
+                        "for 406 MHz"));
     machine.clock_mhz = 750;
     CHECK_THAT(report::energy_notes(machine, {})[1], Catch::EndsWith("times the voltage of 700 MHz"));
 

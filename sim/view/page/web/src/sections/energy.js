@@ -116,7 +116,9 @@ function powerChart(power, cycles) {
 
 export function energy(report) {
     const { energy: used } = report;
-    if (used.joules === null) return null;
+    if (used.joules === null) {
+        return used.notes?.length ? section('energy', 'Energy', `No energy: ${used.notes.join('; ')}.`) : null;
+    }
     const basis = used.die_watts === undefined
         ? 'From the chip\'s published watts, idle and busy.'
         : 'Each event of a unit has its energy; the static share is the energy of an idle chip.';
