@@ -56,6 +56,7 @@ std::string_view nearest(std::string_view given, std::span<const std::string> kn
 }
 
 std::string did_you_mean(std::string_view proposed) {
+    if (proposed.empty()) return {};
     return "; did you mean \"" + std::string(proposed) + "\"?";
 }
 

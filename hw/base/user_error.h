@@ -19,7 +19,7 @@ public:
 /// letters, or empty if none is similar.
 std::string_view nearest(std::string_view given, std::span<const std::string> known);
 
-/// The end of a message that proposes a word: "; did you mean "batch"?".
+/// The end of a message that proposes a word: "; did you mean "batch"?"; nothing for an empty one.
 std::string did_you_mean(std::string_view proposed);
 
 /// The end of a message about an unknown word: "; did you mean "batch"?" if a known word is similar, else

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -43,12 +44,14 @@ fs::path followed(const fs::path& path) {
     fail(path, reason_of(ELOOP));
 }
 
-/// The temporary name: hidden, of this process, and with the same extension.
+/// The temporary name: hidden, of this process on this computer, and with the same extension.
 fs::path part_of(const fs::path& target) {
-    constexpr std::size_t longest = 200;  // file systems allow 255
+    std::array<char, 32> host{};  // on a network file system, processes of two computers may have one number
+    ::gethostname(host.data(), host.size() - 1);
+    constexpr std::size_t longest = 160;  // file systems allow 255
     std::string name = target.filename().string();
     if (name.size() > longest) name.erase(0, name.size() - longest);
-    return target.parent_path() / fmt::format(".part-{}-{}", ::getpid(), name);
+    return target.parent_path() / fmt::format(".part-{}-{}-{}", host.data(), ::getpid(), name);
 }
 
 }  // namespace

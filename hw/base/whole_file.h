@@ -16,9 +16,9 @@ public:
     using UserError::UserError;
 };
 
-/// A file that has its name only when it is complete: until then its bytes are in a file ".part-PROCESS-NAME"
-/// in the same folder, which the destructor removes. So a full disk, an error, a kill or Ctrl-C leave no half
-/// file, and an older file of the name stays as it was.
+/// A file that has its name only when it is complete: until then its bytes are in a file
+/// ".part-HOST-PROCESS-NAME" in the same folder, which the destructor removes. So a full disk, an error, a
+/// kill or Ctrl-C leave no half file, and an older file of the name stays as it was.
 ///
 /// What is no regular file (a FIFO, /dev/stdout) is written directly. A symbolic link keeps its place: the
 /// file that it leads to is replaced, or created. A file in a folder where none can be created is refused,
