@@ -21,6 +21,7 @@
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/record/content.h"
 
 namespace systole::run {
 namespace {
@@ -53,6 +54,11 @@ void copy_further_files(const fs::path& network, const fs::path& folder, std::er
         if (!error) fs::copy(network.parent_path() / file, folder / file, error);
         if (error) return;
     }
+}
+
+std::string hash_of_copy(const RunSpec& spec, const Content& content, const fs::path& place) {
+    const bool is_network = spec.network && &content == &*spec.network;
+    return is_network ? content_of(place, frontend::further_files(place)).hash : content_of(place).hash;
 }
 
 }  // namespace
@@ -215,7 +221,8 @@ void WorkerPool::provide(const RunSpec& spec) {
         if (!error) fs::copy(content->path.text, place, error);
         if (!error && copy.network && content == &*copy.network)
             copy_further_files(content->path.text, place.parent_path(), error);
-        if (error) fs::remove_all(place, error);
+        // A file that changed since its hash was taken must not be run under that hash.
+        if (error || hash_of_copy(copy, *content, place) != content->hash) fs::remove_all(place, error);
     }
 }
 
