@@ -9,6 +9,7 @@
 #include "hw/base/whole_file.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"
+#include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
 #include "sim/cli/study_folder.h"
 #include "sim/cli/study_progress.h"
@@ -60,9 +61,10 @@ private:
         sweep::plan(study, database);
         database.free_points_of_the_dead();
         database.retry_failed();
-        StudyProgress progress;
-        sweep::run_points(study, database,
-                          {.progress = [&](const sweep::Progress& now) { progress.show(now, false); }});
+        ProgressLine progress(ProgressLine::Log::EachMinute);
+        sweep::run_points(study, database, {.progress = [&](const sweep::Progress& now) {
+                              progress.show([&] { return progress_text(now, false); });
+                          }});
         std::vector<run::RunOutcome> outcomes;
         for (const sweep::StoredPoint& point : database.points()) {
             run::RunOutcome& outcome = outcomes.emplace_back();

@@ -170,8 +170,12 @@ private:
         const run::RunSpec spec = run::make_spec(config);
         ProgressLine progress;
         if (print.quiet || !progress.wanted()) return run::run(spec, &traces);
-        return run::run(spec, &traces,
-                        [&](std::uint64_t issued, std::uint64_t total) { progress.show(issued, total); });
+        return run::run(spec, &traces, [&](std::uint64_t issued, std::uint64_t total) {
+            progress.show([&] {
+                return fmt::format("simulating: {:3} %, instruction {} of {}",
+                                   100 * issued / std::max<std::uint64_t>(total, 1), issued, total);
+            });
+        });
     }
 };
 

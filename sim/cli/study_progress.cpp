@@ -1,11 +1,6 @@
 #include "sim/cli/study_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <cstdio>
-#include <string>
 
 #include "sim/view/report/numbers.h"
 
@@ -19,7 +14,9 @@ std::string duration(double seconds) {
     return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-std::string line_of(const sweep::Progress& progress, bool is_ending) {
+}  // namespace
+
+std::string progress_text(const sweep::Progress& progress, bool is_ending) {
     const sweep::Counts& counts = progress.counts;
     std::string line = fmt::format("{} of {} points", report::grouped(counts.done + counts.failed),
                                    report::grouped(counts.all()));
@@ -31,32 +28,6 @@ std::string line_of(const sweep::Progress& progress, bool is_ending) {
         line += fmt::format(", {:.3g} a second, {} left", rate, duration(left / rate));
     }
     return line;
-}
-
-}  // namespace
-
-StudyProgress::StudyProgress()
-    : is_terminal_(isatty(STDERR_FILENO) == 1),
-      next_(std::chrono::steady_clock::now() + std::chrono::seconds(is_terminal_ ? 1 : 60)) {}
-
-StudyProgress::~StudyProgress() {
-    if (!shown_ || !is_terminal_) return;
-    std::fputs("\r\x1b[K", stderr);  // erases the line: the answer takes its place
-    std::fflush(stderr);
-}
-
-void StudyProgress::show(const sweep::Progress& progress, bool is_ending) {
-    const Time now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(is_terminal_ ? 200 : 60'000);
-    shown_ = true;
-    const std::string line = line_of(progress, is_ending);
-    if (is_terminal_) {
-        fmt::print(stderr, "\r\x1b[K{}", line);
-    } else {
-        fmt::print(stderr, "sim: {}\n", line);
-    }
-    std::fflush(stderr);
 }
 
 }  // namespace systole::cli

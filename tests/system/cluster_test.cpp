@@ -99,6 +99,33 @@ TEST_CASE("A chunk that is killed again and again costs no more than the points 
     CHECK(contents(folder, "l") == calm(10, folder));
 }
 
+TEST_CASE("Chunks run in the folder of the study, with the metrics that it has now", "[system]") {
+    const Folder folder;
+    const std::string expected = calm(6, folder);
+    CHECK(sim(study(6, folder / "l") + "--launcher 'cd / && {chunk}' --workers 2").exit_code == 0);
+    CHECK(contents(folder, "l") == expected);
+
+    // Chunks that end after their process: their results have other metrics than the next study.
+    const std::string out = study(8, folder / "m") + "--array-size 1 --nodes 1 --launcher '";
+    {
+        Started started(out + "{chunk}' --metric x=cycles*1", folder);
+        wait_until(
+            [&] { return started.has_ended() || std::filesystem::exists(folder / "m/s.chunks/chunks/0"); });
+        if (!started.has_ended()) ::kill(started.process(), SIGKILL);
+    }
+    CHECK(sim(out + "{chunk}' --metric x=cycles*1000").exit_code == 0);
+    sweep::Database database = sweep::Database::open_to_read(folder / "m/s.sqlite");
+    for (const sweep::StoredPoint& point : database.points()) {
+        const auto metrics = nlohmann::json::parse(point.metrics);
+        CHECK(metrics.at("x").get<double>() == 1000.0 * metrics.at("cycles").get<double>());
+    }
+    // What is no result is set aside, and the others are gathered.
+    write_file(folder / "m/s.chunks/results/abc", "");
+    const Outcome last = sim(study(9, folder / "m") + "--launcher '{chunk}' --metric x=cycles*1000");
+    CHECK(last.exit_code == 0);
+    CHECK_THAT(last.err, Catch::Contains("abc.broken") && Catch::Contains("no result of a study"));
+}
+
 TEST_CASE("A launcher's process may be killed: the next one goes on", "[system]") {
     const Folder folder;
     const std::string command = study(24, folder / "l") + "--launcher '{chunk}' --array-size 8 --nodes 1";

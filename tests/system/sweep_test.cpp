@@ -1,13 +1,16 @@
 // `sim sweep` as users start it.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "hw/base/whole_file.h"
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/started.h"
@@ -87,13 +90,154 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     refused("mnist_cnn --axis batch=1 --set batch=2", "it has 1");
     refused("mnist_cnn --axis batch=1 --where 'batch >'", "where is");
     refused("mnist_cnn --axis batch=1 --metric 'm=tops.peek' --limit 1", "did you mean \"tops.peak\"?");
-    refused("mnist_cnn --axis batch=1 --subject-to 'batch < 2'", "goes with --best");
+    refused("mnist_cnn --axis batch=1 --subject-to 'bach < 2'", "bach is no metric of the study, nor a key");
+    refused("mnist_cnn --axis batch=1 --best latencyms", "--best: latencyms is no metric");
+    refused("mnist_cnn --axis batch=1 --pivot batch,foo", "--pivot: foo is no key");
+    refused("mnist_cnn --axis batch=1 --pareto own", "--pareto: own is no metric");
+    refused("mnist_cnn --axis batch=1 --show own", "--show: own is no metric");
+    refused("mnist_cnn --axis batch=1 --name ../x", "--name is \"../x\"; it names files");
+    refused("mnist_cnn --axis batch=10:1:-1", "a range is FROM:TO:+STEP or FROM:TO:*FACTOR");
+    refused("mnist_cnn --axis batch=1,,2", "a value is empty");
+    refused("mnist_cnn --axis clock_mhz=700", "machine.clock_mhz");
+    refused(
+        "mnist_cnn --axis machine.clock_mhz=400:700 --axis batch=1:10 --zip machine.clock_mhz,batch --sample "
+        "5",
+        "zipped axes have lists");
+    refused("mnist_cnn --axis machine.clock_mhz=400:700 --sample 2000000", "not in range 1 to 1000000");
+    refused("mnist_cnn --axis batch=1 --workers -1", "--workers");
+    refused("nope --axis batch=1", "no such file, study or run");
+    refused("tutorial --points 9999", "its last is");
     refused("mnist_cnn --axis batch=1 --seed 2", "goes with a sample");
     refused("mnist_cm --axis batch=1", "mnist_cnn");
     refused("none.sqlite", "results are shown as they are");
     CHECK_THAT(sim("sweep none.sqlite").err, Catch::Contains("cannot be opened"));
     const std::string study = folder.file("study.json", R"({"schema": "sim.study/2", "axes": {}})");
     refused(study, "schema is \"sim.study/2\"; it must be \"sim.study/1\"");
+}
+
+TEST_CASE("A run file by its path is the base of a study", "[system]") {
+    const Folder folder;
+    const std::string axis = " --axis batch=1,2 --limit 2 --json";
+    CHECK(sim("sweep configs/runs/mnist_cnn.json" + axis).json().at("points").size() == 2);
+    const std::string run =
+        folder.file("mine.json", R"({"schema": "sim.run/1", "machine": "tpu_v1", "model": "mlp0",
+                                     "float_reference": true, "random_input": 2})");
+    CHECK(sim("sweep " + run + axis).json().at("points").size() == 2);
+    // The command line of a point repeats it, though the run has a key that a run without values refuses.
+    const std::string best = sim("sweep " + run + " --axis batch=1,2 --best latency_ms").out;
+    const std::size_t begin = best.find("sim run ") + 4;
+    CHECK(sim(best.substr(begin, best.find('\n', begin) - begin)).exit_code == 0);
+}
+
+TEST_CASE("Results are those of the study as it is now, whatever ran before", "[system]") {
+    const Folder folder;
+    const std::string out = " --limit 8 --batch 8 --json --out " + folder.path().string();
+    const auto cycles = [&](const std::string& arguments, std::size_t index) {
+        return sim("sweep mnist_cnn " + arguments + out)
+            .json()
+            .at("points")[index]
+            .at("metrics")
+            .at("latency_ms");
+    };
+    // The first point is no valid run: it says nothing about the files and the base.
+    const std::string rows = "--axis machine.matrix_unit.rows=0,128,256 --set machine.clock_mhz=";
+    CHECK(2.0 * cycles(rows + "700", 1).get<double>() > cycles(rows + "350", 1).get<double>());
+    CHECK(cycles(rows + "350", 1) > cycles(rows + "700", 1));
+    // A metric is computed again for points that a narrower study in between did not have.
+    const auto x = [&](const std::string& batches, int factor) {
+        const std::string metric = " --metric x=cycles*" + std::to_string(factor);
+        const auto points = sim("sweep mnist_cnn --name m --axis batch=" + batches + metric +
+                                " --limit 8 --json --out " + folder.path().string())
+                                .json()
+                                .at("points");
+        return points.back().at("metrics").at("x").get<double>() /
+               points.back().at("metrics").at("cycles").get<double>();
+    };
+    CHECK(x("1,2", 1) == 1.0);
+    CHECK(x("1", 1000) == 1000.0);
+    CHECK(x("1,2", 1000) == 1000.0);
+    // A study that is refused leaves the file as it was.
+    const std::string file = (folder / "m.sqlite").string();
+    const std::string before = sim("sweep " + file).out;
+    CHECK(sim("sweep mnist_cnn --name m --axis machine.clock_mhz=0 --out " + folder.path().string())
+              .exit_code == 2);
+    CHECK(sim("sweep " + file).out == before);
+}
+
+TEST_CASE("A page has all points of the study, and each study its page", "[system]") {
+    const Folder folder;
+    const std::string out = " --limit 4 --quiet --out " + folder.path().string();
+    const auto points_in = [&](const std::string& page) {
+        const std::string text = text_in(folder / page);
+        const std::string key = "\"number\":[";
+        const std::size_t begin = text.find(key) + key.size();
+        return std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                          text.begin() + static_cast<std::ptrdiff_t>(text.find(']', begin)), ',') +
+               1;
+    };
+    CHECK(sim("sweep mnist_cnn --name a --axis batch=1,2,4" + out).exit_code == 0);
+    CHECK(points_in("a.html") == 3);
+    CHECK(sim("sweep mnist_cnn --name a --axis batch=1,2,4 --points 2" + out).exit_code == 0);
+    CHECK(points_in("a.html") == 3);
+    CHECK(sim("sweep mnist_cnn --name b --axis batch=1,2" + out).exit_code == 0);
+    CHECK(points_in("a.html") == 3);
+    CHECK(points_in("study.html") == 2);
+    CHECK(std::filesystem::read_symlink(folder / "study.html") == "b.html");
+}
+
+TEST_CASE("Two studies of one name in one folder at once do not mix", "[system]") {
+    const Folder folder;
+    const auto command = [&](int batch) {
+        return "sweep mnist_cnn --limit 500 --quiet --workers 1 --set batch=" + std::to_string(batch) +
+               " --axis machine.clock_mhz=500:579:+1 --out " + folder.path().string();
+    };
+    Started first(command(64), folder);
+    while (!first.has_ended() && !std::filesystem::exists(folder / "mnist_cnn.sqlite-wal")) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const Outcome second = sim(command(1));
+    CHECK(second.exit_code == 0);
+    CHECK(first.wait() == 2);
+    CHECK_THAT(text_in(folder / "err"), Catch::Contains("another process runs another study of this name"));
+    const Folder calm;
+    const auto points = [&](const Folder& of) {
+        return sim("sweep " + (of / "mnist_cnn.sqlite").string() + " --json").json().at("points");
+    };
+    REQUIRE(
+        sim("sweep mnist_cnn --limit 500 --quiet --set batch=1 --axis machine.clock_mhz=500:579:+1 --out " +
+            calm.path().string())
+            .exit_code == 0);
+    CHECK(points(folder) == points(calm));
+}
+
+TEST_CASE("A file that changes while a study runs ends it, and spoils no result", "[system]") {
+    const Folder folder;
+    const std::string machine = (folder / "m.json").string();
+    const std::string good = text_in(project / "configs/machines/tpu_v1.json");
+    write_file(machine, good);
+    const std::string command = "sweep mnist_cnn --limit 500 --quiet --workers 1 --machine " + machine +
+                                " --axis batch=1:60:+1 --out " + folder.path().string();
+    {
+        Started started(command, folder);
+        while (!started.has_ended() && !std::filesystem::exists(folder / "mnist_cnn.sqlite-wal")) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        std::string other = good;
+        other.replace(other.find("\"clock_mhz\": 700"), 16, "\"clock_mhz\": 70 ");
+        write_file(machine, other + "\n");
+        CHECK(started.wait() == 2);
+        CHECK_THAT(text_in(folder / "err"), Catch::Contains("a file that it reads has changed"));
+    }
+    write_file(machine, good);
+    CHECK(sim(command).exit_code == 0);
+    const auto points =
+        sim("sweep " + (folder / "mnist_cnn.sqlite").string() + " --json").json().at("points");
+    for (const auto& point : points) {
+        const auto& metrics = point.at("metrics");
+        const double batches = std::ceil(500.0 / point.at("settings").at("batch").get<double>());
+        CHECK(metrics.at("latency_ms").get<double>() ==
+              Approx(metrics.at("cycles").get<double>() / 700e3 / batches));
+    }
 }
 
 TEST_CASE("Requests that arrive at random have latencies, and a limit a largest load", "[system]") {

@@ -233,7 +233,9 @@ sweep::StudyDefinition study_of(const Question& question) {
     study.axes = {{.key = "size_multiplier", .values = axis_values(question.sizes), .whole = true},
                   {.key = "batch", .values = axis_values(question.batches), .whole = true}};
     study.derive = {{"limit", fmt::format("{} * batch", batches_of_a_run)}};
-    study.metrics = {{"speedup_over_cpu", "max: comparison.0.expected.speedup"}};
+    study.metrics = {{.name = "speedup_over_cpu",
+                      .formula = "max: comparison.0.expected.speedup",
+                      .meaning = "speed over the CPU of the question"}};
     return study;
 }
 

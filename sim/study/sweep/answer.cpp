@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/command_line.h"
+#include "sim/study/sweep/expression.h"
 #include "sim/view/report/numbers.h"
 
 namespace systole::sweep {
@@ -24,8 +26,9 @@ std::size_t Answer::metric(std::string_view name, std::string_view place) const 
         if (metric.name == name) return known.size();
         known.push_back(metric.name);
     }
+    const std::string_view or_key = place == "--subject-to" ? ", nor a key that it varies" : "";
     throw ConfigError(
-        fmt::format("{}: {} is no metric of the study{}", place, name, suggestion(name, known)));
+        fmt::format("{}: {} is no metric of the study{}{}", place, name, or_key, suggestion(name, known)));
 }
 
 std::size_t Answer::key(std::string_view name, std::string_view place) const {
@@ -37,18 +40,31 @@ std::size_t Answer::key(std::string_view name, std::string_view place) const {
     return static_cast<std::size_t>(found - keys.begin());
 }
 
-Answer read_answer(Database& database) {
-    const std::string description = database.note(study_note);
-    if (description.empty()) throw ConfigError("the file of results has no study yet");
-    const auto study = nlohmann::ordered_json::parse(description);
-    Answer answer{.study = study.at("study"),
-                  .keys = study.at("keys"),
-                  .axes = study.at("axes"),
-                  .metrics = read_metrics(study.at("metrics")),
-                  .command = study.at("command")};
-    for (const std::string& key : study.at("followers").get<std::vector<std::string>>()) {
-        answer.followers.push_back(answer.key(key, "zip"));
+Answer answer_without_rows(const nlohmann::ordered_json& description) {
+    Answer answer{.study = description.at("study"),
+                  .keys = description.at("keys"),
+                  .axes = description.at("axes"),
+                  .metrics = read_metrics(description.at("metrics")),
+                  .command = description.at("command")};
+    for (const auto& [follower, leader] : description.at("followers").items()) {
+        answer.followers.emplace(answer.key(follower, "zip"), answer.key(leader.get<std::string>(), "zip"));
     }
+    return answer;
+}
+
+std::vector<std::size_t> workload_keys(const Answer& answer) {
+    constexpr std::array<std::string_view, 4> names{"model", "program", "input", "random_input"};
+    std::vector<std::size_t> keys;
+    for (std::size_t i = 0; i < answer.keys.size(); ++i) {
+        if (std::ranges::find(names, answer.keys[i]) != names.end()) keys.push_back(i);
+    }
+    return keys;
+}
+
+namespace {
+
+Answer answer_of_rows(Database& database, const std::string& description) {
+    Answer answer = answer_without_rows(nlohmann::ordered_json::parse(description));
     for (const StoredPoint& stored : database.points()) {
         AnswerRow row{.number = stored.number, .state = stored.state, .error = stored.error};
         const auto settings = nlohmann::json::parse(stored.settings);
@@ -65,6 +81,62 @@ Answer read_answer(Database& database) {
         answer.rows.push_back(std::move(row));
     }
     return answer;
+}
+
+}  // namespace
+
+Answer read_answer(Database& database) {
+    const std::string description = database.note(study_note);
+    if (description.empty()) throw ConfigError("the file of results has no study yet");
+    try {
+        return answer_of_rows(database, description);
+    } catch (const nlohmann::json::exception&) {
+        throw ConfigError("the file of results is broken, or another version of the simulator wrote it");
+    }
+}
+
+Answer subject_to(const Answer& answer, std::span<const std::string> conditions) {
+    constexpr const char* place = "--subject-to";
+    /// A formula, and where each of its operands is: a key, or a metric.
+    struct Condition {
+        Expression formula;
+        std::vector<std::pair<bool, std::size_t>> operands;
+    };
+    std::vector<Condition> all;
+    for (const std::string& text : conditions) {
+        try {
+            Condition& condition = all.emplace_back(Condition{.formula = Expression(text), .operands = {}});
+            for (const std::string& name : condition.formula.names()) {
+                const bool is_key = std::ranges::find(answer.keys, name) != answer.keys.end();
+                condition.operands.emplace_back(
+                    is_key, is_key ? answer.key(name, place) : answer.metric(name, place));
+            }
+        } catch (const ExpressionError& error) {
+            throw ConfigError(fmt::format("{} is {}", place, error.what()));
+        }
+    }
+    const auto holds = [&](const AnswerRow& row, const Condition& condition) {
+        std::vector<double> operands;
+        for (const auto& [is_key, index] : condition.operands) {
+            if (is_key && !row.values[index].is_number()) {
+                throw ConfigError(fmt::format("{}: {} is {}; a formula is of numbers", place,
+                                              answer.keys[index], row.values[index].dump()));
+            }
+            if (!is_key && !row.metrics[index]) return false;
+            operands.push_back(is_key ? row.values[index].get<double>() : *row.metrics[index]);
+        }
+        try {
+            return condition.formula.value(operands) != 0.0;
+        } catch (const ExpressionError& error) {
+            throw ConfigError(fmt::format("{} is {}", place, error.what()));
+        }
+    };
+    Answer kept = answer;
+    std::erase_if(kept.rows, [&](const AnswerRow& row) {
+        return row.state != "done" ||
+               !std::ranges::all_of(all, [&](const Condition& condition) { return holds(row, condition); });
+    });
+    return kept;
 }
 
 std::string command_of(const Answer& answer, const AnswerRow& row) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -28,9 +29,10 @@ struct AnswerRow {
 
 struct Answer {
     std::string study;
-    std::vector<std::string> keys;            ///< those of the axes, then the derived ones
-    std::size_t axes = 0;                     ///< the number of the former
-    std::vector<std::size_t> followers = {};  ///< axes that follow another one, by zip
+    std::vector<std::string> keys;  ///< those of the axes, then the derived ones
+    std::size_t axes = 0;           ///< the number of the former
+    std::map<std::size_t, std::size_t> followers =
+        {};  ///< axes that follow another one, by zip, and that one
     std::vector<Metric> metrics;
     std::string command;  ///< the command line of a point, without the settings that vary
     std::vector<AnswerRow> rows = {};
@@ -44,6 +46,14 @@ struct Answer {
 
 /// Of the points that the database has selected. Throws ConfigError where it has no study.
 Answer read_answer(Database& database);
+/// Of a study that has not run: without rows. `description` is that of the study.
+Answer answer_without_rows(const nlohmann::ordered_json& description);
+/// Only the finished points for which all formulas of metrics and varying keys hold. Throws ConfigError where
+/// a formula is broken, also without points.
+Answer subject_to(const Answer& answer, std::span<const std::string> conditions);
+/// The keys that vary and choose what is computed (model, input, ...): points that differ in them are
+/// different questions.
+std::vector<std::size_t> workload_keys(const Answer& answer);
 
 /// The command line that runs the point alone.
 std::string command_of(const Answer& answer, const AnswerRow& row);
@@ -62,10 +72,17 @@ struct TableChoice {
 /// A line for each point that is done, with notes: the metrics' units and definitions, and what is left out.
 tables::Table point_table(const Answer& answer, const TableChoice& choice);
 
-/// A metric over two keys: lines and columns. Where several points fall into a cell, their best value, or
-/// the smallest where the metric has no better way.
-tables::Table pivot_table(const Answer& answer, const std::string& rows, const std::string& columns,
-                          const std::string& metric);
+/// A metric over two keys: lines and columns.
+struct Pivot {
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::size_t metric = 0;
+};
+/// ROWS,COLUMNS or ROWS,COLUMNS,METRIC; without a metric, `usual`. Throws ConfigError.
+Pivot parse_pivot(const Answer& answer, std::span<const std::string> words, const std::string& usual);
+/// Where several points fall into a cell, their best value, or the smallest where the metric has no better
+/// way.
+tables::Table pivot_table(const Answer& answer, const Pivot& pivot);
 
 /// All points and columns as CSV (RFC 4180), numbers in full.
 std::string to_csv(const Answer& answer);
@@ -85,11 +102,11 @@ std::vector<const AnswerRow*> pareto_front(const Answer& answer, std::span<const
 /// The front, and what each step along it buys.
 tables::Table pareto_table(const Answer& answer, std::span<const Goal> goals);
 
-/// The best point for which all formulas of metrics and keys hold; null if there is none. Throws ConfigError
-/// where a formula is broken.
-const AnswerRow* best_point(const Answer& answer, const Goal& goal, std::span<const std::string> conditions);
+/// The finished point with the best value; null if none has one.
+const AnswerRow* best_point(const Answer& answer, const Goal& goal);
 
-/// Sentences about keys that change nothing, and about more of a resource that makes the machine slower.
+/// Sentences that a reader of the numbers should know: keys that change nothing, resources of which more
+/// makes the machine slower, metrics that some points do not have, dies that are too large to be made.
 std::vector<std::string> findings(const Answer& answer);
 
 /// A sentence for each message of failed points, with the first such point and their number; of many messages

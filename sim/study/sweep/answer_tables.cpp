@@ -141,11 +141,20 @@ Table point_table(const Answer& answer, const TableChoice& choice) {
     return table;
 }
 
-Table pivot_table(const Answer& answer, const std::string& rows, const std::string& columns,
-                  const std::string& metric) {
-    const std::size_t row_key = answer.key(rows, "--pivot");
-    const std::size_t column_key = answer.key(columns, "--pivot");
-    const std::size_t of = answer.metric(metric, "--pivot");
+Pivot parse_pivot(const Answer& answer, std::span<const std::string> words, const std::string& usual) {
+    if (words.size() != 2 && words.size() != 3) {
+        throw ConfigError("--pivot takes ROWS,COLUMNS or ROWS,COLUMNS,METRIC");
+    }
+    const Pivot pivot{.rows = answer.key(words[0], "--pivot"),
+                      .columns = answer.key(words[1], "--pivot"),
+                      .metric = answer.metric(words.size() == 3 ? words[2] : usual, "--pivot")};
+    if (pivot.rows == pivot.columns) throw ConfigError("--pivot takes two different keys");
+    return pivot;
+}
+
+Table pivot_table(const Answer& answer, const Pivot& pivot) {
+    const auto [row_key, column_key, of] = pivot;
+    const std::string& metric = answer.metrics[of].name;
     const bool lower = answer.metrics[of].better != Better::Higher;
     std::set<nlohmann::json> row_values;
     std::set<nlohmann::json> column_values;
@@ -162,7 +171,8 @@ Table pivot_table(const Answer& answer, const std::string& rows, const std::stri
     }
     Table table{.id = "pivot",
                 .title = fmt::format("{}: {}", answer.study, metric),
-                .columns = {fmt::format("{} \\ {}", short_key(rows), short_key(columns))}};
+                .columns = {fmt::format("{} \\ {}", short_key(answer.keys[row_key]),
+                                        short_key(answer.keys[column_key]))}};
     for (const nlohmann::json& value : column_values) table.columns.push_back(value_text(value));
     for (const nlohmann::json& row : row_values) {
         Cells cells;
@@ -225,6 +235,32 @@ std::vector<const AnswerRow*> pareto_front(const Answer& answer, std::span<const
     return front;
 }
 
+namespace {
+
+/// How many points the front has, of how many, and what that means.
+std::string front_sentence(const Answer& answer, std::span<const Goal> goals, std::size_t on_front) {
+    const std::vector<const AnswerRow*> all = finished(answer);
+    for (const Goal& goal : goals) {
+        const bool is_known = std::ranges::any_of(
+            all, [&](const AnswerRow* row) { return row->metrics[goal.metric].has_value(); });
+        if (!is_known) {
+            return fmt::format("No point has a value of {}: there is no front.",
+                               answer.metrics[goal.metric].name);
+        }
+    }
+    const auto compared = static_cast<std::size_t>(std::ranges::count_if(all, [&](const AnswerRow* row) {
+        return std::ranges::all_of(goals,
+                                   [&](const Goal& goal) { return row->metrics[goal.metric].has_value(); });
+    }));
+    if (on_front == compared) {
+        return fmt::format("All {} points are on the front: none beats another.", report::grouped(compared));
+    }
+    return fmt::format("{} of {} points are on the front. Each other point is beaten by one of these.",
+                       on_front, report::grouped(compared));
+}
+
+}  // namespace
+
 Table pareto_table(const Answer& answer, std::span<const Goal> goals) {
     Table table{.id = "pareto", .title = answer.study + ": Pareto front", .columns = {}};
     add_key_columns(answer, table);
@@ -245,49 +281,14 @@ Table pareto_table(const Answer& answer, std::span<const Goal> goals) {
         table.notes.push_back(fmt::format("{}; {} is better", definition(answer.metrics[goal.metric]),
                                           goal.lower ? "lower" : "higher"));
     }
-    table.notes.push_back(fmt::format("{} of {} points: each of the others is beaten by one of these.",
-                                      front.size(), report::grouped(finished(answer).size())));
+    table.notes.push_back(front_sentence(answer, goals, front.size()));
     return table;
 }
 
-const AnswerRow* best_point(const Answer& answer, const Goal& goal, std::span<const std::string> conditions) {
-    std::vector<Expression> formulas;
-    for (const std::string& condition : conditions) {
-        try {
-            formulas.emplace_back(condition);
-        } catch (const ExpressionError& error) {
-            throw ConfigError(fmt::format("--subject-to is {}", error.what()));
-        }
-    }
-    const auto operand = [&](const AnswerRow& row, const std::string& name) -> std::optional<double> {
-        const auto key = std::ranges::find(answer.keys, name);
-        if (key == answer.keys.end()) return row.metrics[answer.metric(name, "--subject-to")];
-        const nlohmann::json& value = row.values[static_cast<std::size_t>(key - answer.keys.begin())];
-        if (!value.is_number()) {
-            throw ConfigError(
-                fmt::format("--subject-to: {} is {}; a formula is of numbers", name, value.dump()));
-        }
-        return value.get<double>();
-    };
-    const auto holds = [&](const AnswerRow& row, const Expression& formula) {
-        std::vector<double> operands;
-        for (const std::string& name : formula.names()) {
-            const std::optional<double> value = operand(row, name);
-            if (!value) return false;
-            operands.push_back(*value);
-        }
-        try {
-            return formula.value(operands) != 0.0;
-        } catch (const ExpressionError& error) {
-            throw ConfigError(fmt::format("--subject-to is {}", error.what()));
-        }
-    };
+const AnswerRow* best_point(const Answer& answer, const Goal& goal) {
     const AnswerRow* best = nullptr;
     for (const AnswerRow* row : finished(answer)) {
         if (!row->metrics[goal.metric]) continue;
-        if (!std::ranges::all_of(formulas, [&](const Expression& formula) { return holds(*row, formula); })) {
-            continue;
-        }
         if (best == nullptr ||
             rank(row->metrics[goal.metric], goal.lower) < rank(best->metrics[goal.metric], goal.lower)) {
             best = row;

@@ -51,6 +51,11 @@ namespace {
 /// Sums of steps end a little beside the last value.
 constexpr double tolerance = 1e-9;
 
+/// The number that people would write: 0.1 + 2 * 0.1 is 0.3.
+double written(double value) {
+    return std::stod(fmt::format("{:.12g}", value));
+}
+
 [[noreturn]] void fail(const std::string& place, std::string_view rule) {
     throw ConfigError(fmt::format("{}: {}", place, rule));
 }
@@ -59,7 +64,7 @@ std::vector<double> stepped(double from, double to, double step) {
     std::vector<double> values;
     const auto last = static_cast<std::size_t>(std::min((to - from) / step + tolerance, 1e9));
     for (std::size_t i = 0; i <= std::min(last, most_points); ++i) {
-        values.push_back(from + static_cast<double>(i) * step);
+        values.push_back(written(from + static_cast<double>(i) * step));
     }
     return values;
 }
@@ -68,7 +73,7 @@ std::vector<double> powers(double from, double to, double factor) {
     std::vector<double> values;
     for (double value = from; value <= to * (1.0 + tolerance) && values.size() <= most_points;
          value *= factor) {
-        values.push_back(value);
+        values.push_back(written(value));
     }
     return values;
 }
@@ -169,6 +174,12 @@ std::optional<nlohmann::json> parse_range(std::string_view text) {
     return range;
 }
 
+/// A text that is nearly a range: only numbers and colons, as "1:8:2".
+bool looks_like_range(std::string_view text) {
+    return text.find(':') != std::string_view::npos &&
+           text.find_first_not_of("0123456789.:+-*eE") == std::string_view::npos;
+}
+
 /// A word of a list: JSON, or else a text.
 nlohmann::json word_json(const std::string& word) {
     return run::parse_setting("value=" + word).value;
@@ -205,6 +216,9 @@ std::optional<KeyDescription> described_key(const std::string& key, const std::s
     const std::vector<KeyDescription>& keys = is_machine ? of_machine : of_run;
     if (is_machine) {
         machine::check_known(rest, keys, file + ": machine");
+    } else if (std::ranges::find(keys, key.substr(0, key.find('.')), &KeyDescription::name) == keys.end() &&
+               find_key(key, of_machine)) {
+        throw ConfigError(fmt::format("{}: {} is a key of the machine: machine.{}", file, key, key));
     } else {
         machine::check_known(rest, keys, file);
     }
@@ -244,13 +258,21 @@ Axis axis_of(std::string_view text) {
     const std::string key(text.substr(0, equals));
     const std::string_view values = text.substr(equals + 1);
     if (const auto range = parse_range(values)) return axis_of(key, *range, file);
+    if (looks_like_range(values)) {
+        throw ConfigError(fmt::format(
+            "--axis {}: a range is FROM:TO:+STEP or FROM:TO:*FACTOR, upwards, as in 400:1390:+10 or 1:512:*2",
+            text));
+    }
     if (values.front() == '[' || values.front() == '{') {
-        return axis_of(key, word_json(std::string(values)), file);
+        const nlohmann::json json = word_json(std::string(values));
+        if (json.is_string()) throw ConfigError(fmt::format("--axis {}: its values are no JSON", text));
+        return axis_of(key, json, file);
     }
     nlohmann::json list = nlohmann::json::array();
     std::string_view rest = values;
     while (true) {
         const std::string_view word = rest.substr(0, rest.find(','));
+        if (word.empty()) throw ConfigError(fmt::format("--axis {}: a value is empty", text));
         list.push_back(word_json(std::string(word)));
         if (word.size() == rest.size()) break;
         rest.remove_prefix(word.size() + 1);

@@ -7,9 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 
+#include "compiler/frontend/frontend.h"
 #include "hw/base/user_error.h"
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
@@ -17,10 +19,13 @@
 #include "sim/run/execute/worker.h"
 #include "sim/run/execute/worker_pool.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/record/content.h"
+#include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
 #include "sim/study/sweep/compression.h"
 #include "sim/study/sweep/owner.h"
 #include "sim/study/sweep/point_answer.h"
+#include "sim/study/sweep/run_points.h"
 
 namespace systole::sweep {
 
@@ -28,6 +33,7 @@ namespace fs = std::filesystem;
 
 /// A result as it travels.
 struct ResultFile {
+    std::string definitions;  ///< Metrics::definitions
     std::string metrics;
     std::string bytes;  ///< of the record, compressed
     std::string spec;
@@ -36,7 +42,7 @@ struct ResultFile {
     std::string host;
     double wall_seconds = 0.0;
 };
-SYSTOLE_RECORD_FIELDS(ResultFile, metrics, bytes, spec, error, metrics_error, host, wall_seconds)
+SYSTOLE_RECORD_FIELDS(ResultFile, definitions, metrics, bytes, spec, error, metrics_error, host, wall_seconds)
 
 namespace {
 
@@ -79,15 +85,49 @@ Chunk read_chunk(const fs::path& path) {
     return chunk;
 }
 
+constexpr const char* broken_extension = ".broken";
+
 /// The finished files of a folder: those under way have names that begin with a dot.
 std::vector<fs::path> files_of(const fs::path& folder) {
     std::vector<fs::path> files;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (!entry.path().filename().string().starts_with('.')) files.push_back(entry.path());
+        const fs::path& path = entry.path();
+        if (!path.filename().string().starts_with('.') && path.extension() != broken_extension) {
+            files.push_back(path);
+        }
     }
     std::ranges::sort(files);
     return files;
+}
+
+/// The study's files must be those of the submission: results go by their hashes.
+void check_files(const Chunk& chunk, const std::vector<run::RunSpec>& specs) {
+    std::set<std::pair<std::string, std::string>> known;
+    for (run::RunSpec spec : specs) {
+        for (const run::Content* content : run::contents_of(spec)) {
+            if (content->hash.empty() || !known.emplace(content->path.text, content->hash).second) continue;
+            const fs::path path = content->path.text;
+            const bool is_network = spec.network && content == &*spec.network;
+            const run::Content now =
+                is_network ? run::content_of(path, frontend::further_files(path)) : run::content_of(path);
+            if (now.hash == content->hash) continue;
+            throw machine::ConfigError(
+                fmt::format("{}: {} {} since it was submitted: give the command of the study again",
+                            chunk.study, path.string(), now.hash.empty() ? "cannot be read" : "has changed"));
+        }
+    }
+}
+
+/// What a result file has to say under these metrics, or absent if it says nothing that counts.
+std::optional<ResultFile> under_metrics(ResultFile file, const Metrics& metrics) {
+    if (file.definitions == metrics.definitions() || !file.error.empty()) return file;
+    if (!file.metrics_error.empty()) return std::nullopt;
+    const run::RunRecord record = run::read_record(expanded(file.bytes));
+    PointAnswer answer = answer_of(metrics, record);
+    file.metrics = std::move(answer.metrics);
+    file.metrics_error = std::move(answer.metrics_error);
+    return file;
 }
 
 }  // namespace
@@ -100,8 +140,14 @@ std::size_t write_chunks(const Study& study, Database& database, const std::vect
         fs::create_directories(folder / name, error);
     std::map<std::uint64_t, const Point*> by_number;
     for (const Point& point : study.points()) by_number.emplace(point.number, &point);
-    Chunk common{.study = study.definition().file, .metrics = {}, .points = {}};
-    for (const auto& [name, formula] : study.definition().metrics) common.metrics.push_back({name, formula});
+    Chunk common{.directory = fs::current_path().string(),
+                 .study = study.definition().file,
+                 .definitions = study.metrics().definitions(),
+                 .metrics = {},
+                 .points = {}};
+    for (const Metric& metric : study.definition().metrics) {
+        common.metrics.push_back({metric.name, metric.formula});
+    }
     const std::size_t count = std::min(most, claims.size());
     std::size_t next = 0;
     for (std::size_t number = 0; number < count; ++number) {
@@ -110,9 +156,12 @@ std::size_t write_chunks(const Study& study, Database& database, const std::vect
         for (; next < end; ++next) {
             const Claim& claim = claims[next];
             try {
-                const run::RunSpec spec = study.spec_of(*by_number.at(claim.number));
+                const run::RunSpec spec =
+                    claimed_spec(study, database, *by_number.at(claim.number), claim.key);
                 chunk.points.push_back(
                     {.number = claim.number, .key = claim.key, .spec = run::to_bytes(spec)});
+            } catch (const FilesChanged&) {
+                throw;
             } catch (const UserError& invalid) {
                 database.finish(claim.key, {.error = invalid.what()});
             }
@@ -122,10 +171,19 @@ std::size_t write_chunks(const Study& study, Database& database, const std::vect
     return count;
 }
 
-void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) {
+void run_chunk(const fs::path& given_folder, std::size_t number, const RunChunk& how) {
+    const fs::path folder = fs::absolute(given_folder);
     const Chunk chunk = read_chunk(chunk_path(folder, number));
-    std::vector<NamedFormula> own;
-    for (const ChunkMetric& metric : chunk.metrics) own.emplace_back(metric.name, metric.formula);
+    std::error_code moved;
+    fs::current_path(chunk.directory, moved);
+    if (moved) {
+        throw machine::ConfigError(fmt::format("{}: its folder {} is not on this computer: {}", chunk.study,
+                                               chunk.directory, moved.message()));
+    }
+    std::vector<Metric> own;
+    for (const ChunkMetric& metric : chunk.metrics) {
+        own.push_back({.name = metric.name, .formula = metric.formula});
+    }
     const Metrics metrics(std::move(own), chunk.study);
 
     struct UnderWay {
@@ -143,11 +201,15 @@ void run_chunk(const fs::path& folder, std::size_t number, const RunChunk& how) 
         all.emplace(point.number, UnderWay{.point = &point, .spec = run::read_spec(point.spec)});
         waiting.push_back(point.number);
     }
+    std::vector<run::RunSpec> specs;
+    for (const auto& [unused, point] : all) specs.push_back(point.spec);
+    check_files(chunk, specs);
     const std::string host = this_process().host;
     const auto write = [&](const UnderWay& point, RunResult result, const std::string& metrics_error) {
         const double seconds = std::chrono::duration<double>(Clock::now() - point.begin).count();
         write_file(result_path(folder, point.point->key),
-                   run::to_bytes(ResultFile{.metrics = result.metrics,
+                   run::to_bytes(ResultFile{.definitions = chunk.definitions,
+                                            .metrics = result.metrics,
                                             .bytes = result.record,
                                             .spec = result.spec,
                                             .error = result.error,
@@ -201,30 +263,37 @@ std::set<std::string> begun_points(const fs::path& folder) {
     return keys;
 }
 
-Gathered gather(const fs::path& folder, Database& database) {
+Gathered gather(const fs::path& folder, const Metrics& metrics, Database& database,
+                const std::function<void(const std::string&)>& warn) {
     Gathered gathered;
     for (const fs::path& file : files_of(folder / "results")) {
-        ResultFile read;
+        std::optional<ResultFile> read;
+        std::error_code ignored;
         try {
-            read = run::from_bytes<ResultFile>(contents_of_file(file));
+            read = under_metrics(run::from_bytes<ResultFile>(contents_of_file(file)), metrics);
         } catch (const UserError& error) {
-            throw machine::ConfigError(
-                fmt::format("{}: it is no result of a study: {}", file.string(), error.what()));
+            fs::path aside = file;
+            aside += broken_extension;
+            fs::rename(file, aside, ignored);
+            warn(fmt::format("{}: it is no result of a study: {}: its point is run again", aside.string(),
+                             error.what()));
+            continue;
         }
         const std::string key = file.filename().string();
-        gathered.keys.push_back(key);
-        if (!read.metrics_error.empty()) {
-            gathered.metrics_error = read.metrics_error;
-        } else if (database.adopt(key, {.metrics = read.metrics,
-                                        .record = read.bytes,
-                                        .spec = read.spec,
-                                        .error = read.error,
-                                        .host = read.host,
-                                        .wall_seconds = read.wall_seconds})) {
-            ++gathered.stored;
+        if (read) {
+            gathered.keys.push_back(key);
+            if (!read->metrics_error.empty()) {
+                gathered.metrics_error = read->metrics_error;
+            } else if (database.adopt(key, {.metrics = read->metrics,
+                                            .record = read->bytes,
+                                            .spec = read->spec,
+                                            .error = read->error,
+                                            .host = read->host,
+                                            .wall_seconds = read->wall_seconds})) {
+                ++gathered.stored;
+            }
+            write_file(stored_path(folder, key), {});
         }
-        write_file(stored_path(folder, key), {});
-        std::error_code ignored;
         fs::remove(file, ignored);  // a file that stays is stored again, which changes nothing
     }
     return gathered;

@@ -37,11 +37,13 @@ struct Chunk {
 
     std::string schema{current_schema};
     std::string simulator = SYSTOLE_VERSION;
-    std::string study;  ///< its file, for messages
+    std::string directory;    ///< in which the study's paths hold
+    std::string study;        ///< its file, for messages
+    std::string definitions;  ///< Metrics::definitions
     std::vector<ChunkMetric> metrics;
     std::vector<ChunkPoint> points;
 };
-SYSTOLE_RECORD_FIELDS(Chunk, schema, simulator, study, metrics, points)
+SYSTOLE_RECORD_FIELDS(Chunk, schema, simulator, directory, study, definitions, metrics, points)
 
 /// Splits the claimed points into at most `most` chunks and writes them, instead of those that are there.
 /// Neighbours stay together, because they share compiled networks. A point that is no valid run fails in the
@@ -54,19 +56,22 @@ struct RunChunk {
     std::function<bool()> stop = {};  ///< whether to end as soon as the points under way are finished
 };
 
-/// Runs the points of a chunk that have no result yet. Throws UserError where the chunk cannot be read, or is
-/// of another version of the simulator.
+/// Runs the points of a chunk that have no result yet, in the working directory of the study. Throws
+/// UserError where the chunk cannot be read, is of another version of the simulator, or reads files that have
+/// changed.
 void run_chunk(const std::filesystem::path& folder, std::size_t number, const RunChunk& how);
 
 /// The keys of the points that have begun since the chunks were written.
 std::set<std::string> begun_points(const std::filesystem::path& folder);
 
-/// Stores the results that are in the folder and removes their files. A broken file is left and named.
+/// Stores the results that are in the folder and removes their files. The metrics of a result that was made
+/// for others are computed again. A broken file gets the name NAME.broken and is told to `warn`.
 struct Gathered {
     std::size_t stored = 0;
     std::vector<std::string> keys;  ///< of all results that were there
     std::string metrics_error;      ///< of the study: its metrics cannot be computed
 };
-Gathered gather(const std::filesystem::path& folder, Database& database);
+Gathered gather(const std::filesystem::path& folder, const Metrics& metrics, Database& database,
+                const std::function<void(const std::string&)>& warn);
 
 }  // namespace systole::sweep

@@ -1,13 +1,19 @@
 #include "sim/study/sweep/cluster.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <set>
+#include <system_error>
 #include <thread>
 
+#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
+#include "sim/run/execute/process.h"
 #include "sim/study/sweep/chunk.h"
 #include "sim/study/sweep/command_line.h"
 
@@ -64,6 +70,27 @@ private:
     std::set<std::string> keys_;
 };
 
+/// The folder's chunks are those of one process at a time. The lock ends with the process.
+class FolderLock {
+public:
+    explicit FolderLock(const std::filesystem::path& folder) {
+        std::error_code ignored;
+        std::filesystem::create_directories(folder, ignored);
+        const std::filesystem::path file = folder / "lock";
+        file_ = run::Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+        if (file_.number() < 0) {
+            throw OutputError(fmt::format("{}: cannot be written: {}", file.string(),
+                                          std::generic_category().message(errno)));
+        }
+        if (::flock(file_.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+        throw machine::ConfigError(fmt::format(
+            "{}: another process runs chunks of this study: wait for it, or end it", folder.string()));
+    }
+
+private:
+    run::Descriptor file_;
+};
+
 class ClusterLoop {
 public:
     ClusterLoop(const Study& study, Database& database, Scheduler& scheduler, const ClusterRun& how)
@@ -71,7 +98,7 @@ public:
 
     void run() {
         gather_results();  // of a process that was killed
-        bool is_resumed = scheduler_.resume(database_.note(ticket_note));
+        bool is_resumed = scheduler_.resume(how_.folder, database_.note(ticket_note));
         int idle_rounds = 0;
         while (!wants_stop()) {
             const std::vector<Claim> claims = claim_all(database_);
@@ -121,7 +148,9 @@ private:
     }
 
     std::vector<std::string> gather_results() {
-        Gathered gathered = gather(how_.folder, database_);
+        Gathered gathered = gather(how_.folder, study_.metrics(), database_, [&](const std::string& message) {
+            if (how_.warn) how_.warn(message);
+        });
         finished_ += gathered.stored;
         if (!gathered.metrics_error.empty()) {
             scheduler_.cancel();
@@ -154,6 +183,7 @@ private:
 }  // namespace
 
 void run_on_cluster(const Study& study, Database& database, Scheduler& scheduler, const ClusterRun& how) {
+    const FolderLock lock(how.folder);
     ClusterLoop(study, database, scheduler, how).run();
 }
 

@@ -29,7 +29,9 @@ public:
     /// What a further process needs to go on with chunks that run now; empty: it cannot.
     virtual std::string ticket() const { return {}; }
     /// Goes on with what another process submitted. False if nothing of it is active.
-    virtual bool resume(const std::string& /*ticket*/) { return false; }
+    virtual bool resume(const std::filesystem::path& /*folder*/, const std::string& /*ticket*/) {
+        return false;
+    }
 };
 
 /// Slurm: a job array with a task for each chunk. sbatch, squeue and scancel are found by PATH.
@@ -43,14 +45,16 @@ struct SlurmOptions {
 std::unique_ptr<Scheduler> slurm(const SlurmOptions& options);
 
 /// Any command: one run of `command` for each chunk, at most `at_once` at a time, by sh. "{chunk}" in it
-/// stands for the command line that runs the chunk; the command must end when that has ended.
-std::unique_ptr<Scheduler> launcher(const std::string& command, std::size_t at_once);
+/// stands for the command line that runs the chunk with `workers` processes; the command must end when that
+/// has ended.
+std::unique_ptr<Scheduler> launcher(const std::string& command, std::size_t at_once, std::size_t workers);
 
 struct ClusterRun {
     std::filesystem::path folder;  ///< that all computers see
     std::size_t most_chunks = 64;
     std::function<void(const Progress&)> progress = {};
     std::function<bool()> stop = {};  ///< whether to cancel what runs
+    std::function<void(const std::string&)> warn = {};
 };
 
 /// Runs the selected points that are pending. Points whose chunks end without their results are run again; a

@@ -24,6 +24,8 @@ constexpr std::int64_t version_of_file = 1;        // PRAGMA user_version
 
 /// A process on another computer is dead if it was silent so long; it beats every few seconds.
 constexpr std::int64_t longest_silence_seconds = 120;
+/// The note with the plan's fingerprint.
+constexpr std::string_view fingerprint_note = "fingerprint";
 /// A run whose process dies so often fails: a further attempt would hardly help.
 constexpr std::int64_t most_deaths = 3;
 
@@ -32,7 +34,7 @@ CREATE TABLE notes(
     name TEXT PRIMARY KEY,
     text TEXT NOT NULL);
 CREATE TABLE owners(
-    owner INTEGER PRIMARY KEY,
+    owner INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice
     host TEXT NOT NULL, boot TEXT NOT NULL, process INTEGER NOT NULL, begin INTEGER NOT NULL,
     beat INTEGER NOT NULL);      -- seconds since 1970
 CREATE TABLE points(
@@ -117,12 +119,13 @@ void create(const fs::path& file) {
 
 }  // namespace
 
-Database::Database(const fs::path& file, Connection::Mode mode) : connection_(file, mode) {
+Database::Database(const fs::path& file, Connection::Mode mode)
+    : connection_(file, mode), file_(file.string()) {
     check_kind(file);
     // A commit survives the death of every process. The last ones may be lost if the computer loses power.
     if (mode == Connection::Mode::Write) connection_.run("PRAGMA synchronous = NORMAL");
     connection_.run("CREATE TEMP TABLE selected(number INTEGER PRIMARY KEY)");
-    connection_.run("INSERT INTO selected SELECT number FROM points");
+    select_all();
 }
 
 Database Database::open(const fs::path& file) {
@@ -175,8 +178,10 @@ void Database::make_view(std::span<const std::string> keys, std::span<const std:
 }
 
 void Database::plan(std::span<const PlannedPoint> points, std::span<const std::string> keys,
-                    std::span<const std::string> metrics) {
+                    std::span<const std::string> metrics, const PlanNotes& notes) {
     Transaction transaction(connection_);
+    set_note(study_note, notes.study);
+    set_note(fingerprint_note, notes.fingerprint);
     connection_.run("DELETE FROM points");
     {
         Statement add(connection_, "INSERT INTO points(number, settings, key) VALUES (?, ?, ?)");
@@ -195,6 +200,22 @@ void Database::plan(std::span<const PlannedPoint> points, std::span<const std::s
     }
     make_view(keys, metrics);
     transaction.commit();
+    fingerprint_ = notes.fingerprint;
+    select_all();
+}
+
+void Database::forget_plan() {
+    set_note(fingerprint_note, "");
+    fingerprint_.clear();
+}
+
+bool Database::resume(std::string_view fingerprint) {
+    if (note(fingerprint_note) != fingerprint) return false;
+    fingerprint_ = fingerprint;
+    return true;
+}
+
+void Database::select_all() {
     connection_.run("DELETE FROM selected");
     connection_.run("INSERT INTO selected SELECT number FROM points");
 }
@@ -205,6 +226,13 @@ void Database::select(std::span<const std::uint64_t> numbers) {
     connection_.run("BEGIN");
     for (const std::uint64_t number : numbers) add.bind(1, static_cast<std::int64_t>(number)).run();
     connection_.run("COMMIT");
+}
+
+void Database::check_plan() {
+    if (fingerprint_.empty() || note(fingerprint_note) == fingerprint_) return;
+    throw DatabaseError(fmt::format(
+        "{}: another process runs another study of this name now: give one of the two another --name",
+        file_));
 }
 
 std::uint64_t Database::free_points_of_the_dead() {
@@ -231,6 +259,11 @@ std::uint64_t Database::free_points_of_the_dead() {
         freed += static_cast<std::uint64_t>(connection_.changes());
         Statement(connection_, "DELETE FROM owners WHERE owner = ?").bind(1, owner).run();
     }
+    // Those of a process that was taken for dead, and has claimed more since.
+    connection_.run(
+        "UPDATE runs SET state = 'pending', owner = NULL WHERE state = 'running' AND owner NOT IN (SELECT "
+        "owner FROM owners)");
+    freed += static_cast<std::uint64_t>(connection_.changes());
     transaction.commit();
     return freed;
 }
@@ -258,6 +291,7 @@ void Database::register_owner() {
 
 std::vector<Claim> Database::claim(std::uint64_t most) {
     Transaction transaction(connection_);
+    check_plan();
     if (owner_ == 0) register_owner();
     std::vector<Claim> claims;
     {
@@ -301,12 +335,14 @@ bool Database::adopt(const std::string& key, const RunResult& result) {
 
 bool Database::store(const std::string& key, const RunResult& result, bool is_own) {
     Transaction transaction(connection_);
+    check_plan();  // another plan may have other metrics
     const bool failed = !result.error.empty();
     Statement end(connection_, fmt::format("UPDATE runs SET state = ?, owner = NULL, wall_seconds = ?, "
                                            "metrics = ?, error = ?, host = coalesce(?, host), version = ? "
                                            "WHERE key = ? AND {}",
-                                           is_own ? "state = 'running' AND owner = ?"
-                                                  : "state IN ('pending', 'running')"));
+                                           is_own   ? "state = 'running' AND owner = ?"
+                                           : failed ? "state IN ('pending', 'running')"
+                                                    : "state IN ('pending', 'running', 'failed')"));
     end.bind(1, std::string_view(failed ? "failed" : "done")).bind(2, result.wall_seconds);
     failed ? end.bind_null(3) : end.bind(3, result.metrics);
     failed ? end.bind(4, result.error) : end.bind_null(4);
@@ -357,6 +393,7 @@ void Database::beat() {
         .bind(1, seconds_now())
         .bind(2, owner_)
         .run();
+    if (connection_.changes() == 0) register_owner();  // it was taken for dead
 }
 
 Counts Database::counts() {
@@ -400,11 +437,24 @@ std::optional<std::string> Database::record(std::uint64_t number) {
     return read.bytes(0);
 }
 
-void Database::set_metrics(std::uint64_t number, std::string_view metrics) {
-    Statement(connection_,
-              "UPDATE runs SET metrics = ? WHERE key = (SELECT key FROM points WHERE number = ?)")
+std::vector<std::string> Database::done_runs() {
+    Statement read(connection_, "SELECT key FROM runs WHERE state = 'done' ORDER BY key");
+    std::vector<std::string> keys;
+    while (read.step()) keys.push_back(read.text(0));
+    return keys;
+}
+
+std::optional<std::string> Database::record_of_run(std::string_view key) {
+    Statement read(connection_, "SELECT record FROM records WHERE key = ? AND record IS NOT NULL");
+    read.bind(1, key);
+    if (!read.step()) return std::nullopt;
+    return read.bytes(0);
+}
+
+void Database::set_metrics(std::string_view key, std::string_view metrics) {
+    Statement(connection_, "UPDATE runs SET metrics = ? WHERE key = ? AND state = 'done'")
         .bind(1, metrics)
-        .bind(2, static_cast<std::int64_t>(number))
+        .bind(2, key)
         .run();
 }
 

@@ -21,6 +21,12 @@ namespace systole::sweep {
 /// The note with Study::description.
 inline constexpr std::string_view study_note = "study";
 
+/// What is stored with a plan.
+struct PlanNotes {
+    std::string study;        ///< Study::description
+    std::string fingerprint;  ///< equal texts: equal points with equal specs, and equal metrics
+};
+
 /// A point as it is to be run. Its spec's key, or why it has no spec.
 struct PlannedPoint {
     std::uint64_t number = 0;
@@ -81,20 +87,26 @@ public:
     /// Makes these the points of the study, and the view `results` with these columns. Runs that are known
     /// keep their results. Points without a spec fail.
     void plan(std::span<const PlannedPoint> points, std::span<const std::string> keys,
-              std::span<const std::string> metrics);
+              std::span<const std::string> metrics, const PlanNotes& notes);
+    /// The next process makes its plan anew.
+    void forget_plan();
+    /// Goes on with the plan that is there. False if it is another one, or none.
+    bool resume(std::string_view fingerprint);
     /// Restricts `claim`, `retry_failed`, `counts` and `points` to these points.
     void select(std::span<const std::uint64_t> numbers);
+    void select_all();
 
-    /// Frees the points of processes that have died. Returns their number.
+    /// Frees the points of processes that have died, in this process's view. Returns their number.
     std::uint64_t free_points_of_the_dead();
     /// Makes failed points pending again. Returns their number.
     std::uint64_t retry_failed();
-    /// Takes up to `most` pending points, the first ones, for this process.
+    /// Takes up to `most` pending points, the first ones, for this process. It and those that store
+    /// results throw DatabaseError where another process has made another plan.
     std::vector<Claim> claim(std::uint64_t most);
     /// Stores the result of a run that this process has claimed.
     void finish(const std::string& key, const RunResult& result);
     /// Stores the result of a run that is not finished, whoever has claimed it: equal specs have equal
-    /// results. False if it is finished already, or of no point.
+    /// results. A success also replaces a failure. False if it is finished already, or of no point.
     bool adopt(const std::string& key, const RunResult& result);
     /// Gives back a claimed run. `died`: its process died, which is told by `error` after three times.
     void give_back(const std::string& key, std::string_view died = {});
@@ -105,17 +117,25 @@ public:
     std::vector<StoredPoint> points();
     /// The compressed record of a point; absent unless it is done.
     std::optional<std::string> record(std::uint64_t number);
-    /// Replaces the metrics of a finished point.
-    void set_metrics(std::uint64_t number, std::string_view metrics);
+    /// The keys of all runs that are done, also of those that no point of the plan has.
+    std::vector<std::string> done_runs();
+    /// The compressed record of a run; absent unless it is done.
+    std::optional<std::string> record_of_run(std::string_view key);
+    /// Replaces the metrics of a run that is done.
+    void set_metrics(std::string_view key, std::string_view metrics);
 
 private:
     Database(const std::filesystem::path& file, sqlite::Connection::Mode mode);
     void check_kind(const std::filesystem::path& file);
     void register_owner();
+    /// Throws DatabaseError where another process has made another plan.
+    void check_plan();
     bool store(const std::string& key, const RunResult& result, bool is_own);
     void make_view(std::span<const std::string> keys, std::span<const std::string> metrics);
 
     sqlite::Connection connection_;
+    std::string file_;
+    std::string fingerprint_;        ///< of the plan that this process goes by; empty: none
     std::int64_t owner_ = 0;         ///< 0: this process has claimed nothing
     std::int64_t last_claimed_ = 0;  ///< point
 };

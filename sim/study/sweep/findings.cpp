@@ -33,7 +33,7 @@ struct Pair {
 };
 
 bool is_follower(const Answer& answer, std::size_t key) {
-    return std::ranges::find(answer.followers, key) != answer.followers.end();
+    return answer.followers.contains(key);
 }
 
 using Line = std::vector<const AnswerRow*>;
@@ -80,11 +80,20 @@ std::optional<double> spread(const Line& line, std::size_t metric) {
     return most / least;
 }
 
+/// "model and batch": the axis, and those that follow it by zip.
+std::string name_of_axis(const Answer& answer, std::size_t axis) {
+    std::string name = answer.keys[axis];
+    for (const auto& [follower, leader] : answer.followers) {
+        if (leader == axis) name += " and " + answer.keys[follower];
+    }
+    return name;
+}
+
 std::string sentence_of_nothing(const Answer& answer, std::size_t axis, std::size_t pairs) {
     return fmt::format(
         "{} changes nothing: all metrics are equal in each of {} pairs of points that differ in it "
         "alone.",
-        answer.keys[axis], report::grouped(pairs));
+        name_of_axis(answer, axis), report::grouped(pairs));
 }
 
 /// Absent if more of the resource is slower nowhere.
@@ -107,17 +116,63 @@ std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axi
     }
     if (worst_pair == nullptr) return std::nullopt;
     return fmt::format(
-        "More of {} is slower in {} of {} steps: latency_ms rises by up to {:.1f} % (points {} and {}). sim "
-        "run "
-        "with --out explains each.",
-        answer.keys[axis], report::grouped(slower), report::grouped(pairs.size()), 100.0 * (worst - 1.0),
-        worst_pair->less->number, worst_pair->more->number);
+        "More of {} is slower in {} of {} steps: latency_ms rises by up to {:.1f} %, from point {} to point "
+        "{}. "
+        "Their reports (--report {}) show which layers take longer.",
+        name_of_axis(answer, axis), report::grouped(slower), report::grouped(pairs.size()),
+        100.0 * (worst - 1.0), worst_pair->less->number, worst_pair->more->number, worst_pair->more->number);
+}
+
+/// Metrics that some finished points have and others do not, those of the same points in one sentence.
+void add_missing_values(const Answer& answer, std::vector<std::string>& sentences) {
+    std::map<std::vector<std::uint64_t>, std::vector<std::string>> names_by_points;
+    std::size_t done = 0;
+    for (const AnswerRow& row : answer.rows) done += row.state == "done" ? 1 : 0;
+    for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+        std::vector<std::uint64_t> without;
+        for (const AnswerRow& row : answer.rows) {
+            if (row.state == "done" && !row.metrics[metric]) without.push_back(row.number);
+        }
+        if (!without.empty() && without.size() < done)
+            names_by_points[without].push_back(answer.metrics[metric].name);
+    }
+    for (const auto& [points, names] : names_by_points) {
+        sentences.push_back(
+            fmt::format("{} of {} points have no value of {}: point {} first, whose report says why "
+                        "(--report {}).",
+                        report::grouped(points.size()), report::grouped(done), fmt::join(names, ", "),
+                        points.front(), points.front()));
+    }
+}
+
+/// The largest field that the scanners of these processes expose, 26 mm x 33 mm: docs/area.md.
+constexpr double largest_field_mm2 = 26.0 * 33.0;
+
+void add_large_dies(const Answer& answer, std::vector<std::string>& sentences) {
+    const auto metric = std::ranges::find(answer.metrics, "area_mm2", &Metric::name);
+    if (metric == answer.metrics.end()) return;
+    const auto area = static_cast<std::size_t>(metric - answer.metrics.begin());
+    std::size_t large = 0;
+    const AnswerRow* largest = nullptr;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.metrics[area].value_or(0.0) <= largest_field_mm2) continue;
+        ++large;
+        if (largest == nullptr || *row.metrics[area] > *largest->metrics[area]) largest = &row;
+    }
+    if (largest == nullptr) return;
+    sentences.push_back(fmt::format(
+        "{} of {} points have a die above {:.0f} mm2, which is more than a scanner exposes at once: "
+        "nobody can make it in one piece (point {} has {} mm2).",
+        report::grouped(large), report::grouped(answer.rows.size()), largest_field_mm2, largest->number,
+        number_text(*largest->metrics[area], "mm2")));
 }
 
 }  // namespace
 
 std::vector<std::string> findings(const Answer& answer) {
     std::vector<std::string> sentences;
+    add_missing_values(answer, sentences);
+    add_large_dies(answer, sentences);
     for (std::size_t axis = 0; axis < answer.axes; ++axis) {
         if (is_follower(answer, axis)) continue;
         const std::vector<Pair> pairs = neighbours(answer, axis);

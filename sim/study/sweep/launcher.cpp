@@ -7,9 +7,12 @@
 #include <cerrno>
 #include <csignal>
 #include <deque>
+#include <list>
+#include <optional>
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "hw/base/interruption.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/study/sweep/cluster.h"
@@ -21,8 +24,8 @@ constexpr std::string_view place = "{chunk}";
 
 class Launcher final : public Scheduler {
 public:
-    Launcher(std::string command, std::size_t at_once)
-        : command_(std::move(command)), at_once_(std::max<std::size_t>(at_once, 1)) {
+    Launcher(std::string command, std::size_t at_once, std::size_t workers)
+        : command_(std::move(command)), at_once_(std::max<std::size_t>(at_once, 1)), workers_(workers) {
         if (command_.find(place) == std::string::npos) {
             throw machine::ConfigError(fmt::format(
                 "--launcher \"{}\": it must have {{chunk}}, for the command line of a chunk", command_));
@@ -35,7 +38,7 @@ public:
     void submit(const std::filesystem::path& folder, std::size_t chunks) override {
         for (std::size_t number = 0; number < chunks; ++number) {
             std::string line = command_;
-            const std::string chunk = chunk_command(folder, fmt::format("{}", number), 1);
+            const std::string chunk = chunk_command(folder, fmt::format("{}", number), workers_);
             for (std::size_t at = line.find(place); at != std::string::npos; at = line.find(place, at)) {
                 line.replace(at, place.size(), chunk);
                 at += chunk.size();
@@ -46,8 +49,7 @@ public:
     }
 
     bool is_active() override {
-        std::erase_if(running_,
-                      [](pid_t process) { return ::waitpid(process, nullptr, WNOHANG) == process; });
+        running_.remove_if([](const Command& command) { return command.has_ended(); });
         start();
         return !running_.empty();
     }
@@ -59,47 +61,62 @@ public:
     }
 
 private:
+    /// A command in a process group of its own, so that all of it can be ended; a second Ctrl-C does that.
+    class Command {
+    public:
+        explicit Command(const std::string& line) : process_(start_one(line)) {
+            killed_.emplace([process = process_] { ::kill(-process, SIGKILL); });
+        }
+        bool has_ended() const { return ::waitpid(process_, nullptr, WNOHANG) == process_; }
+        void ask_to_end() const { ::kill(-process_, SIGTERM); }
+        void wait() const {
+            while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+            }
+        }
+
+    private:
+        static pid_t start_one(const std::string& line) {
+            const pid_t process = ::fork();
+            if (process < 0) run::fail_with_errno("fork");
+            if (process > 0) return process;
+            ::setpgid(0, 0);
+            sigset_t none;  // the commands are to be interrupted as usual
+            ::sigemptyset(&none);
+            ::sigprocmask(SIG_SETMASK, &none, nullptr);
+            ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+            ::_exit(127);
+        }
+
+        const pid_t process_;
+        std::optional<UndoneOnInterruption> killed_;
+    };
+
     void start() {
         while (running_.size() < at_once_ && !waiting_.empty()) {
-            running_.push_back(start_one(waiting_.front()));
+            running_.emplace_back(waiting_.front());
             waiting_.pop_front();
         }
-    }
-
-    /// In a process group of its own, so that all of it can be ended.
-    static pid_t start_one(const std::string& line) {
-        const pid_t process = ::fork();
-        if (process < 0) run::fail_with_errno("fork");
-        if (process > 0) return process;
-        ::setpgid(0, 0);
-        sigset_t none;  // the commands are to be interrupted as usual
-        ::sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-        ::_exit(127);
     }
 
     /// Chunks finish the points under way.
     void end_all() {
         waiting_.clear();
-        for (const pid_t process : running_) ::kill(-process, SIGTERM);
-        for (const pid_t process : running_) {
-            while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-            }
-        }
+        for (const Command& command : running_) command.ask_to_end();
+        for (const Command& command : running_) command.wait();
         running_.clear();
     }
 
     const std::string command_;
     const std::size_t at_once_;
+    const std::size_t workers_;
     std::deque<std::string> waiting_;
-    std::vector<pid_t> running_;
+    std::list<Command> running_;
 };
 
 }  // namespace
 
-std::unique_ptr<Scheduler> launcher(const std::string& command, std::size_t at_once) {
-    return std::make_unique<Launcher>(command, at_once);
+std::unique_ptr<Scheduler> launcher(const std::string& command, std::size_t at_once, std::size_t workers) {
+    return std::make_unique<Launcher>(command, at_once, workers);
 }
 
 }  // namespace systole::sweep

@@ -19,22 +19,22 @@ using machine::ConfigError;
 std::span<const Metric> common_metrics() {
     static const std::vector<Metric> all{
         {"cycles", "cycles", "cycles", "of the whole run, in the core's clock", Better::Lower},
-        {"latency_ms", "ms", "1000 * seconds_per_batch",
+        {"latency_ms", "1000 * seconds_per_batch", "ms",
          "mean time of a batch: the run's seconds over its batches", Better::Lower},
-        {"inferences_per_second", "1/s", "inferences_per_second", "inferences over the run's seconds",
+        {"inferences_per_second", "inferences_per_second", "1/s", "inferences over the run's seconds",
          Better::Higher},
-        {"peak_share", "", "tops.achieved / tops.peak",
+        {"peak_share", "tops.achieved / tops.peak", "",
          "the operations that the network needs over those that all cells could have done", Better::Higher},
-        {"fill", "", "bounds.fill", "how much of the array the mapping fills while the array works",
+        {"fill", "bounds.fill", "", "how much of the array the mapping fills while the array works",
          Better::Higher},
-        {"watts", "W", "energy.watts", "mean power of chip and weight memory during the run", Better::Lower},
-        {"joules_per_inference", "J", "energy.joules_per_inference", "energy of the run over its inferences",
+        {"watts", "energy.watts", "W", "mean power of chip and weight memory during the run", Better::Lower},
+        {"joules_per_inference", "energy.joules_per_inference", "J", "energy of the run over its inferences",
          Better::Lower},
-        {"p99_ms", "ms", "requests.p99_ms", "latency of 99 of 100 requests that arrive at random (arrivals)",
+        {"p99_ms", "requests.p99_ms", "ms", "latency of 99 of 100 requests that arrive at random (arrivals)",
          Better::Lower},
-        {"requests_within_limit", "1/s", "requests.most_per_second",
+        {"requests_within_limit", "requests.most_per_second", "1/s",
          "most requests a second of which 99 of 100 are within latency_limit_ms", Better::Higher},
-        {"area_mm2", "mm2", "area.mm2", "area of the die by docs/area.md, a model with one published anchor",
+        {"area_mm2", "area.mm2", "mm2", "area of the die by docs/area.md, a model with one published anchor",
          Better::Lower},
     };
     return all;
@@ -56,8 +56,8 @@ std::vector<Metric> read_metrics(const Json& json) {
     std::vector<Metric> metrics;
     for (const Json& each : json) {
         metrics.push_back({.name = each.at("name"),
-                           .unit = each.at("unit"),
                            .formula = each.at("formula"),
+                           .unit = each.at("unit"),
                            .meaning = each.at("meaning"),
                            .better = run::fields::named<Better>(each.at("better").get<std::string>())});
     }
@@ -143,10 +143,11 @@ Better take_direction(std::string& formula) {
 
 }  // namespace
 
-Metrics::Metrics(std::vector<NamedFormula> own, std::string file) : file_(std::move(file)) {
+Metrics::Metrics(std::vector<Metric> own, std::string file) : file_(std::move(file)) {
     const std::span<const Metric> common = common_metrics();
     all_.assign(common.begin(), common.end());
-    for (auto& [name, formula] : own) {
+    for (Metric& metric : own) {
+        const std::string& name = metric.name;
         const bool is_name =
             !name.empty() &&
             name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
@@ -159,12 +160,8 @@ Metrics::Metrics(std::vector<NamedFormula> own, std::string file) : file_(std::m
         if (std::ranges::find(all_, name, &Metric::name) != all_.end()) {
             throw ConfigError(fmt::format("{}: metrics.{}: there is a metric of this name", file_, name));
         }
-        const Better better = take_direction(formula);
-        all_.push_back({.name = std::move(name),
-                        .unit = "",
-                        .formula = std::move(formula),
-                        .meaning = "",
-                        .better = better});
+        metric.better = take_direction(metric.formula);
+        all_.push_back(std::move(metric));
     }
     for (const Metric& metric : all_) {
         try {

@@ -25,9 +25,9 @@ constexpr std::array<std::string_view, 3> names_of(Better) {
 /// A number of a point, computed from its report.json.
 struct Metric {
     std::string name;
-    std::string unit;     ///< "ms", "J"; empty for shares, ratios and metrics of the study
-    std::string formula;  ///< of paths in report.json, keys and other metrics
-    std::string meaning;  ///< a sentence; empty for metrics of the study
+    std::string formula;       ///< of paths in report.json, keys and other metrics
+    std::string unit = {};     ///< "ms", "J"; empty for shares, ratios and what has none given
+    std::string meaning = {};  ///< a sentence, or empty
     Better better = Better::Neither;
 };
 
@@ -51,7 +51,7 @@ class Metrics {
 public:
     /// A formula may begin with "max:" or "min:", its better way. `file` leads the messages. Throws
     /// ConfigError where a formula is broken, a name is taken, or formulas go in a circle.
-    Metrics(std::vector<NamedFormula> own, std::string file);
+    Metrics(std::vector<Metric> own, std::string file);
 
     const std::vector<Metric>& all() const { return all_; }
     /// Whether a metric is about the network's answers, which a timing-only run does not have.

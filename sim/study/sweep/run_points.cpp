@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/executor.h"
+#include "sim/run/execute/on_all_cores.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/content.h"
@@ -40,32 +42,42 @@ std::string settings_json(const Study& study, const Point& point) {
     return settings.dump();
 }
 
+/// The key of a point without a spec.
+std::string key_of_error(const std::string& settings, std::string_view error) {
+    return run::hash_of(settings + std::string(error));
+}
+
 PlannedPoint planned(const Study& study, const Point& point) {
     PlannedPoint plan{.number = point.number, .settings = settings_json(study, point)};
     try {
         plan.key = run::key_of(study.spec_of(point));
     } catch (const UserError& error) {
         plan.error = error.what();
-        plan.key = run::hash_of(plan.settings + plan.error);
+        plan.key = key_of_error(plan.settings, plan.error);
     }
     return plan;
 }
 
 /// A text that is the same only if all points have the same specs as before. Points that differ in numbers
-/// alone read the same files; the spec of one of them knows their contents.
+/// alone read the same files and the same base: the spec of one of them, which is valid, knows all of these.
 std::string fingerprint(const Study& study) {
     std::string text = run::hash_of(study.metrics().definitions());
-    std::map<std::string, const Point*> by_texts;
+    std::map<std::string, std::string> by_texts;  // the key of a valid point, or of an invalid one
+    std::set<std::string> valid;
     std::string all;
     for (const Point& point : study.points()) {
         std::string texts;
         for (const nlohmann::json& value : point.values) {
             if (!value.is_number() && !value.is_boolean()) texts += value.dump() + "\n";
         }
-        by_texts.emplace(texts, &point);
+        if (!valid.contains(texts)) {
+            const PlannedPoint plan = planned(study, point);
+            by_texts[texts] += plan.key;
+            if (plan.error.empty()) valid.insert(texts);
+        }
         all += fmt::format("{} {}\n", point.number, settings_json(study, point));
     }
-    for (const auto& [texts, point] : by_texts) text += planned(study, *point).key;
+    for (const auto& [texts, keys] : by_texts) text += keys;
     return run::hash_of(text + all);
 }
 
@@ -102,6 +114,20 @@ private:
     std::map<std::uint64_t, Open> open_;
 };
 
+/// Runs of before may have other metrics.
+void compute_metrics_again(const Metrics& metrics, Database& database, const std::set<std::string>& wanted) {
+    for (const std::string& key : database.done_runs()) {
+        const run::RunRecord record = run::read_record(expanded(database.record_of_run(key).value()));
+        const nlohmann::ordered_json report = report::to_json(report::make_report(record));
+        try {
+            database.set_metrics(key, metrics_json(metrics, report));
+        } catch (const ConfigError&) {
+            if (wanted.contains(key)) throw;
+            database.set_metrics(key, "{}");  // of no point now; a study that has it computes them again
+        }
+    }
+}
+
 }  // namespace
 
 std::string stored_record(Database& database, std::uint64_t point) {
@@ -114,94 +140,178 @@ run::RunRecord record_of(Database& database, std::uint64_t point) {
     return run::read_record(expanded(stored_record(database, point)));
 }
 
-void plan(const Study& study, Database& database) {
-    constexpr std::string_view name = "fingerprint";
-    const std::string now = fingerprint(study);
-    database.set_note(study_note, study.description().dump());
-    if (database.note(name) == now) return;
-    std::vector<PlannedPoint> points;
-    points.reserve(study.points().size());
-    for (const Point& point : study.points()) points.push_back(planned(study, point));
+namespace {
+
+constexpr std::string_view metrics_note = "metrics";
+
+bool goes_on(const Study& study, Database& database, const PlanNotes& notes) {
+    return database.note(metrics_note) == study.metrics().definitions() && database.resume(notes.fingerprint);
+}
+
+PlanNotes notes_of(const Study& study) {
+    return {.study = study.description().dump(), .fingerprint = fingerprint(study)};
+}
+
+}  // namespace
+
+bool is_planned(const Study& study, Database& database) {
+    return goes_on(study, database, notes_of(study));
+}
+
+void plan(const Study& study, Database& database, const std::function<void(std::size_t)>& progress) {
+    const PlanNotes notes = notes_of(study);
+    if (goes_on(study, database, notes)) {
+        database.set_note(study_note, notes.study);
+        return;
+    }
+    std::vector<PlannedPoint> points(study.points().size());
+    run::on_all_cores(
+        points.size(), [&](std::size_t i) { points[i] = planned(study, study.points()[i]); }, progress);
     if (std::ranges::none_of(points, [](const PlannedPoint& point) { return point.error.empty(); })) {
         throw ConfigError(points.front().error);
     }
     std::vector<std::string> metrics;
     for (const Metric& metric : study.metrics().all()) metrics.push_back(metric.name);
-    database.plan(points, study.keys(), metrics);
-    // Runs of before may have other metrics.
+    database.plan(points, study.keys(), metrics, notes);
     const std::string definitions = study.metrics().definitions();
-    if (database.note("metrics") != definitions) {
-        for (const StoredPoint& point : database.points()) {
-            if (point.state != "done") continue;
-            const run::RunRecord record = record_of(database, point.number);
-            database.set_metrics(point.number,
-                                 metrics_json(study.metrics(), report::to_json(report::make_report(record))));
-        }
-        database.set_note("metrics", definitions);
-    }
-    database.set_note(name, now);
+    if (database.note(metrics_note) == definitions) return;
+    std::set<std::string> wanted;
+    for (const PlannedPoint& point : points) wanted.insert(point.key);
+    compute_metrics_again(study.metrics(), database, wanted);
+    database.set_note(metrics_note, definitions);
 }
 
-void run_points(const Study& study, Database& database, const RunPoints& how) {
-    const std::size_t workers = how.workers == 0 ? run::cores() : how.workers;
-    std::unordered_map<std::uint64_t, const Point*> by_number;
-    for (const Point& point : study.points()) by_number.emplace(point.number, &point);
+run::RunSpec claimed_spec(const Study& study, Database& database, const Point& point,
+                          const std::string& key) {
+    try {
+        run::RunSpec spec = study.spec_of(point);
+        if (run::key_of(spec) == key) return spec;
+    } catch (const UserError& error) {
+        if (key_of_error(settings_json(study, point), error.what()) == key) throw;
+    }
+    database.forget_plan();
+    throw FilesChanged(
+        fmt::format("{}: a file that it reads has changed since it began: give the command again",
+                    study.definition().file));
+}
 
-    Claims claims(database);
-    run::WorkerPool pool(workers, [&](const run::RunRecord& record) {
-        return run::to_bytes(answer_of(study.metrics(), record));
-    });
-    Progress progress{.counts = database.counts()};
-    const Clock::time_point begin = Clock::now();
-    Clock::time_point last_beat = begin;
-    const auto tell = [&] {
-        progress.seconds = seconds_since(begin);
-        if (how.progress) how.progress(progress);
-        if (how.stop && how.stop()) pool.stop();
-    };
-    const auto more = [&] {
+namespace {
+
+class PointRunner {
+public:
+    PointRunner(const Study& study, Database& database, const RunPoints& how)
+        : study_(study),
+          database_(database),
+          how_(how),
+          most_claims_(8 * (how.workers == 0 ? run::cores() : how.workers)),
+          claims_(database),
+          pool_(how.workers == 0 ? run::cores() : how.workers,
+                [&](const run::RunRecord& record) {
+                    return run::to_bytes(answer_of(study.metrics(), record));
+                }),
+          begin_(Clock::now()) {
+        for (const Point& point : study.points()) by_number_.emplace(point.number, &point);
+    }
+
+    void run() {
+        do {
+            progress_.counts = database_.counts();
+            pool_.run([&] { return more(); },
+                      [&](std::uint64_t number, std::string answer) { done(number, std::move(answer)); },
+                      [&](pid_t worker, const run::Task& task) {
+                          claims_.begin(task.number);
+                          if (how_.sent) how_.sent(worker, task);
+                      },
+                      [&] { tick(); });
+        } while (wait_for_others());
+    }
+
+private:
+    bool wants_stop() const { return how_.stop && how_.stop(); }
+
+    void tell() {
+        progress_.seconds = seconds_since(begin_);
+        if (how_.progress) how_.progress(progress_);
+        if (wants_stop()) pool_.stop();
+    }
+
+    std::vector<run::Task> more() {
         std::vector<run::Task> tasks;
-        if (how.stop && how.stop()) return tasks;
+        if (wants_stop()) return tasks;
         // Enough that a worker finds one whose network it has compiled.
-        for (const Claim& claim : database.claim(8 * workers)) {
+        const std::vector<Claim> claimed = database_.claim(most_claims_);
+        for (const Claim& claim : claimed) claims_.add(claim);
+        for (const Claim& claim : claimed) {
             try {
-                tasks.push_back({.number = claim.number, .spec = study.spec_of(*by_number.at(claim.number))});
-                claims.add(claim);
+                tasks.push_back(
+                    {.number = claim.number,
+                     .spec = claimed_spec(study_, database_, *by_number_.at(claim.number), claim.key)});
+            } catch (const FilesChanged&) {
+                throw;
             } catch (const UserError& error) {  // a point that is no valid run, and is to be tried again
-                database.finish(claim.key, {.error = error.what()});
-                ++progress.counts.failed;
+                database_.finish(claims_.take(claim.number).key, {.error = error.what()});
+                ++progress_.counts.failed;
             }
         }
         return tasks;
-    };
-    const auto done = [&](std::uint64_t number, std::string answer) {
+    }
+
+    void done(std::uint64_t number, std::string answer) {
         if (answer.front() == run::died_message) {
-            database.give_back(claims.take(number).key, answer.substr(1));
+            database_.give_back(claims_.take(number).key, answer.substr(1));
             return;
         }
-        RunResult result = result_of(std::move(answer), [&] { return study.spec_of(*by_number.at(number)); });
-        ++(result.error.empty() ? progress.counts.done : progress.counts.failed);
-        const Claims::Open open = claims.take(number);
+        RunResult result =
+            result_of(std::move(answer), [&] { return study_.spec_of(*by_number_.at(number)); });
+        ++(result.error.empty() ? progress_.counts.done : progress_.counts.failed);
+        const Claims::Open open = claims_.take(number);
         result.wall_seconds = seconds_since(open.begin);
-        database.finish(open.key, result);
-        ++progress.finished;
-        progress.counts.pending -= std::min<std::uint64_t>(progress.counts.pending, 1);
+        database_.finish(open.key, result);
+        ++progress_.finished;
+        progress_.counts.pending -= std::min<std::uint64_t>(progress_.counts.pending, 1);
         tell();
-    };
-    const auto tick = [&] {
+    }
+
+    void tick() {
         constexpr double seconds_between_beats = 10.0;
-        if (seconds_since(last_beat) > seconds_between_beats) {
-            last_beat = Clock::now();
-            database.beat();
-            progress.counts = database.counts();  // others may work on the study too
+        if (seconds_since(last_beat_) > seconds_between_beats) {
+            last_beat_ = Clock::now();
+            database_.beat();
+            progress_.counts = database_.counts();  // others may work on the study too
         }
         tell();
-    };
-    const auto sent = [&](pid_t worker, const run::Task& task) {
-        claims.begin(task.number);
-        if (how.sent) how.sent(worker, task);
-    };
-    pool.run(more, done, sent, tick);
+    }
+
+    /// Waits while other processes run points of the study. True if there are points again: of one that died.
+    bool wait_for_others() {
+        constexpr auto pause = std::chrono::milliseconds(200);
+        while (!wants_stop()) {
+            database_.free_points_of_the_dead();
+            progress_.counts = database_.counts();
+            if (progress_.counts.pending > 0) return true;
+            if (progress_.counts.running == 0) return false;
+            tick();
+            std::this_thread::sleep_for(pause);
+        }
+        return false;
+    }
+
+    const Study& study_;
+    Database& database_;
+    const RunPoints& how_;
+    const std::uint64_t most_claims_;
+    std::unordered_map<std::uint64_t, const Point*> by_number_;
+    Claims claims_;
+    run::WorkerPool pool_;
+    Progress progress_;
+    const Clock::time_point begin_;
+    Clock::time_point last_beat_ = begin_;
+};
+
+}  // namespace
+
+void run_points(const Study& study, Database& database, const RunPoints& how) {
+    PointRunner(study, database, how).run();
 }
 
 }  // namespace systole::sweep

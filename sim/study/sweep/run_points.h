@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "hw/base/user_error.h"
 #include "sim/run/execute/worker_pool.h"
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/study.h"
@@ -13,8 +14,12 @@
 namespace systole::sweep {
 
 /// Makes the study's points those of the database. If study and files are those of the last time, this is
-/// quick. Throws ConfigError, with the first point's message, where no point has a spec.
-void plan(const Study& study, Database& database);
+/// quick. `progress` is told how many points have been checked. Throws ConfigError, with the first point's
+/// message, where no point has a spec.
+void plan(const Study& study, Database& database, const std::function<void(std::size_t)>& progress = {});
+
+/// Whether the database has this study's plan and metrics; this process goes by them then.
+bool is_planned(const Study& study, Database& database);
 
 /// What a run of points tells, several times a second.
 struct Progress {
@@ -30,9 +35,19 @@ struct RunPoints {
     run::WorkerPool::Sent sent = {};  ///< for tests: which process runs which spec
 };
 
-/// Runs the selected points that are pending, in worker processes. The process must be as run::Executor
-/// wants it. Throws ConfigError where a metric's path does not exist, DatabaseError where results cannot be
-/// stored; the points that were under way are pending again.
+/// A file that the study reads is not what it was when its points were planned.
+class FilesChanged : public UserError {
+public:
+    using UserError::UserError;
+};
+
+/// The spec of a point that was claimed under this key. Throws FilesChanged if its spec has another key now:
+/// the next process makes the plan anew; ConfigError where the point is no valid run.
+run::RunSpec claimed_spec(const Study& study, Database& database, const Point& point, const std::string& key);
+
+/// Runs the selected points that are pending, in worker processes, and waits for those that other processes
+/// run. The process must be as run::Executor wants it. Throws ConfigError where a metric's path does not
+/// exist, DatabaseError where results cannot be stored; the points that were under way are pending again.
 void run_points(const Study& study, Database& database, const RunPoints& how);
 
 /// The compressed record of a finished point. Throws ConfigError where there is none.

@@ -99,8 +99,14 @@ std::vector<std::uint64_t> select(const Study& study, const Selection& selection
     }
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         if (is_met[i]) continue;
-        throw ConfigError(fmt::format("--points {}-{}: the study has no such point; its last is {}",
-                                      ranges[i].first, ranges[i].last, study.points().back().number));
+        const std::uint64_t last = study.points().back().number;
+        const std::string which = ranges[i].first == ranges[i].last
+                                      ? fmt::format("{}", ranges[i].first)
+                                      : fmt::format("{}-{}", ranges[i].first, ranges[i].last);
+        throw ConfigError(
+            ranges[i].first < last
+                ? fmt::format("--points {}: where leaves out what is there", which)
+                : fmt::format("--points {}: the study has no such point; its last is {}", which, last));
     }
     if (numbers.empty()) throw ConfigError("--points and --set leave no point of the study");
     return numbers;

@@ -10,6 +10,7 @@
 
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
 #include "sim/study/sweep/base_values.h"
 #include "sim/study/sweep/command_line.h"
 
@@ -139,6 +140,11 @@ std::vector<Study::Group> Study::groups() const {
                                               definition_.file, key, axis->values.size(), keys.front(),
                                               axes[members.front()].values.size()));
             }
+            if (axis->interval) {
+                throw ConfigError(
+                    fmt::format("{}: zip: {} is all numbers between two; zipped axes have lists of values",
+                                definition_.file, key));
+            }
             grouped[index] = true;
             members.push_back(index);
         }
@@ -184,6 +190,10 @@ void Study::draw_sample() {
     std::mt19937_64 generator(definition_.sample->seed);
     std::set<std::vector<nlohmann::json>> drawn;
     const std::uint64_t wanted = definition_.sample->points;
+    if (wanted > most_points) {
+        throw ConfigError(fmt::format("{}: sample.points is {}; it must be at most {}", definition_.file,
+                                      wanted, most_points));
+    }
     const std::uint64_t most_draws = 1000 + 100 * wanted;
     for (std::uint64_t draws = 0; drawn.size() < wanted; ++draws) {
         if (draws == most_draws) {
@@ -278,9 +288,9 @@ run::RunSpec Study::spec_of(const Point& point) const {
 }
 
 nlohmann::ordered_json Study::description() const {
-    nlohmann::ordered_json followers = nlohmann::ordered_json::array();
+    nlohmann::ordered_json followers = nlohmann::ordered_json::object();
     for (const std::vector<std::string>& keys : definition_.zip) {
-        for (std::size_t i = 1; i < keys.size(); ++i) followers.push_back(keys[i]);
+        for (std::size_t i = 1; i < keys.size(); ++i) followers[keys[i]] = keys[0];
     }
     std::string command = "sim run";
     if (!definition_.run_file.empty()) command += " " + shell_word(definition_.run_file.string());
@@ -289,6 +299,12 @@ nlohmann::ordered_json Study::description() const {
     const bool is_said = std::ranges::find(definition_.settings, "timing_only", &run::Setting::key) !=
                          definition_.settings.end();
     if (timing_only_ && !is_said) command += set_option("timing_only", true);
+    if (timing_only_ && !definition_.run_file.empty()) {
+        const nlohmann::json file = machine::read_json_object(definition_.run_file);
+        for (const std::string_view key : value_keys) {  // a timing-only run refuses them
+            if (file.contains(std::string(key))) command += set_option(std::string(key), nullptr);
+        }
+    }
     return {{"study", definition_.name},          {"keys", keys_},
             {"axes", definition_.axes.size()},    {"followers", followers},
             {"metrics", to_json(metrics_.all())}, {"command", command}};

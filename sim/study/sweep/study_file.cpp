@@ -24,8 +24,22 @@ struct StudyFile {
     Sample sample;
     std::map<std::string, std::string> derive;
     std::vector<std::string> where;
-    std::map<std::string, std::string> metrics;
+    std::map<std::string, nlohmann::json> metrics;
 };
+
+/// A metric of a study file with more than its formula.
+struct MetricKeys {
+    std::string formula;
+    std::string unit;
+    std::string meaning;
+};
+
+template <class Visitor>
+void describe(Visitor& visitor, MetricKeys& metric) {
+    visitor.field(machine::needed("formula", "", "as without an object"), metric.formula);
+    visitor.field({"unit", "", "that its numbers are shown with"}, metric.unit);
+    visitor.field({"meaning", "", "a sentence beside its formula"}, metric.meaning);
+}
 
 template <class Visitor>
 void describe(Visitor& visitor, Sample& sample) {
@@ -57,11 +71,11 @@ void describe(Visitor& visitor, StudyFile& study) {
     visitor.texts({"derive", "", "keys that follow from others: formulas of keys"}, study.derive);
     visitor.field({"where", "", "formulas of keys: a point for which one is 0 (false) is left out"},
                   study.where);
-    visitor.texts({"metrics", "",
-                   "further metrics by name: formulas of paths in report.json, metrics and keys, each after "
-                   "max: or min: if "
-                   "more or less of it is better"},
-                  study.metrics);
+    visitor.values(
+        {"metrics", "",
+         "further metrics by name: formulas of paths in report.json, metrics and keys, each after "
+         "max: or min: if more or less of it is better; or objects with formula, unit and meaning"},
+        study.metrics);
 }
 
 std::vector<machine::KeyDescription> study_keys() {
@@ -78,6 +92,19 @@ std::vector<std::pair<std::string, Value>> in_order(const std::map<std::string, 
     if (values.empty()) return ordered;
     for (const auto& [name, unused] : file.at(key).items()) ordered.emplace_back(name, values.at(name));
     return ordered;
+}
+
+Metric metric_of(const std::string& name, const nlohmann::json& given, const std::string& file) {
+    if (given.is_string()) return {.name = name, .formula = given.get<std::string>()};
+    if (!given.is_object()) {
+        throw ConfigError(fmt::format("{}: metrics.{} is {}; it must be a formula, or an object with one",
+                                      file, name, given.dump()));
+    }
+    machine::ConfigReader reader(given, file, "metrics." + name);
+    MetricKeys keys;
+    describe(reader, keys);
+    reader.check_keys();
+    return {.name = name, .formula = keys.formula, .unit = keys.unit, .meaning = keys.meaning};
 }
 
 }  // namespace
@@ -97,9 +124,7 @@ StudyDefinition parse_study(std::string_view text, const std::filesystem::path& 
 
     StudyDefinition study{.name = read.name, .file = file.string()};
     if (study.name.empty()) study.name = file.stem().string();
-    if (study.name.find('/') != std::string::npos || study.name.starts_with('.')) {
-        reader.fail("name", "it names a file, and has no / and no . at its begin");
-    }
+    check_name(study.name, study.file + ": name");
     if (!read.run.empty()) {
         // As in a run file: relative to the study file as well.
         study.run_file = run::PathFinder(file).find(read.run, "runs");
@@ -112,8 +137,21 @@ StudyDefinition parse_study(std::string_view text, const std::filesystem::path& 
     if (read.sample.points > 0) study.sample = read.sample;
     study.derive = in_order(read.derive, ordered, "derive");
     study.where = read.where;
-    study.metrics = in_order(read.metrics, ordered, "metrics");
+    for (auto& [name, given] : in_order(read.metrics, ordered, "metrics")) {
+        study.metrics.push_back(metric_of(name, given, study.file));
+    }
     return study;
+}
+
+void check_name(const std::string& name, const std::string& place) {
+    constexpr std::size_t longest = 100;
+    if (!name.empty() && name.size() <= longest && name.find('/') == std::string::npos &&
+        !name.starts_with('.')) {
+        return;
+    }
+    throw ConfigError(
+        fmt::format("{} is \"{}\"; it names files: it has 1 to {} letters, no / and no . at its begin", place,
+                    name, longest));
 }
 
 std::vector<std::string> parse_zip(std::string_view text, const std::string& place) {

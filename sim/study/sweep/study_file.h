@@ -33,7 +33,7 @@ struct StudyDefinition {
     std::optional<Sample> sample = {};
     std::vector<NamedFormula> derive = {};  ///< keys, and their formulas of other keys
     std::vector<std::string> where = {};    ///< points for which one of these is 0 are left out
-    std::vector<NamedFormula> metrics = {};
+    std::vector<Metric> metrics = {};       ///< formulas may begin with "max:" or "min:"
 };
 
 inline constexpr std::string_view study_schema = "sim.study/1";
@@ -45,6 +45,9 @@ std::vector<machine::KeyDescription> study_keys();
 StudyDefinition read_study(const std::filesystem::path& file);
 /// The same from text.
 StudyDefinition parse_study(std::string_view text, const std::filesystem::path& file);
+
+/// Throws ConfigError, beginning with `place`, unless the name can be that of files in a folder.
+void check_name(const std::string& name, const std::string& place);
 
 /// "KEY,KEY": keys that go together. Throws ConfigError with `place`.
 std::vector<std::string> parse_zip(std::string_view text, const std::string& place);

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <future>
 #include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
-#include "sim/run/execute/executor.h"
+#include "sim/run/execute/on_all_cores.h"
 #include "sim/run/record/record.h"
 #include "sim/study/sweep/compression.h"
 #include "sim/study/sweep/run_points.h"
@@ -84,22 +82,14 @@ std::string report_line(std::uint64_t point, const run::RunRecord& record) {
         report::to_base64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
 }
 
-/// A line for each report. All cores make them: those of a thousand points take a second of one.
+/// A line for each report.
 std::string report_lines(Database& database, const std::vector<const AnswerRow*>& rows) {
     std::vector<std::string> texts;  // at first compressed records, because the database is of one thread
     texts.reserve(rows.size());
     for (const AnswerRow* row : rows) texts.push_back(stored_record(database, row->number));
-    std::atomic<std::size_t> next = 0;
-    const auto make_some = [&] {
-        for (std::size_t i = next++; i < texts.size(); i = next++) {
-            texts[i] = report_line(rows[i]->number, run::read_record(expanded(texts[i])));
-        }
-    };
-    std::vector<std::future<void>> others;
-    for (std::size_t i = 1; i < run::cores(); ++i)
-        others.push_back(std::async(std::launch::async, make_some));
-    make_some();
-    for (std::future<void>& other : others) other.get();
+    run::on_all_cores(texts.size(), [&](std::size_t i) {
+        texts[i] = report_line(rows[i]->number, run::read_record(expanded(texts[i])));
+    });
     return fmt::format("{}", fmt::join(texts, ""));
 }
 
@@ -114,7 +104,7 @@ std::string to_html(const Answer& answer, Database& database, const PageLimits& 
         counts[state] = answer.count(state);
     }
     Json followers = Json::array();
-    for (const std::size_t key : answer.followers) followers.push_back(answer.keys[key]);
+    for (const auto& [follower, leader] : answer.followers) followers.push_back(answer.keys[follower]);
     const Json study{{"study", answer.study},
                      {"followers", followers},
                      {"keys", answer.keys},

@@ -68,16 +68,19 @@ TEST_CASE("A table of points is sorted and cut as asked") {
 
 TEST_CASE("A pivot has a metric over two keys") {
     Answer answer = example();
-    const tables::Table table = sweep::pivot_table(answer, "batch", "machine.clock_mhz", "rate");
+    const auto pivot_of = [](const Answer& of, const Labels& words) {
+        return sweep::pivot_table(of, sweep::parse_pivot(of, words, "rate"));
+    };
+    const tables::Table table = pivot_of(answer, {"batch", "machine.clock_mhz"});
     CHECK(labels(table) == Labels{"1", "8"});
     CHECK(table.columns == Labels{"batch \\ clock_mhz", "700", "900"});
     CHECK(table.rows[1].cells[0].text() == "40");
     answer.rows.push_back(row(6, 8, 700, {3.0, 50.0, 1.0}));  // a further axis would do this
-    CHECK(sweep::pivot_table(answer, "batch", "machine.clock_mhz", "rate").rows[1].cells[0].text() == "50");
-    CHECK(sweep::pivot_table(answer, "batch", "machine.clock_mhz", "latency_ms").rows[1].cells[0].text() ==
-          "3");
-    CHECK_THROWS_WITH(sweep::pivot_table(answer, "bach", "batch", "rate"),
-                      Catch::Contains("did you mean \"batch\"?"));
+    CHECK(pivot_of(answer, {"batch", "machine.clock_mhz", "rate"}).rows[1].cells[0].text() == "50");
+    CHECK(pivot_of(answer, {"batch", "machine.clock_mhz", "latency_ms"}).rows[1].cells[0].text() == "3");
+    CHECK_THROWS_WITH(pivot_of(answer, {"bach", "batch"}), Catch::Contains("did you mean \"batch\"?"));
+    CHECK_THROWS_WITH(pivot_of(answer, {"batch", "batch"}), Catch::Contains("two different keys"));
+    CHECK_THROWS_WITH(pivot_of(answer, {"batch"}), Catch::Contains("ROWS,COLUMNS"));
 }
 
 TEST_CASE("The Pareto front has the points that none beats") {
@@ -97,9 +100,9 @@ TEST_CASE("The Pareto front has the points that none beats") {
 TEST_CASE("The best point holds the conditions") {
     const Answer answer = example();
     const auto best = [&](const std::vector<std::string>& conditions) {
-        const AnswerRow* found =
-            sweep::best_point(answer, sweep::parse_goal(answer, "rate", "t"), conditions);
-        return found == nullptr ? 0 : found->number;
+        const Answer kept = sweep::subject_to(answer, conditions);
+        const AnswerRow* found = sweep::best_point(kept, sweep::parse_goal(answer, "rate", "t"));
+        return found == nullptr ? std::uint64_t{0} : found->number;
     };
     CHECK(best({}) == 3);
     CHECK(best({"latency_ms < 2"}) == 2);
@@ -123,7 +126,7 @@ TEST_CASE("Findings name keys that change nothing, and resources of which more i
     const std::vector<std::string> found = sweep::findings(example());
     REQUIRE(found.size() == 1);
     CHECK_THAT(found[0], Contains("More of machine.clock_mhz is slower in 1 of 2 steps") &&
-                             Contains("25.0 % (points 3 and 4)"));
+                             Contains("25.0 %, from point 3 to point 4"));
     const std::vector<std::string> nothing =
         sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 1, 900, {1.0, 1.0, {}}),
                                    row(3, 2, 700, {2.0, 1.0, {}}), row(4, 2, 900, {2.0, 1.0, {}})}));
@@ -134,12 +137,27 @@ TEST_CASE("Findings name keys that change nothing, and resources of which more i
         sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})})).empty());
 }
 
+TEST_CASE("Findings name values that are missing, and dies that nobody can make") {
+    using Catch::Contains;
+    Answer answer = example();
+    answer.rows[1].metrics[2].reset();
+    answer.metrics.push_back({.name = "area_mm2", .formula = "area.mm2", .unit = "mm2"});
+    for (AnswerRow& each : answer.rows) {
+        each.metrics.push_back(each.state == "done" ? std::optional(each.number == 3 ? 900.0 : 331.0)
+                                                    : std::nullopt);
+    }
+    const std::vector<std::string> found = sweep::findings(answer);
+    REQUIRE(found.size() >= 2);
+    CHECK_THAT(found[0], Contains("1 of 4 points have no value of own: point 2 first"));
+    CHECK_THAT(found[1], Contains("1 of 5 points have a die above 858 mm2") && Contains("point 3 has 900"));
+}
+
 TEST_CASE("Zipped axes are judged as one") {
     Answer zipped = answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})});
-    zipped.followers = {1};
+    zipped.followers = {{1, 0}};
     const std::vector<std::string> found = sweep::findings(zipped);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0], Catch::StartsWith("batch changes nothing"));
+    CHECK_THAT(found[0], Catch::StartsWith("batch and machine.clock_mhz changes nothing"));
 }
 
 TEST_CASE("Numbers are short, with the digits that matter") {

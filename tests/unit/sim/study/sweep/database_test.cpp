@@ -25,8 +25,10 @@ std::vector<PlannedPoint> three_points() {
             {.number = 5, .settings = R"({"batch":5})", .key = "c"}};
 }
 
-void plan(Database& database, const std::vector<PlannedPoint>& points) {
-    database.plan(points, std::vector<std::string>{"batch"}, std::vector<std::string>{"cycles"});
+void plan(Database& database, const std::vector<PlannedPoint>& points,
+          const std::string& fingerprint = "same") {
+    database.plan(points, std::vector<std::string>{"batch"}, std::vector<std::string>{"cycles"},
+                  {.study = "{}", .fingerprint = fingerprint});
 }
 
 std::vector<std::uint64_t> numbers(const std::vector<Claim>& claims) {

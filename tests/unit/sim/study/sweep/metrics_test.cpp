@@ -73,7 +73,7 @@ TEST_CASE("Metrics are computed from a report, and what has no value is absent")
 }
 
 TEST_CASE("Metrics that cannot be computed are refused") {
-    const auto refused = [](std::vector<sweep::NamedFormula> own, const std::string& rule) {
+    const auto refused = [](std::vector<sweep::Metric> own, const std::string& rule) {
         CHECK_THROWS_WITH(Metrics(std::move(own), "s.json").values_of(report()),
                           Catch::Contains("s.json: metrics.") && Catch::Contains(rule));
     };

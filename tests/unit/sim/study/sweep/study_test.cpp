@@ -97,7 +97,7 @@ TEST_CASE("A study that breaks a rule is refused with file, place and rule") {
                         "limit": {"from": 1, "to": 10000, "step": 1}})",
             "more than 1000000 points");
     refused(R"("axes": {"batch": [1]}, "metrics": {"m": "1 +"})", "metrics.m is");
-    refused(R"("name": "a/b", "axes": {"batch": [1]})", "it names a file");
+    refused(R"("name": "a/b", "axes": {"batch": [1]})", "it names files");
 }
 
 TEST_CASE("A point is a run without values, and its command line says so") {
