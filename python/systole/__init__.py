@@ -10,6 +10,8 @@ from ._record import Record, Section
 from ._run import machine, run, run_many
 from ._study import Study, load_study, sweep
 
+__version__ = "0.1.0"  # as in CMakeLists.txt
+
 __all__ = [
     "Error",
     "Record",

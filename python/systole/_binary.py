@@ -20,7 +20,7 @@ def find_simulator() -> str:
     if given:
         found = shutil.which(given)
         if found is None:
-            raise Error(f"{_VARIABLE} is {given}; there is no such program")
+            raise Error(f"{_VARIABLE} is {given}; that is no program that can be run")
         return found
     on_path = shutil.which("sim")
     if on_path is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,10 @@ class ArrayFiles:
         """
         if isinstance(value, np.ndarray):
             return self._write(key, value)
-        if isinstance(value, dict):
-            return [f"{name}={self._file(f'{key} {name}', each)}" for name, each in value.items()]
+        if isinstance(value, Mapping):
+            return [f"{name}={self._file('', each)}" for name, each in value.items()]
+        if key == "labels" and isinstance(value, (list, tuple)) and not any(isinstance(each, str) for each in value):
+            return self._write(key, np.asarray(value))
         if isinstance(value, (list, tuple)):
             return [self._file(key, each) for each in value]
         return self._file(key, value)
@@ -46,13 +48,17 @@ class ArrayFiles:
             return self._write(key, value)
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
-        raise Error(f"{key}: {type(value).__name__} is neither a path nor a NumPy array")
+        raise Error(f"{key or 'input'}: {type(value).__name__} is neither a path nor a NumPy array")
 
     def _write(self, key: str, array: NDArray[Any]) -> str:
         file = self._folder / f"array_{len(self._names)}.npy"
+        if array.dtype == np.bool_:
+            array = array.astype(np.uint8)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
         try:
             np.save(file, array, allow_pickle=False)
         except ValueError as error:
             raise Error(f"{key}: the array cannot be written: {error}") from None
-        self._names[os.fspath(file)] = f"{key} (array)"
+        self._names[os.fspath(file)] = f"{key} (array)" if key else "array"
         return os.fspath(file)

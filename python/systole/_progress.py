@@ -20,11 +20,17 @@ def _notebook_display() -> Any:
 
 
 class ProgressLine:
-    def __init__(self, total: int, wanted: bool) -> None:
+    """``what``: the things that are counted."""
+
+    def __init__(self, total: int, wanted: bool, what: str = "runs") -> None:
         self._total = total
+        self._what = what
         self._begin = time.monotonic()
         self._display = _notebook_display() if wanted else None
         self._is_terminal = wanted and self._display is None and sys.stderr.isatty()
+
+    def set_total(self, total: int) -> None:
+        self._total = total
 
     def show(self, done: int, failed: int) -> None:
         if self._display is not None:
@@ -38,7 +44,7 @@ class ProgressLine:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _text(self, done: int, failed: int) -> str:
-        text = f"{done} of {self._total} runs"
+        text = f"{done} of {self._total} {self._what}"
         if failed:
             text += f", {failed} failed"
         seconds = time.monotonic() - self._begin

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Union
+from typing import Any, Iterable, Literal, Mapping, Optional, Sequence, Union, overload
 
 from numpy.typing import NDArray
 
@@ -21,7 +21,7 @@ from ._worker import Worker
 
 FilePath = Union[str, "os.PathLike[str]"]
 Arrays = Union[FilePath, "NDArray[Any]"]
-Input = Union[Arrays, "list[Arrays]", Mapping[str, Arrays]]
+Input = Union[Arrays, Sequence[Arrays], Mapping[str, Arrays]]
 
 
 def _request(files: ArrayFiles, folder: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,13 @@ def _request(files: ArrayFiles, folder: str, arguments: Mapping[str, Any]) -> di
 def _setting_pairs(settings: Any) -> list[list[Any]]:
     if not isinstance(settings, Mapping):
         raise Error('settings: a dictionary is needed, as in {"machine.clock_mhz": 900}')
-    return [[key, value] for key, value in settings.items()]
+    pairs: list[list[Any]] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):  # {"machine": {"clock_mhz": 900}}
+            pairs += [[f"{key}.{inner}", each] for inner, each in _setting_pairs(value)]
+        else:
+            pairs.append([key, value])
+    return pairs
 
 
 def _run_on(worker: Worker, arguments: Mapping[str, Any]) -> Record:
@@ -94,15 +100,42 @@ def run(
     return record
 
 
+@overload
 def run_many(
-    runs: Iterable[Mapping[str, Any]], workers: Optional[int] = None, progress: bool = True
-) -> list[Union[Record, Error]]:
+    runs: Iterable[Mapping[str, Any]],
+    workers: Optional[int] = None,
+    progress: bool = True,
+    *,
+    raise_errors: Literal[True],
+) -> list[Record]: ...
+
+
+@overload
+def run_many(
+    runs: Iterable[Mapping[str, Any]],
+    workers: Optional[int] = None,
+    progress: bool = True,
+    *,
+    raise_errors: bool = False,
+) -> list[Union[Record, Error]]: ...
+
+
+def run_many(
+    runs: Iterable[Mapping[str, Any]],
+    workers: Optional[int] = None,
+    progress: bool = True,
+    *,
+    raise_errors: bool = False,
+) -> Any:
     """Runs many, each a dictionary of arguments of ``run``, and returns their records in the same order.
 
-    A run that fails has its Error in the list, and the others go on. ``workers`` processes run at once, by default
-    one for each core.
+    A run that fails has its Error in the list, and the others go on; with ``raise_errors``, the first Error of the
+    list is raised at the end. ``workers`` processes run at once, by default one for each core.
     """
     asked = list(runs)
+    for arguments in asked:
+        if not isinstance(arguments, Mapping):
+            raise Error(f'runs: {arguments!r} is no dictionary of arguments, as {{"file": "mnist_cnn"}}')
     count = len(os.sched_getaffinity(0)) if workers is None else workers
     if count < 1:
         raise Error(f"workers is {workers}; it must be at least 1")
@@ -167,6 +200,8 @@ def run_many(
     for answer in answers:
         if isinstance(answer, Record):
             _tell(answer)
+        elif raise_errors:
+            raise answer
     return answers
 
 

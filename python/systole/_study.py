@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
+from typing import IO, TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
+
+import numpy as np
 
 from ._binary import find_simulator
-from ._errors import Error
+from ._errors import Error, SimulatorWarning
+from ._progress import ProgressLine
 from ._worker import to_json
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 FilePath = Union[str, "os.PathLike[str]"]
 _MESSAGE = "sim: "
+_WARNING = "sim: warning: "
 _SOME_FAILED = 1  # exit code of a study with points that failed
 
 
@@ -30,20 +36,32 @@ class Study:
 
     def __init__(self, file: FilePath) -> None:
         self.file = Path(file)
+        self.columns  # raises Error if it is no such file
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
         with self._cursor() as cursor:
-            cursor.execute("SELECT * FROM results LIMIT 0")
-            self.columns: list[str] = [column[0] for column in cursor.description]
+            return _columns(cursor.execute("SELECT * FROM results LIMIT 0"))
 
     def rows(self) -> list[dict[str, Any]]:
         """All points, by number. A metric that a point does not have is ``None``."""
         with self._cursor() as cursor:
-            return [dict(zip(self.columns, row)) for row in cursor.execute("SELECT * FROM results")]
+            rows = cursor.execute("SELECT * FROM results")
+            columns = _columns(rows)
+            return [dict(zip(columns, row)) for row in rows]
 
     def to_pandas(self) -> pandas.DataFrame:
         """All points as a pandas DataFrame, whose index is the point's number."""
         import pandas
 
-        return pandas.DataFrame(self.rows(), columns=self.columns).set_index("point")
+        with self._cursor() as cursor:
+            rows = cursor.execute("SELECT * FROM results")
+            frame = pandas.DataFrame(rows.fetchall(), columns=_columns(rows)).set_index("point")
+        for column in frame.columns:  # without any number, pandas knows no type
+            if column != "error" and frame[column].isna().all():
+                frame[column] = frame[column].astype(float)
+        return frame
 
     def to_parquet(self, file: FilePath) -> None:
         """Writes all points as a Parquet file; pandas needs pyarrow or fastparquet for it."""
@@ -63,8 +81,16 @@ class Study:
         return _Reading(self.file)
 
 
+def _columns(cursor: sqlite3.Cursor) -> list[str]:
+    return [column[0] for column in cursor.description]
+
+
 class _Reading:
-    """A connection for one reading, so that no lock stays."""
+    """A connection for one reading, so that no lock stays.
+
+    It may write, so that its end removes the files that SQLite keeps beside an open one; in a folder that cannot be
+    written, the file is read as it is.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -72,8 +98,11 @@ class _Reading:
     def __enter__(self) -> sqlite3.Cursor:
         if not self._file.is_file():
             raise Error(f"{self._file}: there is no such file")
+        folder = self._file.resolve().parent
+        mode = "mode=rw" if os.access(folder, os.W_OK) and os.access(self._file, os.W_OK) else "immutable=1"
         try:
-            self._connection = sqlite3.connect(f"{self._file.resolve().as_uri()}?mode=ro", uri=True)
+            self._connection = sqlite3.connect(f"{self._file.resolve().as_uri()}?{mode}", uri=True)
+            self._connection.execute("PRAGMA query_only = ON")
             return self._connection.cursor()
         except sqlite3.Error as error:
             raise Error(f"{self._file}: it cannot be read: {error}") from None
@@ -89,13 +118,21 @@ def load_study(file: FilePath) -> Study:
     return Study(file)
 
 
+#: Options that take several values in one word.
+_LISTS = ("points", "show", "pivot", "pareto")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple, range, np.ndarray))
+
+
 def _text(value: Any) -> str:
     """A value as the command line takes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if isinstance(value, (list, tuple)):
+    if _is_list(value):
         return ",".join(_text(each) for each in value)
     return to_json(value)
 
@@ -109,36 +146,102 @@ def _option(name: str, value: Any) -> list[str]:
         return [flag]
     if isinstance(value, Mapping):
         return [part for key, each in value.items() for part in (flag, f"{key}={_text(each)}")]
-    if isinstance(value, (list, tuple)):
+    if _is_list(value) and name not in _LISTS:
         return [part for each in value for part in (flag, _text(each))]
     return [flag, _text(value)]
+
+
+class _Sweep:
+    """A process of ``sim sweep``, whose progress its file of results shows."""
+
+    def __init__(self, command: list[str], out: Path, name: Optional[str]) -> None:
+        self._file = out / f"{name}.sqlite" if name else None
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        # In a session of its own: Ctrl-C reaches it once, from here.
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err, start_new_session=True
+        )
+
+    def run(self, progress: bool) -> tuple[int, str, str]:
+        """Its exit code and what it printed. Ctrl-C lets it finish the points that run; a second one ends it."""
+        line = ProgressLine(0, progress, "points")
+        try:
+            while True:
+                try:
+                    code = self._process.wait(timeout=0.5)
+                    return code, self._printed(self._out), self._printed(self._err)
+                except subprocess.TimeoutExpired:
+                    self._show(line)
+        except KeyboardInterrupt:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait()
+            raise
+        finally:
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+            line.finish()
+            self._out.close()
+            self._err.close()
+
+    def _show(self, line: ProgressLine) -> None:
+        if self._file is None or not self._file.is_file():
+            return
+        try:
+            with _Reading(self._file) as cursor:
+                states = cursor.execute("SELECT state, COUNT(*) FROM points JOIN runs USING (key) GROUP BY state")
+                counts: dict[str, int] = dict(states)
+        except (Error, sqlite3.Error):
+            return  # it is being made
+        failed = counts.get("failed", 0)
+        line.set_total(sum(counts.values()))
+        line.show(counts.get("done", 0) + failed, failed)
+
+    @staticmethod
+    def _printed(file: IO[bytes]) -> str:
+        file.seek(0)
+        return file.read().decode(errors="replace")
+
+
+def _name_of(study: Union[FilePath, Mapping[str, Any]], options: Mapping[str, Any]) -> Optional[str]:
+    """The name of the study's file of results, as ``sim sweep`` gives it; absent where that is not sure."""
+    if options.get("name"):
+        return str(options["name"])
+    if isinstance(study, Mapping):
+        return str(study.get("name") or "study")
+    name = os.fspath(study)
+    return Path(name).stem if not name.endswith(".json") else None
 
 
 def sweep(
     study: Union[FilePath, Mapping[str, Any]],
     out: FilePath,
     workers: Optional[int] = None,
+    progress: bool = True,
     **options: Any,
 ) -> Study:
     """Runs a study into the folder ``out``, or goes on with it, and returns its results.
 
     ``study`` is a name in configs/studies, a file, a dictionary with the keys of a study file, or a run to vary:
     ``sweep("mnist_cnn", "results", axis={"batch": "1:64:*4", "machine.clock_mhz": [700, 1050]})``. Options are those
-    of ``sim sweep``, with _ for -: ``set={"limit": 100}``, ``retry_failed=True``. Points that failed are rows with
-    their error. Raises Error if the study cannot be run.
+    of ``sim sweep``, with _ for -: ``set={"limit": 100}``, ``points=[1, 2]``, ``retry_failed=True``. Points that
+    failed are rows with their error. Ctrl-C finishes the points that run. Raises Error if the study cannot be run.
     """
     with tempfile.TemporaryDirectory(prefix="systole-") as folder:
+        name = _name_of(study, options)
         if isinstance(study, Mapping):
             file = Path(folder) / "study.json"
             file.write_text(to_json({"schema": "sim.study/1", **study}), encoding="utf-8")
             study = file
         command = [find_simulator(), "sweep", os.fspath(study), "--out", os.fspath(out), "--json"]
-        for name, value in {**options, "workers": workers}.items():
-            command += _option(name, value)
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode not in (0, _SOME_FAILED) or not done.stdout:
-        lines = done.stderr.decode(errors="replace").splitlines()
+        for option, value in {**options, "workers": workers}.items():
+            command += _option(option, value)
+        code, printed, errors = _Sweep(command, Path(out), name).run(progress)
+    lines = errors.splitlines()
+    for line in lines:
+        if line.startswith(_WARNING):
+            warnings.warn(line[len(_WARNING) :], SimulatorWarning, stacklevel=2)
+    if code not in (0, _SOME_FAILED) or not printed:
         said = [line[len(_MESSAGE) :] for line in lines if line.startswith(_MESSAGE)]
-        raise Error(said[-1] if said else f"sim sweep ended with code {done.returncode}")
-    name = json.loads(done.stdout)["study"]
-    return load_study(Path(out) / f"{name}.sqlite")
+        raise Error(said[-1] if said else f"sim sweep ended with code {code}")
+    return load_study(Path(out) / f"{json.loads(printed)['study']}.sqlite")

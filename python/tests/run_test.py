@@ -222,7 +222,7 @@ def test_where_the_simulator_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert systole.find_simulator() == given
     monkeypatch.setenv("SYSTOLE_SIM", os.fspath(tmp_path / "none"))
-    with pytest.raises(systole.Error, match="SYSTOLE_SIM is .*; there is no such program"):
+    with pytest.raises(systole.Error, match="SYSTOLE_SIM is .*; that is no program that can be run"):
         systole.find_simulator()
 
 
@@ -269,3 +269,19 @@ def test_an_interrupt_ends_the_simulators(tmp_path: Path, monkeypatch: pytest.Mo
     for pid in pids.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
+
+
+def test_arrays_of_other_layouts_and_lists_of_labels() -> None:
+    images, labels = digits(8), digit_labels(8)
+    expected = systole.run("tpu_v1", "mnist_cnn", images, labels=labels).predictions
+    floats = (images / 255).astype(">f4")
+    assert systole.run("tpu_v1", "mnist_cnn", floats, labels=labels.tolist()).predictions.tolist() == expected.tolist()
+
+
+def test_settings_may_be_nested_and_runs_are_dictionaries() -> None:
+    nested = systole.run(file="mnist_cnn", timing_only=True, settings={"machine": {"clock_mhz": 350}})
+    assert nested.configuration.machine.clock_mhz == 350
+    with pytest.raises(systole.Error, match="is no dictionary of arguments"):
+        systole.run_many(["mnist_cnn"])  # type: ignore[list-item]
+    with pytest.raises(systole.Error, match="bach"):
+        systole.run_many([{"file": "mnist_cnn", "bach": 1}], raise_errors=True)

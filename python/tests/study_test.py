@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,3 +79,44 @@ def test_errors(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE a(b)").connection.commit()
     with pytest.raises(systole.Error, match="it is no file of a study's results: no such table: results"):
         systole.load_study(tmp_path / "other.sqlite")
+
+
+def test_columns_are_those_of_the_rows(tmp_path: Path) -> None:
+    first = systole.sweep("mnist_cnn", tmp_path, axis={"batch": [1], "machine.clock_mhz": [700]}, set={"limit": 4})
+    with pytest.warns(systole.SimulatorWarning, match="it had a study of batch, machine.clock_mhz"):
+        systole.sweep("mnist_cnn", tmp_path, axis={"batch": range(2, 4)}, set={"limit": 4})
+    assert [row["batch"] for row in first.rows()] == [2, 3]
+    assert "machine.clock_mhz" not in first.columns
+    assert {row["state"] for row in first} == {"done"}
+    assert sorted(file.suffix for file in tmp_path.glob("*.sqlite*")) == [".sqlite"]  # nothing is left beside it
+
+
+def test_lists_of_points_and_numbers_without_values(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    results = systole.sweep("mnist_cnn", tmp_path, axis={"batch": [1, 2, 4]}, set={"limit": 4}, points=[1, 3])
+    table = results.to_pandas()
+    assert list(table["state"]) == ["done", "pending", "done"]
+    assert pandas.api.types.is_float_dtype(table["p99_ms"])
+
+
+def test_an_interrupted_study_finishes_what_runs(tmp_path: Path) -> None:
+    script = (
+        "import systole; systole.sweep('mnist_cnn', 'OUT', workers=1, axis={'batch': '1:200:+1'}, set={'limit': 500})"
+    ).replace("OUT", str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    file = tmp_path / "mnist_cnn.sqlite"
+
+    def finished() -> int:
+        return sum(row["state"] == "done" for row in systole.load_study(file)) if file.exists() else 0
+
+    while process.poll() is None:
+        try:
+            if finished() >= 2:
+                break
+        except systole.Error:
+            pass  # it is being made
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert b"KeyboardInterrupt" in said
+    states = [row["state"] for row in systole.load_study(file)]
+    assert states.count("running") == 0 and states.count("done") >= 2

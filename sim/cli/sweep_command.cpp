@@ -121,6 +121,7 @@ struct SweepCommand {
         if (keeps_plan) {
             check_is_planned(planned, database, file.string());
         } else {
+            if (!out.empty()) warn_of_other_study(planned, database, file.string());
             put_points(planned, database);
         }
         const bool is_part = numbers.size() < planned.points().size();
@@ -150,6 +151,20 @@ private:
         throw ConfigError(fmt::format(
             "--no-run: {0}: its results are of other points, metrics or files; sim sweep {0} shows them",
             file));
+    }
+
+    /// A study of the same name with other keys is probably another question.
+    void warn_of_other_study(const sweep::Study& planned, sweep::Database& database,
+                             const std::string& file) const {
+        const std::string before = database.note(sweep::study_note);
+        if (before.empty()) return;
+        const auto keys = nlohmann::json::parse(before).at("keys").get<std::vector<std::string>>();
+        if (keys == planned.keys()) return;
+        print_warning(
+            context->screen.error(),
+            fmt::format("{}: it had a study of {}; its table has this study's points now (--name gives a "
+                        "study a file of its own)",
+                        file, fmt::join(keys, ", ")));
     }
 
     /// Checks the study's points and puts them into its file of results.

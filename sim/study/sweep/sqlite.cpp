@@ -10,16 +10,52 @@ namespace {
 
 constexpr int patience_milliseconds = 120'000;
 
+/// A file that nobody changes while it is open, as a URI of SQLite.
+std::string uri_of(const std::string& file) {
+    std::string uri = "file:";
+    for (const char letter : file) {
+        if (letter == '?' || letter == '#' || letter == '%') {
+            uri += fmt::format("%{:02x}", static_cast<unsigned char>(letter));
+        } else {
+            uri += letter;
+        }
+    }
+    return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Connection::Connection(const std::filesystem::path& file, Mode mode) : file_(file.string()) {
-    const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(file_.c_str(), &database_, flags, nullptr) != SQLITE_OK) {
-        const std::string reason = database_ == nullptr ? "no memory" : sqlite3_errmsg(database_);
-        sqlite3_close(database_);
-        throw DatabaseError(fmt::format("{}: cannot be opened: {}", file_, reason));
+    if (mode == Mode::Write) {
+        if (!open(file_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) throw_not_opened();
+        return;
     }
-    sqlite3_busy_timeout(database_, patience_milliseconds);
+    // A reader opens to write as well, so that its end removes the files that SQLite keeps beside an open
+    // one. In a folder of somebody else it cannot; and where nobody has it open there, it is read as it is.
+    if (open(file_, SQLITE_OPEN_READWRITE) && is_readable()) return;
+    if (open(file_, SQLITE_OPEN_READONLY) && is_readable()) return;
+    const std::string fixed = uri_of(std::filesystem::absolute(file).string());
+    if (open(fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) && is_readable()) return;
+    if (!open(file_, SQLITE_OPEN_READONLY)) throw_not_opened();  // its first use says what is wrong
+}
+
+bool Connection::open(const std::string& place, int flags) {
+    sqlite3_close(database_);
+    database_ = nullptr;
+    const bool is_open = sqlite3_open_v2(place.c_str(), &database_, flags, nullptr) == SQLITE_OK;
+    if (is_open) sqlite3_busy_timeout(database_, patience_milliseconds);
+    return is_open;
+}
+
+bool Connection::is_readable() {
+    return sqlite3_exec(database_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr) ==
+           SQLITE_OK;
+}
+
+void Connection::throw_not_opened() {
+    const std::string reason = database_ == nullptr ? "no memory" : sqlite3_errmsg(database_);
+    sqlite3_close(database_);
+    throw DatabaseError(fmt::format("{}: cannot be opened: {}", file_, reason));
 }
 
 Connection::~Connection() {

@@ -59,7 +59,8 @@ private:
 class Connection {
 public:
     enum class Mode { Read, Write };
-    /// `Write` creates the file if there is none. Throws DatabaseError.
+    /// `Write` creates the file if there is none; `Read` is for statements that change nothing. Throws
+    /// DatabaseError.
     Connection(const std::filesystem::path& file, Mode mode);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -72,6 +73,10 @@ public:
     sqlite3* handle() const { return database_; }
 
 private:
+    bool open(const std::string& place, int flags);
+    bool is_readable();
+    [[noreturn]] void throw_not_opened();
+
     std::string file_;
     sqlite3* database_ = nullptr;
 };
