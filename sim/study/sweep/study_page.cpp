@@ -105,8 +105,17 @@ std::string to_html(const Answer& answer, Database& database, const PageLimits& 
     }
     Json followers = Json::array();
     for (const auto& [follower, leader] : answer.followers) followers.push_back(answer.keys[follower]);
+    Json own = Json::array();
+    for (const Metric& metric : answer.metrics) {
+        if (std::ranges::find(common_metrics(), metric.name, &Metric::name) == common_metrics().end())
+            own.push_back(metric.name);
+    }
+    Json workload = Json::array();
+    for (const std::size_t key : workload_keys(answer)) workload.push_back(answer.keys[key]);
     const Json study{{"study", answer.study},
                      {"followers", followers},
+                     {"own", own},
+                     {"workload", workload},
                      {"keys", answer.keys},
                      {"axes", answer.axes},
                      {"metrics", to_json(answer.metrics)},

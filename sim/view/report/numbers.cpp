@@ -132,6 +132,7 @@ std::optional<std::string> difference(std::optional<double> value, std::optional
     if (*value == *reference) return "same";
     if (*reference == 0.0) return std::nullopt;
     const double percentage = 100.0 * (*value / *reference - 1.0);
+    if (std::abs(percentage) < 0.05) return "<0.1 %";
     return fmt::format("{:+.{}f} %", percentage, std::abs(percentage) >= 10.0 ? 0 : 1);
 }
 

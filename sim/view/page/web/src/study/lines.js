@@ -3,7 +3,9 @@ import { chart, legend, valueAxis } from '../chart.js';
 import { h, section } from '../dom.js';
 import { colourOf } from '../palette.js';
 import { mainMetric, picker } from './controls.js';
-import { bestOf, isNumeric, metricOf, shortKey, valueText, valuesOf } from './model.js';
+import {
+    bestOf, isNumeric, isRatioScale, isSampled, metricOf, metricTitle, shortKey, shownValue, valuesOf,
+} from './model.js';
 import { pointTip } from './scatter.js';
 
 const mostLines = 10;
@@ -13,7 +15,8 @@ export function lines(study, pick) {
     const along = study.axisKeys.filter((key) => isNumeric(study, key) && valuesOf(study, key).length > 1);
     if (along.length === 0) return null;
     let x = along.at(-1);
-    const others = () => [none, ...study.axisKeys.filter((key) => key !== x && valuesOf(study, key).length > 1)];
+    const others = () => [none, ...study.axisKeys.filter((key) => key !== x && valuesOf(study, key).length > 1
+        && !isSampled(study, key))];
     let by = others()[1] ?? none;
     let metric = mainMetric(study);
     const sentence = h('p', { class: 'meaning' });
@@ -26,10 +29,11 @@ export function lines(study, pick) {
             const all = by === none || by === x ? [null] : valuesOf(study, by);
             const groups = all.slice(0, mostLines);
             sentence.textContent = (study.axisKeys.length > (groups[0] === null ? 1 : 2)
-                ? 'Where other keys vary too, a line goes through the best of its points. ' : '')
+                ? 'If other keys vary too, a line shows the best point of all their values. ' : '')
                 + (all.length > groups.length ? `The first ${mostLines} of ${all.length} values of ${shortKey(by)}.` : '');
             const numbers = valuesOf(study, x);
-            const logarithmic = numbers[0] > 0 && numbers.at(-1) / numbers[0] > 50;
+            const logarithmic = isRatioScale(numbers);
+            const isSample = study.axisKeys.some((key) => isSampled(study, key));
             const heights = study.rows.map((row) => row.metrics[metric]).filter((value) => value !== null);
             const steep = Math.min(...heights) > 0 && Math.max(...heights) / Math.min(...heights) > 50;
             return {
@@ -37,14 +41,14 @@ export function lines(study, pick) {
                 legend: legend(colours, { type: 'scroll', show: groups[0] !== null }),
                 xAxis: { ...valueAxis(colours, { name: shortKey(x), nameLocation: 'middle', nameGap: 30, scale: true }),
                     type: logarithmic ? 'log' : 'value', logBase: 2 },
-                yAxis: { ...valueAxis(colours, { name: shown.unit ? `${shown.name} (${shown.unit})` : shown.name }),
+                yAxis: { ...valueAxis(colours, { name: metricTitle(shown) }),
                     type: steep ? 'log' : 'value' },
                 tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data.row, [shown]) },
                 series: groups.map((group, index) => {
                     const colour = colourOf(index)[colours.scheme];
                     return {
-                        name: group === null ? shown.name : `${shortKey(by)} ${valueText(group)}`,
-                        type: 'line',
+                        name: group === null ? shown.name : `${shortKey(by)} ${shownValue(group)}`,
+                        type: isSample ? 'scatter' : 'line',
                         symbol: 'circle',
                         symbolSize: numbers.length > 60 ? 3 : 6,
                         itemStyle: { color: colour },
@@ -64,5 +68,5 @@ export function lines(study, pick) {
     return section('lines', 'One metric along a key', null, sentence, h('div', { class: 'row' },
         picker('metric', study.metrics.map(({ name }) => name), metric, redraw((name) => { metric = name; })),
         picker('along', along, x, redraw((name) => { x = name; })),
-        picker('a line for each', [none, ...study.axisKeys], by, redraw((name) => { by = name; }))), drawing);
+        picker('a line for each', [none, ...study.axisKeys.filter((key) => !isSampled(study, key))], by, redraw((name) => { by = name; }))), drawing);
 }

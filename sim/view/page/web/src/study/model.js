@@ -11,7 +11,12 @@ export function numberText(value, unit = '') {
     return unit ? `${text} ${unit}` : text;
 }
 
+/// A value of a key, exactly: for command lines and comparisons.
 export const valueText = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/// The same for people: of a number with many digits the first five.
+export const shownValue = (value) => (isNumber(value) && !Number.isInteger(value) ? String(Number(value.toPrecision(5)))
+    : valueText(value));
 
 /// A key without "machine.", as the tables of the terminal have it.
 export const shortKey = (key) => key.replace(/^machine\./, '');
@@ -27,14 +32,14 @@ export function studyOf(data) {
         .map((metric) => ({ ...metric, unit: metric.unit === metric.name ? '' : metric.unit })); // cycles
     // Keys that go with another one (zip) say nothing more.
     const axisKeys = data.keys.slice(0, data.axes).filter((key) => !(data.followers ?? []).includes(key));
-    return { ...data, rows, metrics, axisKeys };
+    return { own: [], workload: [], ...data, rows, metrics, axisKeys };
 }
 
 export const metricOf = (study, name) => study.metrics.find((metric) => metric.name === name);
 
 /// "machine.clock_mhz=700, batch=8".
 export function settingsText(row) {
-    return Object.entries(row.values).map(([key, value]) => `${shortKey(key)}=${valueText(value)}`).join(', ');
+    return Object.entries(row.values).map(([key, value]) => `${shortKey(key)}=${shownValue(value)}`).join(', ');
 }
 
 function quoted(word) {
@@ -52,6 +57,23 @@ export function valuesOf(study, key) {
     const values = [...new Map(study.rows.map(({ values: all }) => [valueText(all[key]), all[key]])).values()];
     return values.every(isNumber) ? values.sort((a, b) => a - b) : values;
 }
+
+/// Whether a key has another value at each point: that of a random sample between two numbers.
+export function isSampled(study, key) {
+    const count = valuesOf(study, key).length;
+    return count > 20 && count === study.rows.length;
+}
+
+/// Whether numbers above 0 are best shown by their ratios: they span much, or each is a multiple of the one before.
+export function isRatioScale(numbers) {
+    if (numbers.length < 2 || !(numbers[0] > 0)) return false;
+    const ratios = numbers.slice(1).map((number, index) => number / numbers[index]);
+    const isGeometric = numbers.length > 2 && ratios.every((ratio) => ratio > 1.3 && Math.abs(ratio / ratios[0] - 1) < 0.02);
+    return isGeometric || numbers.at(-1) / numbers[0] > 50;
+}
+
+/// "latency_ms (ms)".
+export const metricTitle = ({ name, unit }) => (unit ? `${name} (${unit})` : name);
 
 export const isNumeric = (study, key) => study.rows.every(({ values }) => isNumber(values[key]));
 

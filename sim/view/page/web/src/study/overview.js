@@ -1,12 +1,14 @@
 // What a study is about, and what its points say at once.
 import { h, mainSection, table } from '../dom.js';
 import { counted, grouped } from '../format.js';
-import { valueText, valuesOf } from './model.js';
+import { shownValue, valuesOf } from './model.js';
 
 function valuesText(study, key) {
-    const values = valuesOf(study, key);
-    const shown = values.length > 8 ? [...values.slice(0, 4).map(valueText), '…', valueText(values.at(-1))] : values.map(valueText);
-    return shown.join(', ');
+    const follows = (study.followers ?? []).includes(key);
+    // Zipped values stand in the order of those that they go with.
+    const values = follows ? [...new Set(study.rows.map(({ values: all }) => all[key]))] : valuesOf(study, key);
+    const shown = values.length > 8 ? [...values.slice(0, 4).map(shownValue), '…', shownValue(values.at(-1))] : values.map(shownValue);
+    return `${shown.join(', ')}${follows ? ' (with the zipped key)' : ''}`;
 }
 
 export function overview(study) {
@@ -19,12 +21,11 @@ export function overview(study) {
     return mainSection('study', study.study, sentence,
         h('ul', { class: 'remarks' }, study.findings.map((finding) => h('li', null, finding)),
             study.failures.map((failure) => h('li', { class: 'worse' }, failure))),
-        h('div', { class: 'columns' },
-            h('div', null, h('h3', null, 'Keys'), table(['key', 'values'],
-                study.keys.map((key, index) => [key, `${valuesText(study, key)}${index < study.axes ? '' : ' (derived)'}`]),
-                { label: 'Keys', class: 'keys' })),
-            h('div', null, h('h3', null, 'Metrics'), table(['metric', 'unit', 'formula', 'meaning'],
-                study.metrics.map(({ name, unit, formula, meaning }) => [name, unit, formula, meaning]),
-                { label: 'Metrics', class: 'keys' }))));
+        h('div', null, h('h3', null, 'Keys'), table(['key', 'values'],
+            study.keys.map((key, index) => [key, `${valuesText(study, key)}${index < study.axes ? '' : ' (derived)'}`]),
+            { label: 'Keys', class: 'keys' })),
+        h('div', null, h('h3', null, 'Metrics'), table(['metric', 'unit', 'formula', 'meaning'],
+            study.metrics.map(({ name, unit, formula, meaning }) => [name, name === 'cycles' ? 'cycles' : unit, formula, meaning]),
+            { label: 'Metrics', class: 'keys' })));
 }
 

@@ -3,7 +3,7 @@ import {
     FormatModule, InteractionModule, PageModule, ResizeColumnsModule, ResizeTableModule, SortModule, Tabulator,
 } from 'tabulator-tables';
 import { h, section } from '../dom.js';
-import { numberText, shortKey, valueText } from './model.js';
+import { metricTitle, numberText, shortKey, shownValue } from './model.js';
 
 Tabulator.registerModule([FormatModule, InteractionModule, PageModule, ResizeColumnsModule, ResizeTableModule,
     SortModule]);
@@ -34,10 +34,9 @@ export function points(study, pick) {
             // A button, for keys: its click is one on the row.
             { ...column('number', 'point', String, true),
                 formatter: (cell) => h('button', { type: 'button', class: 'link' }, String(cell.getValue())) },
-            ...study.keys.map((key, index) => column(`k${index}`, shortKey(key), valueText,
+            ...study.keys.map((key, index) => column(`k${index}`, shortKey(key), shownValue,
                 study.rows.every(({ values }) => typeof values[key] === 'number'))),
-            ...study.metrics.map(({ name, unit }, index) => column(`m${index}`, unit && !['J', 'W'].includes(unit)
-                ? `${name} (${unit})` : name, (value) => numberText(value, ['J', 'W'].includes(unit) ? unit : ''), true)),
+            ...study.metrics.map(({ name, unit }, index) => column(`m${index}`, ['J', 'W'].includes(unit) ? name : metricTitle({ name, unit }), (value) => numberText(value, ['J', 'W'].includes(unit) ? unit : ''), true)),
         ],
     });
     table.on('rowClick', (_event, clicked) => pick(clicked.getData().row));
@@ -52,5 +51,5 @@ export function points(study, pick) {
             });
         }
     });
-    return section('points', 'Points', 'A click on a heading sorts; a click on a line shows the point below.', place);
+    return section('points', 'Points', 'A click on a heading sorts; a click on a line shows the point in the bar at the bottom of the window.', place);
 }

@@ -2,14 +2,14 @@
 import { chart, legend, tip, valueAxis } from '../chart.js';
 import { h, section } from '../dom.js';
 import { colourOf } from '../palette.js';
-import { mainMetric, picker } from './controls.js';
-import { metricOf, numberText, paretoFront, shortKey, valueText } from './model.js';
+import { mainMetric, picker, workloadPicker } from './controls.js';
+import { metricOf, metricTitle, numberText, paretoFront, shortKey, shownValue } from './model.js';
 
 /// The tooltip of a point: its settings and the metrics in question.
 export function pointTip(row, metrics) {
     return tip(`point ${row.number}`, [
         ...metrics.map(({ name, unit }) => [name, numberText(row.metrics[name], unit)]),
-        ...Object.entries(row.values).map(([key, value]) => [shortKey(key), valueText(value)])]);
+        ...Object.entries(row.values).map(([key, value]) => [shortKey(key), shownValue(value)])]);
 }
 
 const wayOf = ({ better }) => (better === 'higher' ? 'higher' : 'lower');
@@ -17,8 +17,11 @@ const wayOf = ({ better }) => (better === 'higher' ? 'higher' : 'lower');
 export function scatter(study, pick) {
     const names = study.metrics.map(({ name }) => name);
     if (names.length < 2) return null;
-    const varies = (name) => new Set(study.rows.map(({ metrics: all }) => all[name])).size > 1;
-    const costs = ['area_mm2', 'latency_ms', 'watts'].filter((name) => names.includes(name) && varies(name));
+    const workload = workloadPicker(study, () => drawing.redraw());
+    const varies = (name) => new Set(workload.rows().map(({ metrics: all }) => all[name])).size > 1;
+    // At one batch size, latency and throughput are one figure.
+    const hasBatches = new Set(workload.rows().map(({ values }) => values.batch)).size > 1;
+    const costs = ['area_mm2', ...(hasBatches ? ['latency_ms', 'watts'] : ['watts', 'latency_ms'])].filter((name) => names.includes(name) && varies(name));
     let across = costs.find((name) => name !== mainMetric(study)) ?? names[0];
     let up = mainMetric(study) === across ? names.find((name) => name !== across) : mainMetric(study);
     const metrics = () => [metricOf(study, across), metricOf(study, up)];
@@ -30,16 +33,17 @@ export function scatter(study, pick) {
         onPick: ({ data: { row } }) => pick(row),
         option: (colours) => {
             const [x, y] = metrics();
-            const front = paretoFront(study.rows, x, y);
+            const rows = workload.rows();
+            const front = paretoFront(rows, x, y);
             const inFront = new Set(front);
-            const known = study.rows.filter(({ metrics: all }) => all[across] !== null && all[up] !== null);
+            const known = rows.filter(({ metrics: all }) => all[across] !== null && all[up] !== null);
             sentence.textContent = `${front.length} of ${known.length} points are on the Pareto front: ${wayOf(x)} ${across} and `
                 + `${wayOf(y)} ${up} are better.`;
             return {
                 grid: { left: 80, right: 24, top: 60, bottom: 56 },
                 legend: legend(colours),
-                xAxis: valueAxis(colours, { name: x.unit ? `${x.name} (${x.unit})` : x.name, nameLocation: 'middle', nameGap: 34, scale: true }),
-                yAxis: valueAxis(colours, { name: y.unit ? `${y.name} (${y.unit})` : y.name, scale: true }),
+                xAxis: valueAxis(colours, { name: metricTitle(x), nameLocation: 'middle', nameGap: 34, scale: true }),
+                yAxis: valueAxis(colours, { name: metricTitle(y), scale: true }),
                 tooltip: { trigger: 'item', formatter: ({ data: { row } }) => pointTip(row, [x, y]) },
                 series: [
                     { name: 'points', type: 'scatter', symbolSize: 7, data: data(known.filter((row) => !inFront.has(row))),
@@ -51,7 +55,7 @@ export function scatter(study, pick) {
             };
         },
     });
-    return section('pareto', 'Two metrics', null, sentence, h('div', { class: 'row' },
+    return section('pareto', 'Two metrics', null, sentence, h('div', { class: 'row' }, workload.element,
         picker('across', names, across, (name) => { across = name; drawing.redraw(); }),
         picker('upwards', names, up, (name) => { up = name; drawing.redraw(); })), drawing);
 }

@@ -7,7 +7,9 @@ import { mainMetric, picker } from './controls.js';
 import { shortKey } from './model.js';
 
 export function sensitivity(study) {
-    const known = study.sensitivity.filter(({ factors }) => Object.values(factors).some((factor) => factor !== null));
+    // That networks differ is no finding about the machine.
+    const known = study.sensitivity.filter(({ key, factors }) => !study.workload.includes(key)
+        && Object.values(factors).some((factor) => factor !== null));
     if (known.length === 0) return null;
     let metric = mainMetric(study);
     const drawing = chart({
@@ -31,8 +33,8 @@ export function sensitivity(study) {
         },
     });
     return section('sensitivity', 'Which key moves it',
-        'The largest value of the metric over the smallest, along a key while all other keys stay; the geometric mean over all '
-        + 'such lines of points.',
+        'The largest value of the metric over the smallest, along a key while all other keys stay: the geometric mean over all '
+        + 'such rows of points.',
         h('div', { class: 'row' }, picker('metric', study.metrics.map(({ name }) => name), metric, (name) => {
             metric = name;
             drawing.redraw();

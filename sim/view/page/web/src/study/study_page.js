@@ -21,8 +21,8 @@ function pickedBar(study) {
         const command = commandOf(study, row);
         bar.replaceChildren(h('div', { class: 'picked' },
             h('strong', null, `point ${row.number}`), h('span', null, settingsText(row)),
-            h('span', { class: 'quiet' }, study.metrics.slice(0, 7).map(({ name, unit }) =>
-                `${name} ${numberText(row.metrics[name], unit)}`).join(' · ')),
+            h('span', { class: 'quiet' }, study.metrics.filter(({ name }) => row.metrics[name] !== null)
+                .map(({ name, unit }) => `${name} ${numberText(row.metrics[name], unit)}`).join(' · ')),
             h('code', null, command),
             h('span', { class: 'row' },
                 h('button', { type: 'button', onclick: () => navigator.clipboard.writeText(command) }, 'Copy the command'),
