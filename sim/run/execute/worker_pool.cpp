@@ -90,8 +90,8 @@ WorkerProcess::~WorkerProcess() {
     wait();
 }
 
-bool WorkerProcess::send(const RunSpec& spec) const {
-    return write_message(descriptor(), spec_message + to_bytes(spec));
+bool WorkerProcess::send(const std::string& spec) const {
+    return write_message(descriptor(), spec_message + spec);
 }
 
 std::string WorkerProcess::ending() {
@@ -108,56 +108,102 @@ int WorkerProcess::wait() {
     return status;
 }
 
-void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const Tick& tick) {
-    std::list<Task> waiting;
+struct WorkerPool::Loop {
+    WorkerPool& pool;
+    const More& more;
+    const Done& done;
+    const Sent& sent;
+    std::list<Task> waiting = {};
     std::size_t under_way = 0;
-    const auto fill = [&] {
-        if (is_stopped_) waiting.clear();
-        if (is_stopped_ || waiting.size() >= most_) return;
+
+    using Clock = std::chrono::steady_clock;
+
+    void fill() {
+        if (pool.is_stopped_) waiting.clear();
+        if (pool.is_stopped_ || waiting.size() >= pool.most_) return;
         for (Task& task : more()) {
             task.prepared = prepared_key(task.spec);
             waiting.push_back(std::move(task));
         }
-    };
-    const auto finished_task = [&](WorkerProcess& worker) {
-        --under_way;
-        return std::exchange(worker.task, std::nullopt)->number;
-    };
-    const auto give = [&](WorkerProcess& worker) {
-        worker.task = take(waiting, worker);
-        worker.compiled.insert(worker.task->prepared);
-        ++under_way;
-        provide(worker.task->spec);
-        const bool is_sent = worker.send(worker.task->spec);
+    }
+
+    void begin(WorkerProcess& worker) {
+        worker.begin = Clock::now();
         if (sent) sent(worker.process(), *worker.task);
-        if (is_sent) return;
-        done(finished_task(worker), died_message + worker.ending());
-        drop(worker);
-    };
+    }
+
+    /// False if the worker has died and is no more.
+    bool give(WorkerProcess& worker) {
+        worker.task = pool.take(waiting, worker);
+        ++under_way;
+        pool.provide(worker.task->spec);
+        const bool is_sent = worker.send(to_bytes(worker.task->spec));
+        begin(worker);
+        if (is_sent) return true;
+        --under_way;
+        done(worker.task->number, died_message + worker.ending());
+        pool.drop(worker);
+        return false;
+    }
+
+    /// Sends the worker another task. A worker that has died is noticed when its answer is read.
+    void give_next(WorkerProcess& worker) {
+        Task task = pool.take(waiting, worker);
+        pool.provide(task.spec);
+        const std::string bytes = to_bytes(task.spec);
+        // The worker reads it later: it must fit the socket's buffer.
+        constexpr std::size_t most = 64 * 1024;
+        if (bytes.size() > most || !worker.send(bytes)) {
+            waiting.push_front(std::move(task));
+            return;
+        }
+        worker.next = std::move(task);
+        ++under_way;
+    }
+
+    void read_answer(WorkerProcess& worker) {
+        std::optional<std::string> answer = worker.receive();
+        const std::uint64_t number = std::exchange(worker.task, std::nullopt)->number;
+        const bool was_short = Clock::now() - worker.begin < std::chrono::milliseconds(100);
+        --under_way;
+        if (!answer || answer->empty()) {
+            answer = died_message + worker.ending();
+            if (worker.next) {
+                waiting.push_front(*std::move(worker.next));
+                --under_way;
+            }
+            pool.drop(worker);
+        } else {  // first, so that the worker does not wait while the answer is stored
+            bool has_task = worker.next.has_value();
+            if (has_task) {
+                worker.task = std::exchange(worker.next, std::nullopt);
+                begin(worker);
+            } else if (!waiting.empty()) {
+                has_task = give(worker);
+            }
+            // Not of the last tasks, which other workers may begin earlier.
+            if (has_task && was_short && waiting.size() > pool.most_) give_next(worker);
+        }
+        done(number, *std::move(answer));
+        fill();
+    }
+};
+
+void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const Tick& tick) {
     is_stopped_ = false;
-    fill();
-    if (workers_.empty() && !waiting.empty()) read_for_workers(waiting.front().spec);
-    while (!waiting.empty() || under_way > 0) {
-        while (!waiting.empty()) {
+    Loop loop{.pool = *this, .more = more, .done = done, .sent = sent};
+    loop.fill();
+    if (workers_.empty() && !loop.waiting.empty()) read_for_workers(loop.waiting.front().spec);
+    while (!loop.waiting.empty() || loop.under_way > 0) {
+        while (!loop.waiting.empty()) {
             WorkerProcess* const worker = idle_worker();
             if (worker == nullptr) break;
-            give(*worker);
-            fill();
+            loop.give(*worker);
+            loop.fill();
         }
         const std::vector<WorkerProcess*> ready = ready_workers(tick);
-        if (is_stopped_) waiting.clear();
-        for (WorkerProcess* const worker : ready) {
-            std::optional<std::string> answer = worker->receive();
-            const std::uint64_t number = finished_task(*worker);
-            if (!answer || answer->empty()) {
-                answer = died_message + worker->ending();
-                drop(*worker);
-            } else if (!waiting.empty()) {
-                give(*worker);  // first, so that it does not wait while the answer is stored
-            }
-            done(number, *std::move(answer));
-            fill();
-        }
+        if (is_stopped_) loop.waiting.clear();
+        for (WorkerProcess* const worker : ready) loop.read_answer(*worker);
     }
 }
 
@@ -172,7 +218,7 @@ WorkerProcess* WorkerPool::idle_worker() {
     return workers_.back().get();
 }
 
-Task WorkerPool::take(std::list<Task>& waiting, const WorkerProcess& worker) const {
+Task WorkerPool::take(std::list<Task>& waiting, WorkerProcess& worker) const {
     const auto by_it = std::find_if(waiting.begin(), waiting.end(), [&](const Task& task) {
         return worker.compiled.contains(task.prepared);
     });
@@ -185,6 +231,7 @@ Task WorkerPool::take(std::list<Task>& waiting, const WorkerProcess& worker) con
     if (chosen == waiting.end()) chosen = waiting.begin();
     Task task = std::move(*chosen);
     waiting.erase(chosen);
+    worker.compiled.insert(task.prepared);
     return task;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,15 +44,17 @@ public:
     int descriptor() const { return socket_.number(); }
     pid_t process() const { return process_; }
 
-    /// Sends a spec, whose contents are in the worker's folder. False if the worker has died.
-    bool send(const RunSpec& spec) const;
+    /// Sends a spec in bytes, whose contents are in the worker's folder. False if the worker has died.
+    bool send(const std::string& spec) const;
     /// Absent if the worker has died.
     std::optional<std::string> receive() const { return read_message(descriptor()); }
     /// How a dead worker ended.
     std::string ending();
 
-    std::optional<Task> task;        ///< the spec that it is running
-    std::set<std::string> compiled;  ///< keys of the inputs that it has prepared
+    std::optional<Task> task;  ///< the spec that it is running
+    std::optional<Task> next;  ///< what it has been sent, to begin when that has ended
+    std::chrono::steady_clock::time_point begin = {};  ///< of the task
+    std::set<std::string> compiled;                    ///< keys of the inputs that it has prepared
 
 private:
     int wait();
@@ -61,10 +64,11 @@ private:
     std::optional<UndoneOnInterruption> killed_;
 };
 
-/// Gives specs to workers that are free, and receives their answers.
+/// Gives specs to workers that are free, and receives their answers. A worker whose specs take some
+/// hundredths of a second has the next one before it ends, so that it does not wait for this process.
 class WorkerPool {
 public:
-    /// Is told which process received which task.
+    /// Is told which process begins which task.
     using Sent = std::function<void(pid_t worker, const Task& task)>;
     /// Further tasks, when fewer than workers wait: none if there are no more. Called again after each
     /// answer.
@@ -79,14 +83,16 @@ public:
 
     /// Runs tasks until there are no more, and calls `done` with each answer when it arrives.
     void run(const More& more, const Done& done, const Sent& sent = {}, const Tick& tick = {});
-    /// To be called by one of these: no further task begins. Those that wait get no answer.
+    /// To be called by one of these: no further task begins, but for one that a worker has already. Those
+    /// that wait get no answer.
     void stop() { is_stopped_ = true; }
 
 private:
+    struct Loop;
     /// An idle worker, or a new one if the limit allows; else null.
     WorkerProcess* idle_worker();
     /// A spec whose inputs the worker has compiled; else one that no worker has compiled; else the first.
-    Task take(std::list<Task>& waiting, const WorkerProcess& worker) const;
+    Task take(std::list<Task>& waiting, WorkerProcess& worker) const;
     /// Waits until workers have answered or died, and returns them.
     std::vector<WorkerProcess*> ready_workers(const Tick& tick) const;
     void drop(const WorkerProcess& worker);
