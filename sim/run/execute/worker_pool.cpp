@@ -1,5 +1,6 @@
 #include "sim/run/execute/worker_pool.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -37,9 +38,11 @@ namespace fs = std::filesystem;
     _exit(EXIT_SUCCESS);
 }
 
-/// Reads the network of a timing-only run here, so that it is known to all workers, which are copies.
-void read_for_workers(const RunSpec& spec) {
-    if (!spec.timing_only || !spec.network) return;
+/// Reads the network of a timing-only run here, from the workers' folder, so that it is known to all workers,
+/// which are copies.
+void read_for_workers(RunSpec spec, const fs::path& folder) {
+    if (!spec.timing_only || !spec.network || spec.network->hash.empty()) return;
+    spec.network->path.text = place_of(folder, *spec.network).string();
     try {
         read_model(spec);
     } catch (const std::exception&) {
@@ -192,8 +195,22 @@ struct WorkerPool::Loop {
 void WorkerPool::run(const More& more, const Done& done, const Sent& sent, const Tick& tick) {
     is_stopped_ = false;
     Loop loop{.pool = *this, .more = more, .done = done, .sent = sent};
+    try {
+        run(loop, tick);
+    } catch (...) {
+        // What still runs has an answer that nobody waits for.
+        std::erase_if(workers_, [](const auto& worker) { return worker->task.has_value(); });
+        throw;
+    }
+}
+
+void WorkerPool::run(Loop& loop, const Tick& tick) {
     loop.fill();
-    if (workers_.empty() && !loop.waiting.empty()) read_for_workers(loop.waiting.front().spec);
+    if (workers_.empty() && !loop.waiting.empty()) {
+        const RunSpec& first = loop.waiting.front().spec;
+        provide(first);
+        read_for_workers(first, folder_.path());
+    }
     while (!loop.waiting.empty() || loop.under_way > 0) {
         while (!loop.waiting.empty()) {
             WorkerProcess* const worker = idle_worker();
@@ -268,8 +285,12 @@ void WorkerPool::provide(const RunSpec& spec) {
         if (!error) fs::copy(content->path.text, place, error);
         if (!error && copy.network && content == &*copy.network)
             copy_further_files(content->path.text, place.parent_path(), error);
-        // A file that changed since its hash was taken must not be run under that hash.
-        if (error || hash_of_copy(copy, *content, place) != content->hash) fs::remove_all(place, error);
+        if (error) {
+            fs::remove_all(place, error);
+        } else if (hash_of_copy(copy, *content, place) != content->hash) {
+            throw ContentChanged(
+                fmt::format("{}: it has changed since the run was planned", content->path.text));
+        }
     }
 }
 

@@ -15,12 +15,19 @@
 #include <vector>
 
 #include "hw/base/interruption.h"
+#include "hw/base/user_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/spec.h"
 
 namespace systole::run {
+
+/// A file of a spec has other bytes than when the spec was made: its result would have a wrong key.
+class ContentChanged : public UserError {
+public:
+    using UserError::UserError;
+};
 
 /// A spec to run, and the number by which its answer is told.
 struct Task {
@@ -81,7 +88,8 @@ public:
     /// At most this many workers at once; `summary` is what they answer of a record (worker.h).
     explicit WorkerPool(std::size_t most, Summary summary = {}) : most_(most), summary_(std::move(summary)) {}
 
-    /// Runs tasks until there are no more, and calls `done` with each answer when it arrives.
+    /// Runs tasks until there are no more, and calls `done` with each answer when it arrives. Throws
+    /// ContentChanged.
     void run(const More& more, const Done& done, const Sent& sent = {}, const Tick& tick = {});
     /// To be called by one of these: no further task begins, but for one that a worker has already. Those
     /// that wait get no answer.
@@ -89,6 +97,7 @@ public:
 
 private:
     struct Loop;
+    void run(Loop& loop, const Tick& tick);
     /// An idle worker, or a new one if the limit allows; else null.
     WorkerProcess* idle_worker();
     /// A spec whose inputs the worker has compiled; else one that no worker has compiled; else the first.
@@ -97,7 +106,7 @@ private:
     std::vector<WorkerProcess*> ready_workers(const Tick& tick) const;
     void drop(const WorkerProcess& worker);
     /// Copies the spec's contents into the folder of the workers, unless they are there. What cannot be
-    /// copied is missing there, and a worker that opens it says why.
+    /// copied is missing there, and a worker that opens it says why. Throws ContentChanged.
     void provide(const RunSpec& spec);
 
     const std::size_t most_;

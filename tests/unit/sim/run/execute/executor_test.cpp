@@ -179,8 +179,15 @@ TEST_CASE("A spec that differs in any one field is run, unaffected by earlier ru
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const auto& [place, variant] = variants[i];
         INFO(place);
+        const bool is_other_file = variant.network && variant.network->hash != spec.network->hash;
+        if (is_other_file) {
+            CHECK_THROWS_WITH(shared.run(std::span(&variant, 1)),
+                              Catch::Contains("net.json: it has changed"));
+            continue;
+        }
+        const std::size_t before = shared.runs();
         const std::string result = result_of(shared.run(std::span(&variant, 1)).front());
-        CHECK(shared.runs() == i + 2);
+        CHECK(shared.runs() == before + 1);
         run::Executor alone(1);
         CHECK(result == result_of(alone.run(std::span(&variant, 1)).front()));
         if (result != base) ++others;
