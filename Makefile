@@ -26,7 +26,7 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test cluster-test cluster-test-long judge judge-networks format format-check includes tidy packages-build packages-cluster packages-judge packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test cluster-test cluster-test-long judge judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -41,6 +41,7 @@ help:
 	@echo "make kill-test  KILLS=$(KILLS) random kills of the processes of a study of KILL_POINTS=$(KILL_POINTS) points"
 	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
+	@echo "make judge-python  the Python package with Parquet, a type checker and Jupyter"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
@@ -143,6 +144,12 @@ judge-networks: packages-judge
 	$(judge_python) tests/judges/networks.py $(addprefix --network ,$(JUDGE_NETWORKS))
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
+
+# The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.
+judge-python: packages-judge
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target sim
+	tests/judges/python_package.sh build/release/sim
 
 packages-cluster:
 	@scripts/install_packages.sh $(packages_cluster)

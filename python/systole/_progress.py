@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any
@@ -13,7 +14,7 @@ def _notebook_display() -> Any:
     if ipython is None or ipython.get_ipython() is None:
         return None
     try:
-        from IPython.display import display
+        display: Any = importlib.import_module("IPython.display").display  # has no types
     except ImportError:
         return None
     return display({"text/plain": ""}, raw=True, display_id=True)

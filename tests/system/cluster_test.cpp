@@ -175,7 +175,7 @@ TEST_CASE("Requeued and killed tasks cost only their points", "[cluster][.long]"
     const Folder folder;
     const std::string command = study(120, folder / "s") + "--slurm --array-size 6";
     Started started(command, folder);
-    for (int round = 0; round < 3 && !started.has_ended(); ++round) {
+    for (int round = 0; round < 6 && !started.has_ended(); ++round) {
         const std::uint64_t before = done_points(folder, "s");
         wait_until([&] { return started.has_ended() || done_points(folder, "s") > before + 4; });
         if (round % 2 == 0) {

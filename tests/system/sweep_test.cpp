@@ -188,7 +188,7 @@ TEST_CASE("A page has all points of the study, and each study its page", "[syste
 TEST_CASE("Two studies of one name in one folder at once do not mix", "[system]") {
     const Folder folder;
     const auto command = [&](int batch) {
-        return "sweep mnist_cnn --limit 500 --quiet --workers 1 --set batch=" + std::to_string(batch) +
+        return "sweep mnist_cnn --limit 100 --quiet --workers 1 --set batch=" + std::to_string(batch) +
                " --axis machine.clock_mhz=500:579:+1 --out " + folder.path().string();
     };
     Started first(command(64), folder);
@@ -204,7 +204,7 @@ TEST_CASE("Two studies of one name in one folder at once do not mix", "[system]"
         return sim("sweep " + (of / "mnist_cnn.sqlite").string() + " --json").json().at("points");
     };
     REQUIRE(
-        sim("sweep mnist_cnn --limit 500 --quiet --set batch=1 --axis machine.clock_mhz=500:579:+1 --out " +
+        sim("sweep mnist_cnn --limit 100 --quiet --set batch=1 --axis machine.clock_mhz=500:579:+1 --out " +
             calm.path().string())
             .exit_code == 0);
     CHECK(points(folder) == points(calm));

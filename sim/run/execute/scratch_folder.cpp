@@ -1,19 +1,54 @@
 #include "sim/run/execute/scratch_folder.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <system_error>
 
 namespace systole::run {
 
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* prefix = "systole_";
+constexpr const char* lock_name = ".lock";
+
+/// The lock of a folder's file; -1 if another process holds it, or if there is no such file.
+Descriptor locked(const fs::path& folder, int more_flags) {
+    Descriptor file(::open((folder / lock_name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
+    if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) file.close();
+    return file;
+}
+
+/// Removes folders that nobody holds: not the youngest, which another process may be about to hold.
+void remove_abandoned(const fs::path& parent) {
+    constexpr auto youngest = std::chrono::minutes(10);
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+        const fs::path& folder = entry.path();
+        if (!folder.filename().string().starts_with(prefix) || !fs::exists(folder / lock_name, ignored))
+            continue;
+        if (fs::file_time_type::clock::now() - fs::last_write_time(folder / lock_name, ignored) < youngest)
+            continue;
+        if (locked(folder, 0).number() >= 0) fs::remove_all(folder, ignored);
+    }
+}
+
+}  // namespace
+
 ScratchFolder::ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "systole_XXXXXX").string();
+    remove_abandoned(fs::temp_directory_path());
+    std::string pattern = (fs::temp_directory_path() / (std::string(prefix) + "XXXXXX")).string();
     if (::mkdtemp(pattern.data()) == nullptr) {
         throw std::system_error(errno, std::generic_category(), pattern);
     }
     path_ = pattern;
+    lock_ = locked(path_, O_CREAT);
     removed_.emplace([this] { remove(); });
 }
 

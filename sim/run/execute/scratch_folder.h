@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "hw/base/interruption.h"
+#include "sim/run/execute/process.h"
 #include "sim/run/record/content.h"
 
 namespace systole::run {
 
-/// A folder for files of this process alone. The destructor removes it, and so does an interruption.
+/// A folder for files of this process alone. The destructor removes it, and so does an interruption. Those of
+/// processes that were killed are removed by the next one of the same user.
 class ScratchFolder {
 public:
     /// Throws std::system_error if no folder can be created.
@@ -27,6 +29,7 @@ private:
     void remove() const;
 
     std::filesystem::path path_;
+    Descriptor lock_;  ///< of a file in the folder: held as long as this process, or a copy of it, lives
     std::optional<UndoneOnInterruption> removed_;
 };
 

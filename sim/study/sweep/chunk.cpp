@@ -22,6 +22,7 @@
 #include "sim/run/record/content.h"
 #include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
+#include "sim/study/sweep/build_id.h"
 #include "sim/study/sweep/compression.h"
 #include "sim/study/sweep/owner.h"
 #include "sim/study/sweep/point_answer.h"
@@ -74,13 +75,17 @@ std::string contents_of_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string this_simulator() {
+    return fmt::format("{} ({})", SYSTOLE_VERSION, build_id());
+}
+
 Chunk read_chunk(const fs::path& path) {
     if (!fs::exists(path))
         throw machine::ConfigError(fmt::format("{}: there is no such chunk", path.string()));
     auto chunk = run::from_bytes<Chunk>(contents_of_file(path));
-    if (chunk.schema != Chunk::current_schema || chunk.simulator != SYSTOLE_VERSION) {
+    if (chunk.schema != Chunk::current_schema || chunk.simulator != this_simulator()) {
         throw machine::ConfigError(fmt::format("{}: it is {} of simulator {}; this one is {}", path.string(),
-                                               chunk.schema, chunk.simulator, SYSTOLE_VERSION));
+                                               chunk.schema, chunk.simulator, this_simulator()));
     }
     return chunk;
 }
@@ -140,7 +145,8 @@ std::size_t write_chunks(const Study& study, Database& database, const std::vect
         fs::create_directories(folder / name, error);
     std::map<std::uint64_t, const Point*> by_number;
     for (const Point& point : study.points()) by_number.emplace(point.number, &point);
-    Chunk common{.directory = fs::current_path().string(),
+    Chunk common{.simulator = this_simulator(),
+                 .directory = fs::current_path().string(),
                  .study = study.definition().file,
                  .definitions = study.metrics().definitions(),
                  .metrics = {},

@@ -36,7 +36,7 @@ struct Chunk {
     static constexpr std::string_view current_schema = "sim.study_chunk/1";
 
     std::string schema{current_schema};
-    std::string simulator = SYSTOLE_VERSION;
+    std::string simulator;    ///< version and build
     std::string directory;    ///< in which the study's paths hold
     std::string study;        ///< its file, for messages
     std::string definitions;  ///< Metrics::definitions

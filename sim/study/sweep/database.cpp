@@ -40,7 +40,7 @@ CREATE TABLE owners(
 CREATE TABLE points(
     number INTEGER PRIMARY KEY,
     settings TEXT NOT NULL,      -- JSON
-    key TEXT NOT NULL);          -- SHA-256 of the whole spec, simulator's version included
+    key TEXT NOT NULL);          -- SHA-256 of the whole spec and the simulator's build
 CREATE INDEX points_by_key ON points(key);
 CREATE TABLE runs(
     key TEXT PRIMARY KEY,
@@ -90,8 +90,20 @@ std::int64_t pragma(Connection& connection, std::string_view name) {
     return read.step() ? read.integer(0) : 0;
 }
 
+/// Removes what processes left that were killed while they made the file. Making it takes a moment.
+void remove_old_parts(const fs::path& file) {
+    constexpr auto young = std::chrono::minutes(10);
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(fs::absolute(file).parent_path(), ignored)) {
+        if (!entry.path().filename().string().starts_with(file.filename().string() + ".part-")) continue;
+        if (fs::file_time_type::clock::now() - entry.last_write_time(ignored) < young) continue;
+        fs::remove(entry.path(), ignored);
+    }
+}
+
 /// Makes the file, whole or not at all: two processes may do so at once.
 void create(const fs::path& file) {
+    remove_old_parts(file);
     const fs::path part = fmt::format("{}.part-{}", file.string(), this_process().process);
     std::error_code error;
     fs::remove(part, error);  // of a killed process that had the same number

@@ -20,6 +20,7 @@
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/content.h"
 #include "sim/run/record/record.h"
+#include "sim/study/sweep/build_id.h"
 #include "sim/study/sweep/compression.h"
 #include "sim/study/sweep/point_answer.h"
 #include "sim/view/report/report.h"
@@ -42,6 +43,11 @@ std::string settings_json(const Study& study, const Point& point) {
     return settings.dump();
 }
 
+/// The key of a run: equal specs on the same build of the simulator have equal results.
+std::string run_key(const run::RunSpec& spec) {
+    return run::hash_of(run::key_of(spec) + build_id());
+}
+
 /// The key of a point without a spec.
 std::string key_of_error(const std::string& settings, std::string_view error) {
     return run::hash_of(settings + std::string(error));
@@ -50,7 +56,7 @@ std::string key_of_error(const std::string& settings, std::string_view error) {
 PlannedPoint planned(const Study& study, const Point& point) {
     PlannedPoint plan{.number = point.number, .settings = settings_json(study, point)};
     try {
-        plan.key = run::key_of(study.spec_of(point));
+        plan.key = run_key(study.spec_of(point));
     } catch (const UserError& error) {
         plan.error = error.what();
         plan.key = key_of_error(plan.settings, plan.error);
@@ -185,7 +191,7 @@ run::RunSpec claimed_spec(const Study& study, Database& database, const Point& p
                           const std::string& key) {
     try {
         run::RunSpec spec = study.spec_of(point);
-        if (run::key_of(spec) == key) return spec;
+        if (run_key(spec) == key) return spec;
     } catch (const UserError& error) {
         if (key_of_error(settings_json(study, point), error.what()) == key) throw;
     }

@@ -21,8 +21,8 @@ public:
             line("  {:<16}{:>14}  {:>7}  {}", unit_name(unit.name), mm2(unit.area.mm2), percent(share),
                  bar_for(share));
         }
-        entry("die", mm2(area.die.mm2),
-              fmt::format("{:.0f} to {:.0f}, in {:g} nm", area.die.low, area.die.high, area.process_nm));
+        line("  {:<16}{:>14}  {:.0f} to {:.0f}, in {:g} nm", "die", mm2(area.die.mm2), area.die.low,
+             area.die.high, area.process_nm);
         return take();
     }
 

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -99,6 +102,18 @@ TEST_CASE("A changed study finds the runs that it has") {
                     {.number = 3, .settings = R"({"batch":0})", .key = "e", .error = "batch is 0"}});
     CHECK(states(database) == "pdf");
     CHECK(database.points()[2].error == "batch is 0");
+}
+
+TEST_CASE("A new file of results removes what killed processes left of it") {
+    const tests::Folder folder;
+    const auto old = folder / "s.sqlite.part-1";
+    const auto young = folder / "s.sqlite.part-2";
+    for (const auto& part : {old, young}) std::ofstream(part) << "part";
+    std::filesystem::last_write_time(old,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    Database::open(folder / "s.sqlite");
+    CHECK_FALSE(std::filesystem::exists(old));
+    CHECK(std::filesystem::exists(young));
 }
 
 TEST_CASE("Equal specs are run once, for all their points") {
