@@ -155,7 +155,7 @@ struct WorkerPool::Loop {
         pool.provide(task.spec);
         const std::string bytes = to_bytes(task.spec);
         // The worker reads it later: it must fit the socket's buffer.
-        constexpr std::size_t most = 64 * 1024;
+        constexpr std::size_t most = std::size_t{64} << 10U;
         if (bytes.size() > most || !worker.send(bytes)) {
             waiting.push_front(std::move(task));
             return;

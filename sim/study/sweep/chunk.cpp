@@ -208,6 +208,7 @@ void run_chunk(const fs::path& given_folder, std::size_t number, const RunChunk&
         waiting.push_back(point.number);
     }
     std::vector<run::RunSpec> specs;
+    specs.reserve(all.size());
     for (const auto& [unused, point] : all) specs.push_back(point.spec);
     check_files(chunk, specs);
     const std::string host = this_process().host;

@@ -100,7 +100,7 @@ std::optional<std::string> area_note(const machine::MachineConfig& machine) {
 /// For a machine whose events have a section `energy`, at another clock than the measured chip's.
 std::string voltage_note(const machine::MachineConfig& machine) {
     const energy::OperatingPoint point = energy::operating_point(machine);
-    const std::string what =
+    std::string what =
         fmt::format("static power and the energy of each event are for {:.2f} times the voltage of {:g} MHz",
                     point.voltage, machine.power.clock_mhz);
     if (machine.clock_mhz >= point.least_mhz) return what;

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
+#include "hw/base/whole_file.h"
 #include "tests/support/files.h"
 
 using namespace systole;
@@ -37,8 +37,8 @@ TEST_CASE("A scratch folder removes those that killed processes left, and no oth
     const TemporaryFolder temporary;
     for (const char* const name : {"systole_killed", "systole_young", "other_killed"}) {
         fs::create_directory(temporary / name);
-        std::ofstream(temporary / name / ".lock");
-        std::ofstream(temporary / name / "network");
+        write_file(temporary / name / ".lock", {});
+        write_file(temporary / name / "network", {});
     }
     fs::create_directory(temporary / "systole_folder");  // of somebody else: it has no lock
     make_old(temporary / "systole_killed");
