@@ -8,7 +8,8 @@ import { pointTip } from './scatter.js';
 export function heatMap(study, pick) {
     const keys = study.axisKeys.filter((key) => valuesOf(study, key).length > 1 && !isSampled(study, key));
     if (keys.length < 2) return null;
-    let [down, across] = [...keys].sort((a, b) => study.workload.includes(a) - study.workload.includes(b));
+    const ofMachine = keys.filter((key) => !study.workload.includes(key));
+    let [down, across] = ofMachine.length >= 2 ? ofMachine : keys;
     let metric = mainMetric(study);
     const names = study.metrics.map(({ name }) => name);
     const workload = workloadPicker(study, () => drawing.redraw());
@@ -21,6 +22,7 @@ export function heatMap(study, pick) {
             const rows = valuesOf(study, down);
             const columns = valuesOf(study, across);
             const isOver = [down, across].some((key) => study.workload.includes(key));
+            if (workload.element) workload.element.hidden = isOver;  // all of them are in the map
             const shownRows = isOver ? study.rows : workload.rows();
             const cells = rows.flatMap((row, y) => columns.flatMap((column, x) => {
                 const best = bestOf(shownRows.filter(({ values }) => values[down] === row && values[across] === column), shown);
