@@ -254,7 +254,6 @@ std::uint64_t Database::free_points_of_the_dead() {
     {
         Statement read(connection_, "SELECT owner, host, boot, process, begin, beat FROM owners");
         while (read.step()) {
-            if (read.integer(0) == owner_) continue;
             const Owner owner{.host = read.text(1),
                               .boot = read.text(2),
                               .process = read.integer(3),

@@ -102,7 +102,8 @@ private:
         if (requests.reaches_capacity) {
             what += ": the limit leaves all of it";
         } else if (*requests.most_per_second_high > *requests.most_per_second) {
-            what += fmt::format("; {} with luck", amount(requests.most_per_second_high, ""));
+            what += fmt::format("; {} in the luckiest of {} streams",
+                                amount(requests.most_per_second_high, ""), RequestLatencies::streams);
         }
         entry("requests", amount(requests.most_per_second, ""), what);
     }

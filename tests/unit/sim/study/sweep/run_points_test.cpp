@@ -79,6 +79,25 @@ TEST_CASE("A killed worker's point is run again, and one that always dies fails"
     CHECK_THAT(points[2].error, Catch::Contains("signal 9") && Catch::Contains("3 attempts"));
 }
 
+TEST_CASE("A worker that is killed loses one point, and not the one that waits behind it") {
+    const Folder folder;
+    const Study study = study_of(R"("axes": {"batch": {"from": 1, "to": 30, "step": 1}})");
+    pid_t last = 0;
+    std::uint64_t killed = 0;
+    run_all(study, folder / "s.sqlite",
+            {.workers = 1,
+             .progress =
+                 [&](const sweep::Progress& now) {
+                     if (now.finished % 7 != 6 || killed == now.finished) return;
+                     killed = now.finished;
+                     ::kill(last, SIGKILL);
+                 },
+             .sent = [&](pid_t worker, const run::Task&) { last = worker; }});
+    CHECK(killed > 20);
+    Database database = Database::open(folder / "s.sqlite");
+    CHECK(database.counts().done == 30);
+}
+
 TEST_CASE("A metric of no path ends the study, and no point keeps running") {
     const Folder folder;
     const Study study = study_of(R"("axes": {"batch": [1, 2, 4]}, "metrics": {"m": "layers.convv.cycles"})");

@@ -101,6 +101,10 @@ TEST_CASE("A 512 x 512 array with the same buffer is not free") {
     });
     // Four times the cells, 3.5 % larger each for the longer sum: 24 -> 99.3 % of the old die.
     CHECK(larger > 331.0 * 1.75);
+    MachineConfig machine = tpu_v1();
+    machine.matrix_unit.rows = 512;
+    machine.matrix_unit.columns = 512;
+    CHECK(unit(*area_of(machine), "matrix_unit") == Approx(331.0 * 0.24 * 4.0 * 1.035).epsilon(0.001));
     CHECK(larger < 331.0 * 2.6);
 }
 
