@@ -5,8 +5,9 @@
 /// The command line: commands, options and messages.
 namespace systole::cli {
 
-/// Executes a command line. Returns the exit code: 0 for success, 1 for a study in which points failed, 2 for
-/// an error that the user can correct, 70 for a bug. Both errors are one line on stderr.
+/// Executes a command line. Returns the exit code: 0 for success, 1 for a study with points that failed or
+/// are not finished, 2 for an error that the user can correct, 70 for a bug. Both errors are one line on
+/// stderr.
 int run_app(int argc, const char* const* argv);
 
 // Each function adds its subcommand to the app; CLI11 runs the subcommand after it has parsed the command

@@ -41,7 +41,7 @@ void add_answer_options(CLI::App& command, AnswerOptions& options) {
         ->type_name("METRIC");
     command
         .add_option("--subject-to", options.subject_to,
-                    "answer of the points alone for which this formula of metrics and keys holds")
+                    "answer only for points that satisfy this formula of metrics and keys")
         ->type_name("FORMULA")
         ->allow_extra_args(false);
     command.add_option("--csv", options.csv, "write all points and metrics as CSV; -: to stdout")

@@ -59,12 +59,12 @@ void copy_further_files(const fs::path& network, const fs::path& folder, std::er
     }
 }
 
-std::string hash_of_copy(const RunSpec& spec, const Content& content, const fs::path& place) {
+}  // namespace
+
+std::string hash_at(const RunSpec& spec, const Content& content, const fs::path& place) {
     const bool is_network = spec.network && &content == &*spec.network;
     return is_network ? content_of(place, frontend::further_files(place)).hash : content_of(place).hash;
 }
-
-}  // namespace
 
 WorkerProcess::WorkerProcess(const fs::path& folder, const Summary& summary, const std::vector<int>& others) {
     std::array<int, 2> ends{};
@@ -287,7 +287,7 @@ void WorkerPool::provide(const RunSpec& spec) {
             copy_further_files(content->path.text, place.parent_path(), error);
         if (error) {
             fs::remove_all(place, error);
-        } else if (hash_of_copy(copy, *content, place) != content->hash) {
+        } else if (hash_at(copy, *content, place) != content->hash) {
             throw ContentChanged(
                 fmt::format("{}: it has changed since the run was planned", content->path.text));
         }

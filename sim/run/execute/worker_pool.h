@@ -29,6 +29,9 @@ public:
     using UserError::UserError;
 };
 
+/// The hash that a content of this spec has at a place now; empty where it cannot be read.
+std::string hash_at(const RunSpec& spec, const Content& content, const std::filesystem::path& place);
+
 /// A spec to run, and the number by which its answer is told.
 struct Task {
     std::uint64_t number = 0;

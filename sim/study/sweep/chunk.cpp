@@ -11,7 +11,6 @@
 #include <set>
 #include <system_error>
 
-#include "compiler/frontend/frontend.h"
 #include "hw/base/user_error.h"
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
@@ -113,13 +112,11 @@ void check_files(const Chunk& chunk, const std::vector<run::RunSpec>& specs) {
         for (const run::Content* content : run::contents_of(spec)) {
             if (content->hash.empty() || !known.emplace(content->path.text, content->hash).second) continue;
             const fs::path path = content->path.text;
-            const bool is_network = spec.network && content == &*spec.network;
-            const run::Content now =
-                is_network ? run::content_of(path, frontend::further_files(path)) : run::content_of(path);
-            if (now.hash == content->hash) continue;
+            const std::string now = run::hash_at(spec, *content, path);
+            if (now == content->hash) continue;
             throw machine::ConfigError(
                 fmt::format("{}: {} {} since it was submitted: give the command of the study again",
-                            chunk.study, path.string(), now.hash.empty() ? "cannot be read" : "has changed"));
+                            chunk.study, path.string(), now.empty() ? "cannot be read" : "has changed"));
         }
     }
 }

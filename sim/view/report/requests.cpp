@@ -100,7 +100,7 @@ private:
                                        si(requests.limit_seconds, "s"),
                                        percent(*requests.most_per_second / requests.capacity));
         if (requests.reaches_capacity) {
-            what += ": the limit leaves all of it";
+            what += "; the limit does not reduce it";
         } else if (*requests.most_per_second_high > *requests.most_per_second) {
             what += fmt::format("; {} in the luckiest of {} streams",
                                 amount(requests.most_per_second_high, ""), RequestLatencies::streams);
