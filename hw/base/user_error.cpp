@@ -1,10 +1,23 @@
 #include "hw/base/user_error.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
+#include <system_error>
 #include <vector>
 
 namespace systole {
+
+bool is_internal(const std::exception& error) {
+    return dynamic_cast<const UserError*>(&error) == nullptr &&
+           dynamic_cast<const std::system_error*>(&error) == nullptr &&
+           dynamic_cast<const std::bad_alloc*>(&error) == nullptr;
+}
+
+std::string line_of(const std::exception& error) {
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is not enough memory";
+    return (is_internal(error) ? "internal error: " : "") + std::string(error.what());
+}
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

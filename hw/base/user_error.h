@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,13 @@ class UserError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
+
+/// Whether an error is a fault of the simulator: neither an input's (UserError), nor the operating system's
+/// refusal (std::system_error), nor a lack of memory.
+bool is_internal(const std::exception& error);
+
+/// The line about an error for people; that of a fault of the simulator begins with "internal error: ".
+std::string line_of(const std::exception& error);
 
 /// For suggestions in messages: the word of `known` that is most similar to `given`, whatever the case of its
 /// letters, or empty if none is similar.

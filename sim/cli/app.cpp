@@ -31,11 +31,6 @@ constexpr int success = 0;
 constexpr int user_error = 2;
 constexpr int internal_error = 70;  // EX_SOFTWARE
 
-int fail(const terminal::Look& look, std::string_view message, int code) {
-    print_error(look, fmt::format("{}{}", code == internal_error ? "internal error: " : "", message));
-    return code;
-}
-
 /// `reason` is errno.
 [[noreturn]] void fail_on_stdout(int reason) {
     const std::string text = reason == EBADF ? "it is closed" : std::generic_category().message(reason);
@@ -151,7 +146,8 @@ int parse_and_run(CLI::App& app, const Context& context, std::vector<std::string
     } catch (const CLI::ParseError& error) {
         const std::string message = error.what();
         const std::string hint = message.ends_with('?') ? "" : fmt::format("; see {} --help", whose);
-        return fail(context.screen.error(), message + hint, user_error);
+        print_error(context.screen.error(), message + hint);
+        return user_error;
     }
     return context.exit_code;
 }
@@ -164,10 +160,9 @@ int run_app(int argc, const char* const* argv) {
         CLI::App app;
         set_up(app, context);
         return print_whole([&] { return parse_and_run(app, context, {argv + 1, argv + argc}); });
-    } catch (const UserError& error) {
-        return fail(context.screen.error(), error.what(), user_error);
     } catch (const std::exception& error) {
-        return fail(context.screen.error(), error.what(), internal_error);
+        print_error(context.screen.error(), line_of(error));
+        return is_internal(error) ? internal_error : user_error;
     }
 }
 

@@ -119,7 +119,7 @@ constexpr char threw_mark = 't';
     try {
         answer = returned_mark + work();
     } catch (const std::exception& error) {
-        answer = threw_mark + std::string(error.what());
+        answer = threw_mark + line_of(error);
     }  // any other exception ends the process: it must not unwind into the parent's stack frames
     _exit(write_message(to, answer) ? EXIT_SUCCESS : EXIT_FAILURE);
 }

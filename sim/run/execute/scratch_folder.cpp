@@ -1,13 +1,16 @@
 #include "sim/run/execute/scratch_folder.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/file.h>
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
+#include <cstdlib>
 #include <system_error>
+
+#include "hw/base/whole_file.h"
 
 namespace systole::run {
 
@@ -39,14 +42,25 @@ void remove_abandoned(const fs::path& parent) {
     }
 }
 
+/// The folder that the environment names, if it does, cannot be used.
+[[noreturn]] void fail(const fs::path& parent, const std::error_code& error) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
+    const char* const named = std::getenv("TMPDIR");
+    throw OutputError(fmt::format("{}: no folder for temporary files can be made: {}; the variable TMPDIR {}",
+                                  named != nullptr && *named != '\0' ? named : parent.string(),
+                                  error.message(),
+                                  named != nullptr ? "names this place" : "may name another place"));
+}
+
 }  // namespace
 
 ScratchFolder::ScratchFolder() {
-    remove_abandoned(fs::temp_directory_path());
-    std::string pattern = (fs::temp_directory_path() / (std::string(prefix) + "XXXXXX")).string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-        throw std::system_error(errno, std::generic_category(), pattern);
-    }
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    if (error) fail(parent, error);
+    remove_abandoned(parent);
+    std::string pattern = (parent / (std::string(prefix) + "XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) == nullptr) fail(parent, {errno, std::generic_category()});
     path_ = pattern;
     lock_ = locked(path_, O_CREAT);
     removed_.emplace([this] { remove(); });
@@ -63,11 +77,9 @@ void ScratchFolder::remove() const {
 
 Content ScratchFolder::add(const std::string& name, std::string_view text) const {
     const std::filesystem::path folder = path_ / hash_of(text);
-    std::filesystem::create_directories(folder);
-    std::ofstream file(folder / name, std::ios::binary);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.close();
-    if (!file) throw std::system_error(errno, std::generic_category(), (folder / name).string());
+    std::error_code ignored;  // write_file tells
+    std::filesystem::create_directories(folder, ignored);
+    write_file(folder / name, text);
     return content_of(folder / name);
 }
 

@@ -15,14 +15,14 @@ namespace systole::run {
 /// processes that were killed are removed by the next one of the same user.
 class ScratchFolder {
 public:
-    /// Throws std::system_error if no folder can be created.
+    /// Throws OutputError, with TMPDIR, if no folder can be created.
     ScratchFolder();
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    /// Writes a file with this text and returns it as content for specs.
+    /// Writes a file with this text and returns it as content for specs. Throws OutputError.
     Content add(const std::string& name, std::string_view text) const;
 
 private:

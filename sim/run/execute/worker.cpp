@@ -126,7 +126,7 @@ private:
             if (child.is_result) return record_message + child.bytes;
             return error(child.bytes, child.died ? died_message : error_message);
         } catch (const std::exception& caught) {
-            return error(caught.what());
+            return error(line_of(caught));
         }
     }
 
@@ -144,7 +144,7 @@ private:
             if (child.is_result) return report_message + child.bytes;
             return (child.died ? died_message : error_message) + child.bytes;
         } catch (const std::exception& caught) {
-            return error_message + std::string(caught.what());
+            return error_message + line_of(caught);
         }
     }
 

@@ -18,7 +18,7 @@ Simulate on_all_cores() {
                 specs.push_back(run::make_spec(runs[i]));
                 places.push_back(i);
             } catch (const std::exception& error) {
-                answers[i].error = error.what();
+                answers[i].error = line_of(error);
             }
         }
         std::vector<run::RunOutcome> outcomes = executor->run(specs);
