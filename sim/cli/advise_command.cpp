@@ -20,6 +20,7 @@
 #include "sim/study/sweep/answer.h"
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/stored_record.h"
 #include "sim/study/sweep/study.h"
 #include "sim/study/sweep/study_page.h"
 #include "sim/view/terminal/layout.h"
@@ -69,7 +70,7 @@ private:
         for (const sweep::StoredPoint& point : database.points()) {
             run::RunOutcome& outcome = outcomes.emplace_back();
             if (point.state == "done") {
-                outcome.record = sweep::record_of(database, point.number);
+                outcome.record = sweep::StoredRecord::of_point(database, point.number).read();
             } else {
                 outcome.error = point.error;
             }

@@ -8,6 +8,7 @@
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/stored_record.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report_file.h"
@@ -150,7 +151,7 @@ void StudyAnswer::tell_end(const sweep::Answer& answer, const std::filesystem::p
 /// Report and page of one point, as `sim run --out` writes them.
 void StudyAnswer::write_report(const sweep::Answer& answer, sweep::Database& database,
                                const std::filesystem::path& file) const {
-    const report::Report report = report::make_report(sweep::record_of(database, options_.report));
+    const report::Report report = sweep::StoredRecord::of_point(database, options_.report).report();
     const std::filesystem::path folder =
         file.parent_path() / fmt::format("{}_{}", answer.study, options_.report);
     report::make_folder(folder);

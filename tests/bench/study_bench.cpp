@@ -12,6 +12,7 @@
 
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/stored_record.h"
 #include "tests/bench/bench_results.h"
 
 namespace {
@@ -36,7 +37,7 @@ double simulations(const std::filesystem::path& file) {
     sweep::Database database = sweep::Database::open_to_read(file);
     double seconds = 0.0;
     for (const sweep::StoredPoint& point : database.points()) {
-        seconds += sweep::record_of(database, point.number).speed.total;
+        seconds += sweep::StoredRecord::of_point(database, point.number).read().speed.total;
     }
     return seconds;
 }

@@ -5,7 +5,7 @@
 
 #include "sim/run/record/bytes.h"
 #include "sim/study/sweep/database.h"
-#include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/stored_record.h"
 
 namespace systole::tests {
 
@@ -18,7 +18,8 @@ inline std::string study_contents(const std::filesystem::path& file) {
         text += std::to_string(point.number) + " " + point.settings + " " + point.state + " " +
                 point.metrics + " " + point.error;
         if (point.state == "done") {
-            text += " " + run::hash_of(run::compared_bytes(sweep::record_of(database, point.number)));
+            text += " " + run::hash_of(run::compared_bytes(
+                              sweep::StoredRecord::of_point(database, point.number).read()));
         }
         text += "\n";
     }

@@ -1,4 +1,5 @@
 // `sim sweep` as users start it.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "hw/base/whole_file.h"
+#include "sim/study/sweep/sqlite.h"
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/started.h"
@@ -350,6 +352,69 @@ TEST_CASE("Two sweeps of one study share its points", "[system]") {
     CHECK(read.integer(0) == 16);
     CHECK(read.integer(1) == 16);
     CHECK(read.integer(2) == 16);
+}
+
+/// Changes the stored records of a study's results.
+void damage(const std::filesystem::path& file, const std::string& change) {
+    sqlite::Connection database(file, sqlite::Connection::Mode::Write);
+    database.run(change);
+}
+
+TEST_CASE("A damaged record ends in one line with the file and the point", "[system]") {
+    const std::string command = "sweep mnist_cnn --limit 8 --name s --axis batch=1,2 --out ";
+    const Folder whole;
+    REQUIRE(sim(command + whole.path().string()).exit_code == 0);
+    const std::string hex = "x'78010300000000010000'";
+    const std::vector<std::string> changes{
+        "UPDATE records SET record = NULL",
+        "DELETE FROM records",
+        "UPDATE records SET record = zeroblob(0)",
+        "UPDATE records SET record = zeroblob(length(record))",
+        "UPDATE records SET record = substr(record, 1, length(record) - 5)",
+        "UPDATE records SET record = 'text'",
+        "UPDATE records SET record = " + hex,  // a whole stream of no bytes
+        // The compression is whole, and what it holds is no record.
+        "UPDATE records SET record = x'789c6b5c9494bc3c2f3137156e0100001e0f0597'",
+        "UPDATE runs SET metrics = '{'",
+        "UPDATE points SET settings = '['",
+        "UPDATE notes SET text = '{}'",
+    };
+    for (const std::string& change : changes) {
+        const Folder folder;
+        const std::string file = (folder / "s.sqlite").string();
+        std::filesystem::copy(whole / "s.sqlite", file);
+        damage(file, change);
+        std::size_t told = 0;
+        for (const std::string& arguments :
+             {command + folder.path().string(), "sweep " + file + " --report 1", "sweep " + file + " --json",
+              command + folder.path().string() + " --metric m=cycles*2"}) {
+            const Outcome outcome = sim(arguments);
+            INFO(change << "\n" << arguments << "\n" << outcome.err);
+            CHECK((outcome.exit_code == 0 || outcome.exit_code == 2));
+            if (outcome.exit_code != 2) continue;
+            ++told;
+            CHECK(std::ranges::count(outcome.err, '\n') == 1);
+            CHECK_THAT(outcome.err, Catch::Contains(file));
+        }
+        INFO(change);
+        CHECK(told > 0);
+    }
+}
+
+TEST_CASE("Without a place for temporary files, one line says so", "[system]") {
+    const Folder folder;
+    const std::string file = folder.file("file", "");
+    for (const std::string& place : {std::string("/nonexistent"), file, std::string("/proc")}) {
+        for (const std::string& command : {std::string("sweep mnist_cnn --limit 8 --axis batch=1,2"),
+                                           std::string("advise mnist_cnn"), std::string("worker")}) {
+            const Outcome outcome = bash("TMPDIR=" + place + " exec sim " + command, project);
+            INFO(place << " " << command << "\n" << outcome.err);
+            CHECK(outcome.exit_code == 2);
+            CHECK(outcome.err.starts_with("sim: " + place + ": no folder for temporary files can be made: "));
+            CHECK(outcome.err.ends_with("; the variable TMPDIR names this place\n"));
+            CHECK(std::ranges::count(outcome.err, '\n') == 1);
+        }
+    }
 }
 
 TEST_CASE("Ctrl-C finishes what runs, and the same command goes on", "[system]") {

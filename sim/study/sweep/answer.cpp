@@ -87,11 +87,12 @@ Answer answer_of_rows(Database& database, const std::string& description) {
 
 Answer read_answer(Database& database) {
     const std::string description = database.note(study_note);
-    if (description.empty()) throw ConfigError("the file of results has no study yet");
+    if (description.empty()) throw ConfigError(database.file() + ": the file of results has no study yet");
     try {
         return answer_of_rows(database, description);
     } catch (const nlohmann::json::exception&) {
-        throw ConfigError("the file of results is broken, or another version of the simulator wrote it");
+        throw ConfigError(database.file() +
+                          ": the file of results is damaged, or another version of the simulator wrote it");
     }
 }
 

@@ -80,6 +80,7 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
+    const std::string& file() const { return file_; }
     /// A text that was stored under a name; empty if none was.
     std::string note(std::string_view name);
     void set_note(std::string_view name, std::string_view text);

@@ -19,10 +19,9 @@
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/content.h"
-#include "sim/run/record/record.h"
 #include "sim/study/sweep/build_id.h"
-#include "sim/study/sweep/compression.h"
 #include "sim/study/sweep/point_answer.h"
+#include "sim/study/sweep/stored_record.h"
 #include "sim/view/report/report.h"
 
 namespace systole::sweep {
@@ -123,8 +122,7 @@ private:
 /// Runs of before may have other metrics.
 void compute_metrics_again(const Metrics& metrics, Database& database, const std::set<std::string>& wanted) {
     for (const std::string& key : database.done_runs()) {
-        const run::RunRecord record = run::read_record(expanded(database.record_of_run(key).value()));
-        const nlohmann::ordered_json report = report::to_json(report::make_report(record));
+        const nlohmann::ordered_json report = report::to_json(StoredRecord::of_run(database, key).report());
         try {
             database.set_metrics(key, metrics_json(metrics, report));
         } catch (const ConfigError&) {
@@ -133,20 +131,6 @@ void compute_metrics_again(const Metrics& metrics, Database& database, const std
         }
     }
 }
-
-}  // namespace
-
-std::string stored_record(Database& database, std::uint64_t point) {
-    std::optional<std::string> stored = database.record(point);
-    if (!stored) throw ConfigError(fmt::format("point {} has no record: it is not done", point));
-    return *std::move(stored);
-}
-
-run::RunRecord record_of(Database& database, std::uint64_t point) {
-    return run::read_record(expanded(stored_record(database, point)));
-}
-
-namespace {
 
 constexpr std::string_view metrics_note = "metrics";
 

@@ -50,9 +50,4 @@ run::RunSpec claimed_spec(const Study& study, Database& database, const Point& p
 /// exist, DatabaseError where results cannot be stored; the points that were under way are pending again.
 void run_points(const Study& study, Database& database, const RunPoints& how);
 
-/// The compressed record of a finished point. Throws ConfigError where there is none.
-std::string stored_record(Database& database, std::uint64_t point);
-/// The same, read.
-run::RunRecord record_of(Database& database, std::uint64_t point);
-
 }  // namespace systole::sweep

@@ -12,7 +12,7 @@
 #include "sim/run/execute/on_all_cores.h"
 #include "sim/run/record/record.h"
 #include "sim/study/sweep/compression.h"
-#include "sim/study/sweep/run_points.h"
+#include "sim/study/sweep/stored_record.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/report.h"
@@ -75,8 +75,10 @@ Json columns_of(const Answer& answer, const std::vector<const AnswerRow*>& rows)
 }
 
 /// Number, blank, report.json compressed and in base64.
-std::string report_line(std::uint64_t point, const run::RunRecord& record) {
-    const std::string bytes = compressed(report::to_json(report::make_report(record)).dump());
+std::string report_line(std::uint64_t point, const StoredRecord& record) {
+    // Names from networks may be no UTF-8.
+    const std::string bytes =
+        compressed(report::to_json(record.report()).dump(-1, ' ', false, Json::error_handler_t::replace));
     return fmt::format(
         "{} {}\n", point,
         report::to_base64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
@@ -84,12 +86,12 @@ std::string report_line(std::uint64_t point, const run::RunRecord& record) {
 
 /// A line for each report.
 std::string report_lines(Database& database, const std::vector<const AnswerRow*>& rows) {
-    std::vector<std::string> texts;  // at first compressed records, because the database is of one thread
-    texts.reserve(rows.size());
-    for (const AnswerRow* row : rows) texts.push_back(stored_record(database, row->number));
-    run::on_all_cores(texts.size(), [&](std::size_t i) {
-        texts[i] = report_line(rows[i]->number, run::read_record(expanded(texts[i])));
-    });
+    std::vector<StoredRecord> records;  // read here, because the database is of one thread
+    records.reserve(rows.size());
+    for (const AnswerRow* row : rows) records.push_back(StoredRecord::of_point(database, row->number));
+    std::vector<std::string> texts(rows.size());
+    run::on_all_cores(texts.size(),
+                      [&](std::size_t i) { texts[i] = report_line(rows[i]->number, records[i]); });
     return fmt::format("{}", fmt::join(texts, ""));
 }
 

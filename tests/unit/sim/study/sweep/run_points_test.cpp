@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/study/sweep/stored_record.h"
 #include "tests/support/files.h"
 #include "tests/support/study_contents.h"
 
@@ -46,7 +47,7 @@ TEST_CASE("A point that fails is a row with its message, and the others are run"
     for (std::size_t i = 0; i < 3; ++i) {
         CHECK(points[i].state == "done");
         CHECK(nlohmann::json::parse(points[i].metrics).at("cycles") ==
-              sweep::record_of(database, i + 1).cycles);
+              sweep::StoredRecord::of_point(database, i + 1).read().cycles);
         CHECK(points[i + 3].state == "failed");
         CHECK_THAT(points[i + 3].error, Catch::Contains("unified buffer"));
     }
