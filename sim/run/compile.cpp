@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/operators/input_scaling.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/calibrate.h"
@@ -164,11 +166,24 @@ std::vector<InputTensor> input_tensors(const ir::Graph& graph) {
     return tensors;
 }
 
+namespace {
+
+/// The layer of the network that scales the pixels of an input of real numbers, if one does.
+std::optional<std::string> scaling_layer(const ir::Graph* graph, std::size_t number) {
+    if (graph == nullptr) return std::nullopt;
+    const ir::ValueId input = graph->inputs.at(number);
+    if (graph->values[input].type != DataType::Float32) return std::nullopt;
+    return operators::pixel_scaling_layer(*graph, input);
+}
+
+}  // namespace
+
 Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number) {
     const Preparation& preparation = spec.data.preparation;
     const auto type = [&] { return graph->values[graph->inputs.at(number)].type; };
     const bool has_bytes = graph != nullptr && is_integer(type()) && bytes_of(type()) == 1;
-    return {.scale = preparation.scale,
+    const bool takes_pixels = !preparation.is_given && scaling_layer(graph, number).has_value();
+    return {.scale = takes_pixels ? 1.0 : preparation.scale,
             .mean = preparation.mean,
             .deviation = preparation.deviation,
             .as_stored = has_bytes && !preparation.is_given,
@@ -219,6 +234,19 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
     return random_inputs(spec, tensors, options_of(spec, {}).inferences);
 }
 
+std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& graph,
+                                      const std::vector<NamedImages>& inputs) {
+    std::vector<PixelScaling> scaling;
+    if (spec.data.preparation.is_given) return scaling;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto layer = scaling_layer(&graph, i);
+        if (layer && inputs[i].images.pixels() != nullptr) {
+            scaling.push_back({.input = graph.values[graph.inputs[i]].name, .layer = *layer});
+        }
+    }
+    return scaling;
+}
+
 std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* graph,
                                         std::span<const isa::BorderTensor> tensors,
                                         const std::vector<NamedImages>& inputs) {
@@ -226,12 +254,21 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
     if (spec.data.input.empty() || spec.timing_only) return warnings;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const Normalization normalization = normalization_of(spec, graph, i);
+        if (const auto layer = scaling_layer(graph, i)) {
+            if (auto warning = scaled_twice_warning(inputs[i], normalization, *layer)) {
+                warnings.push_back(*std::move(warning));
+            }
+            continue;
+        }
         if (!normalization.mean.empty() || !normalization.deviation.empty()) continue;
         if (normalization.as_stored && inputs[i].images.pixels() != nullptr) continue;
         const double scale = normalization.scale;
         std::optional<std::string> warning;
         if (graph != nullptr && !operators::is_quantized(*graph)) {
-            warning = scale_warning(inputs[i], scale, most_pixel * scale);
+            const ir::Value& input = graph->values[graph->inputs[i]];
+            const bool takes_bytes = is_integer(input.type) && !input.quantization;
+            warning =
+                scale_warning(inputs[i], scale, takes_bytes ? highest_of(input.type) : most_pixel * scale);
         } else if (i < tensors.size() && tensors[i].type != DataType::Float32) {
             const isa::BorderTensor& tensor = tensors[i];
             warning =

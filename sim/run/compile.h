@@ -68,7 +68,8 @@ InferenceAxes axes_of_inference(const ir::Value& value);
 std::vector<InputTensor> input_tensors(const ir::Graph& graph);
 
 /// How the run's pixels become numbers of the network's input of this number; `graph` is null for a program,
-/// and else the network as it was read.
+/// and else the network as it was read. Where the run does not say it, pixels stay from 0 to 255 if the
+/// network scales them itself.
 Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number = 0);
 
 /// The run's values of each input of the network or program `name`, up to its limit; none if the run names
@@ -83,6 +84,11 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
 /// Made-up values of each input.
 std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                        std::uint64_t count);
+
+/// The inputs whose pixels go in from 0 to 255, because the network scales them and the run does not say
+/// otherwise.
+std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& graph,
+                                      const std::vector<NamedImages>& inputs);
 
 /// Warnings for images of another scale than they are expected in: by a float network, or as the program's
 /// inputs `tensors` store them. No graph: there is no network; no tensors: no program yet. None if the run

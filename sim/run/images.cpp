@@ -245,6 +245,25 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
         named.name, most, most * pixel_scale, highest, pixel_scale);
 }
 
+std::optional<std::string> scaled_twice_warning(const NamedImages& named, const Normalization& normalization,
+                                                std::string_view layer) {
+    if (named.images.pixels() == nullptr) return scale_warning(named, 1.0, most_pixel);
+    // Far above what scaled or standardized pixels reach, and far below 255.
+    constexpr double least_raw = 16.0;
+    double reached = 0.0;
+    for (std::size_t channel = 0; channel < named.images.channels; ++channel) {
+        for (const std::uint32_t pixel : {0U, 255U}) {
+            reached = std::max(reached, std::abs(normalization.real(pixel, channel)));
+        }
+    }
+    if (reached >= least_raw) return std::nullopt;
+    return fmt::format(
+        "{}: pixels become numbers up to {:.4g}, and layer {} of the network, which expects 0 to 255, scales "
+        "them "
+        "again (--preset raw leaves them as they are)",
+        named.name, reached, ir::quoted(layer));
+}
+
 std::optional<Storage> storage_of_pixels(const Normalization& normalization) {
     const auto& [scale, mean, deviation, as_stored, lowest] = normalization;
     if (as_stored || mean.size() > 1 || deviation.size() > 1) return std::nullopt;

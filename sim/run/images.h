@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/window.h"
@@ -88,6 +89,11 @@ inline constexpr double most_pixel = 255.0;
 /// A warning for values that are probably of another scale than the network expects: pixels from 0 to 255
 /// where it expects 0 to 1, or the reverse. `highest` is the largest number that it expects for a pixel.
 std::optional<std::string> scale_warning(const NamedImages& named, double pixel_scale, double highest);
+
+/// A warning for pixels that the run scales although a layer of the network does, or for floats from 0 to 1
+/// where that layer expects pixels from 0 to 255.
+std::optional<std::string> scaled_twice_warning(const NamedImages& named, const Normalization& normalization,
+                                                std::string_view layer);
 
 /// How a tensor stores real numbers: real = scale * (stored - zero_point).
 struct Storage {

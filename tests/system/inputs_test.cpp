@@ -5,6 +5,7 @@
 
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
+#include "tests/unit/compiler/frontend/onnx_model.h"
 
 using namespace systole;
 using tests::npy;
@@ -50,6 +51,72 @@ TEST_CASE("Pixels of another scale than the network expects are run with a warni
     CHECK(warning("--input " + floats("right.npy", 0.5F)).empty());
     CHECK(warning("--input " + bytes("black.npy", 0)).empty());
     CHECK(warning("--input " + bytes("right8.npy", 100)).empty());
+}
+
+/// A classifier of 2x2 pixels: pixel / 255 - 0.5 in front of a product, or the product alone.
+std::string classifier(bool scales) {
+    tests::OnnxModel model;
+    model.input("x", {1, 4}).output("y");
+    model.floats("d", {}, {255.0F}).floats("m", {}, {0.5F});
+    model.floats("w", {4, 2}, {1, -1, 1, -1, 1, -1, 1, -1});
+    std::string last = "x";
+    if (scales) {
+        model.node("Div", {"x", "d"}, {"a"});
+        model.node("Sub", {"a", "m"}, {"b"});
+        last = "b";
+    }
+    model.node("MatMul", {last, "w"}, {"y"});
+    return model.bytes();
+}
+
+TEST_CASE("Pixels are scaled once, by the network or before it", "[system]") {
+    const tests::Folder folder;
+    const std::string own = folder.file("own.onnx", classifier(true));
+    const std::string plain = folder.file("plain.onnx", classifier(false));
+    const std::string dark_and_light =
+        std::string(4, 10) + std::string(4, char(200)) + std::string(4, char(255));
+    const std::string bytes = folder.file("x.npy", npy("|u1", "(3, 4)", dark_and_light));
+    std::string values;
+    for (const char pixel : dark_and_light) values += repeated(float(static_cast<unsigned char>(pixel)), 1);
+    const std::string floats = folder.file("f.npy", npy("<f4", "(3, 4)", values));
+    std::string fractions;
+    for (const char pixel : dark_and_light) {
+        fractions += repeated(float(static_cast<unsigned char>(pixel)) / 255.0F, 1);
+    }
+    const std::string small = folder.file("s.npy", npy("<f4", "(3, 4)", fractions));
+    const auto run = [&](const std::string& arguments) {
+        const tests::Outcome outcome = tests::sim("run --machine tpu_v1 --json --model " + arguments);
+        INFO(arguments << outcome.err);
+        CHECK(outcome.exit_code == 0);
+        return outcome;
+    };
+    const Json predictions{1, 0, 0};
+    // Right, without a word; the report names the layer.
+    const tests::Outcome from_bytes = run(own + " --input " + bytes);
+    CHECK(from_bytes.err.empty());
+    CHECK(from_bytes.json().at("predictions") == predictions);
+    CHECK(from_bytes.json().at("pixel_scaling") == Json{{{"input", "x"}, {"layer", "n_a"}}});
+    const tests::Outcome from_floats = run(own + " --input " + floats);
+    CHECK(from_floats.err.empty());
+    CHECK(from_floats.json().at("predictions") == predictions);
+    CHECK_FALSE(from_floats.json().contains("pixel_scaling"));
+    const tests::Outcome raw = run(own + " --preset raw --input " + bytes);
+    CHECK(raw.err.empty());
+    CHECK(raw.json().at("predictions") == predictions);
+    CHECK_THAT(tests::sim("run --machine tpu_v1 --show summary --model " + own + " --input " + bytes).out,
+               Catch::Contains("0 to 255   the network scales them: n_a"));
+    const tests::Outcome without = run(plain + " --input " + bytes);
+    CHECK(without.err.empty());
+    CHECK_FALSE(without.json().contains("pixel_scaling"));
+    // Scaled twice, with a warning.
+    for (const char* const option :
+         {"--input-scale 0.00392157", "--preset imagenet-tf", "--mean 0.5 --std 0.5"}) {
+        CHECK_THAT(
+            run(own + " --input " + bytes + " " + option).err,
+            Catch::Contains("layer \"n_a\" of the network, which expects 0 to 255, scales them again"));
+    }
+    CHECK_THAT(run(own + " --input " + small).err, Catch::Contains("the network expects pixels up to 255"));
+    CHECK_THAT(run(plain + " --input " + floats).err, Catch::Contains("the network expects pixels up to 1"));
 }
 
 TEST_CASE("Made-up input and vectors fit each network that has as many values", "[system]") {

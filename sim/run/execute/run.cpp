@@ -492,6 +492,8 @@ Prepared prepare(const RunSpec& spec) {
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
+    if (graph != nullptr && !spec.timing_only)
+        prepared.pixel_scaling = own_scaling(spec, *graph, prepared.inputs);
     if (spec.timing_only) {  // a worker keeps many prepared runs, and copies them with each fork
         for (NamedImages& input : prepared.inputs) drop_values(input.images);
     }
@@ -509,6 +511,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.program = facts_of(program, spec.machine);
     record.batch = prepared.batch;
     record.cut_images = prepared.cut_images;
+    record.pixel_scaling = prepared.pixel_scaling;
     record.network = prepared.network;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {

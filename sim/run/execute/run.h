@@ -50,8 +50,9 @@ struct Prepared {
                                           ///< of a timing-only run, without their values
     std::vector<std::uint32_t> labels;
     std::vector<std::string> label_names;  ///< of the classes
-    std::vector<std::string> warnings;     ///< about input that is probably not what was meant
-    double read_seconds = 0.0;             ///< that the file of the network or program took
+    std::vector<PixelScaling> pixel_scaling;
+    std::vector<std::string> warnings;  ///< about input that is probably not what was meant
+    double read_seconds = 0.0;          ///< that the file of the network or program took
 };
 
 /// The key under which another run can use the same prepared inputs. It covers the spec, but only the parts

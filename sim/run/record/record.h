@@ -297,6 +297,14 @@ struct CutImages {
 };
 SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
 
+/// An input whose pixels go in from 0 to 255, because the network scales them itself.
+struct PixelScaling {
+    std::string input;
+    std::string layer;  ///< that scales them
+    bool operator==(const PixelScaling&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(PixelScaling, input, layer)
+
 /// Work of the host.
 struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
@@ -458,6 +466,7 @@ struct RunRecord {
     RegisterDump registers;
     std::vector<BufferContents> printed;
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
+    std::vector<PixelScaling> pixel_scaling;    ///< where the run says nothing of the scale of pixels
     Speed speed;
 
     /// Multiply-accumulates that the run's network needs, even if the chip does some of them twice. For a
@@ -474,7 +483,7 @@ struct RunRecord {
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, bounds, unified_buffer_peak_bytes, program,
                       batch, cut_images, network, host_work, host_segments, answers, instruction_times, work,
-                      phases, occupancy, pictures, registers, printed, unfilled_buffers, speed)
+                      phases, occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -400,6 +400,11 @@ Json to_json(const Report& report) {
     if (!report.registers.cycles.empty()) json["registers"] = registers(report.registers);
     if (!report.buffers.empty()) json["buffers"] = list_of(report.buffers, buffer);
     json["unfilled_buffers"] = report.unfilled_buffers;
+    if (!report.pixel_scaling.empty()) {
+        json["pixel_scaling"] = list_of(report.pixel_scaling, [](const run::PixelScaling& each) {
+            return Json{{"input", each.input}, {"layer", each.layer}};
+        });
+    }
     for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
     json["simulator"] = simulator(report.simulator);
     json["configuration"] = report.configuration;

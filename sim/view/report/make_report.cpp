@@ -371,6 +371,7 @@ Report make_report(const run::RunRecord& record) {
     add_occupancy(report, record);
     report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
     report.cut_images = record.cut_images;
+    report.pixel_scaling = record.pixel_scaling;
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
     report.weight_memory_used_bytes = program.memory_bytes - program.spilled_bytes;
     report.spilled_weight_bytes = program.spilled_bytes;

@@ -320,7 +320,8 @@ struct Report {
     std::vector<Path> paths;  ///< to and from the chip, and on the chip
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
-    std::optional<run::CutImages> cut_images;  ///< absent where an image fits the unified buffer
+    std::vector<run::PixelScaling> pixel_scaling;  ///< inputs whose pixels the network scales itself
+    std::optional<run::CutImages> cut_images;      ///< absent where an image fits the unified buffer
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;
     std::uint64_t spilled_weight_bytes = 0;              ///< that stay in host memory

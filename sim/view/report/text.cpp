@@ -125,6 +125,9 @@ private:
         for (const std::string& name : r.unfilled_buffers) {
             entry("input " + fitted(name, 12), "zeros", "a constant buffer would bring values");
         }
+        for (const auto& [input, layer] : r.pixel_scaling) {
+            entry("pixels", "0 to 255", fmt::format("the network scales them: {}", fitted(layer, 24)));
+        }
         if (r.accuracy) {
             const auto right =
                 static_cast<std::uint64_t>(std::llround(*r.accuracy * static_cast<double>(r.inferences)));
