@@ -18,7 +18,10 @@ struct Encoding {
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
 
-    double real(std::int32_t value) const { return scale * (value - zero_point); }
+    /// In double, because the difference of two integers of 32 bits does not fit in 32 bits.
+    double real(std::int32_t value) const {
+        return scale * (static_cast<double>(value) - static_cast<double>(zero_point));
+    }
     /// The stored number nearest to `real`.
     std::int32_t stored(double real) const;
 

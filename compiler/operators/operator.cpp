@@ -18,20 +18,14 @@ namespace systole::operators {
 namespace {
 
 /// The real numbers of an input: its own elements, or those that its integers stand for.
-std::vector<float> real_numbers(const TensorCall& call, std::size_t input) {
+std::vector<float> reals_of_input(const TensorCall& call, std::size_t input) {
     const ir::Value& value = call.node.input(input);
     if (!value.quantization || value.quantization->axis) {
         throw std::logic_error(fmt::format("{} has no scale to be computed in float with", value.name));
     }
-    const double scale = value.quantization->scales.front();
-    const std::int32_t zero_point = value.quantization->zero_points.front();
     std::vector<std::int32_t> stored(call.input_elements(input));
     widen(call.inputs[input], value.type, stored);
-    std::vector<float> numbers(stored.size());
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-        numbers[i] = static_cast<float>(scale * (stored[i] - zero_point));
-    }
-    return numbers;
+    return real_numbers(stored, value);
 }
 
 void compute_in_float(const Operator& op, const TensorCall& call) {
@@ -41,7 +35,7 @@ void compute_in_float(const Operator& op, const TensorCall& call) {
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
         const bool is_float = call.node.input(i).type == DataType::Float32;
         inputs.push_back(is_float ? call.input<float>(i)
-                                  : converted.emplace_back(real_numbers(call, i)).data());
+                                  : converted.emplace_back(reals_of_input(call, i)).data());
     }
     op.evaluate({.node = call.node, .inputs = inputs, .batch = call.batch, .output = call.output<float>()});
 }

@@ -36,9 +36,12 @@ std::span<const float> floats_of_bytes(std::span<const std::uint8_t> bytes) {
     return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// Integers that are given as floats, in their type.
+/// Integers that are given as floats, in their type. The largest int32, as a float, is one more.
 TensorBytes integers_of(std::span<const float> floats, DataType type) {
-    const std::vector<std::int32_t> integers(floats.begin(), floats.end());
+    std::vector<std::int32_t> integers(floats.size());
+    std::ranges::transform(floats, integers.begin(), [&](double number) {
+        return static_cast<std::int32_t>(std::clamp<double>(number, lowest_of(type), highest_of(type)));
+    });
     TensorBytes bytes(integers.size() * bytes_of(type));
     operators::narrow(integers, type, bytes.data());
     return bytes;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "compiler/operators/integer_types.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 
@@ -47,38 +48,37 @@ const HostKind* find_kind(std::string_view name) {
     return found == kinds.end() ? nullptr : &*found;
 }
 
+/// The elements of a tensor of integers, of whatever type.
+std::vector<std::int32_t> stored_numbers(const isa::BorderTensor& tensor,
+                                         std::span<const std::uint8_t> stored) {
+    std::vector<std::int32_t> numbers(stored.size() / bytes_of(tensor.type));
+    operators::widen(stored.data(), tensor.type, numbers);
+    return numbers;
+}
+
 /// The real numbers that the stored bytes of a tensor represent.
 std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const std::uint8_t> stored) {
-    const auto real = [&](std::int32_t value) {
-        return static_cast<float>(tensor.scale * (value - tensor.zero_point));
-    };
     std::vector<float> values(stored.size() / bytes_of(tensor.type));
     if (tensor.type == DataType::Float32) {
         std::memcpy(values.data(), stored.data(), values.size() * sizeof(float));
         return values;
     }
-    if (bytes_of(tensor.type) == 4) {
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            std::int32_t value = 0;
-            std::memcpy(&value, stored.data() + i * sizeof(value), sizeof(value));
-            values[i] = static_cast<float>(tensor.scale * (static_cast<double>(value) - tensor.zero_point));
-        }
-        return values;
-    }
-    if (bytes_of(tensor.type) == 2) {
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] = real(static_cast<std::int16_t>(stored[2 * i] + 256 * stored[2 * i + 1]));
-        }
-        return values;
-    }
-    std::array<float, 256> table{};
-    for (std::size_t byte = 0; byte < table.size(); ++byte) {
-        table[byte] =
-            real(is_signed(tensor.type) ? static_cast<std::int8_t>(byte) : static_cast<std::uint8_t>(byte));
-    }
-    std::transform(stored.begin(), stored.end(), values.begin(),
-                   [&](std::uint8_t byte) { return table[byte]; });
+    // In double, because the difference of two integers of 32 bits does not fit in 32 bits.
+    std::ranges::transform(stored_numbers(tensor, stored), values.begin(), [&](double number) {
+        return static_cast<float>(tensor.scale * (number - tensor.zero_point));
+    });
     return values;
+}
+
+/// The first of the largest elements of each inference.
+template <typename Number>
+std::vector<std::uint32_t> largest_elements(std::span<const Number> elements, std::uint64_t per_inference) {
+    std::vector<std::uint32_t> largest;
+    for (std::size_t first = 0; first < elements.size(); first += per_inference) {
+        const auto row = elements.subspan(first, per_inference);
+        largest.push_back(static_cast<std::uint32_t>(std::ranges::max_element(row) - row.begin()));
+    }
+    return largest;
 }
 
 std::uint64_t elements_of(const isa::BorderTensor& tensor) {
@@ -143,14 +143,13 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
 
     outputs.values = real_values(tensor, stored);
 
-    // The classes come from the stored numbers: no operation of the host changes their order, but two
-    // probabilities may round to the same float.
+    // The classes come from the stored numbers: nothing that the host does changes their order, but two
+    // integers of 32 bits, or two probabilities, may become the same float.
     if (class_output(program) == output) {
-        for (auto row = outputs.values.begin(); row != outputs.values.end();) {
-            const auto end = row + static_cast<std::ptrdiff_t>(outputs.per_inference);
-            outputs.predictions.push_back(static_cast<std::uint32_t>(std::max_element(row, end) - row));
-            row = end;
-        }
+        outputs.predictions =
+            is_integer(tensor.type)
+                ? largest_elements<std::int32_t>(stored_numbers(tensor, stored), outputs.per_inference)
+                : largest_elements<float>(outputs.values, outputs.per_inference);
     }
     for (const isa::HostOperation& operation : program.host_operations) {
         const HostKind* kind = find_kind(operation.kind);

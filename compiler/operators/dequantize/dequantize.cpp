@@ -74,8 +74,8 @@ public:
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const std::size_t index = scales.index_of(i);
             // float32 arithmetic, as both runtimes do.
-            to[i] = static_cast<float>(numbers[i] - quantization.zero_points[index]) *
-                    static_cast<float>(quantization.scales[index]);
+            const std::int64_t number = std::int64_t{numbers[i]} - quantization.zero_points[index];
+            to[i] = static_cast<float>(number) * static_cast<float>(quantization.scales[index]);
         }
     }
 };

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "hw/isa/program_error.h"
 
@@ -48,6 +49,37 @@ TEST_CASE("16-bit outputs are read as 16-bit numbers, and take more bytes of the
     REQUIRE(run::output_work(program).size() == 1);
     CHECK(run::output_work(program)[0].elements == 6);
     CHECK(run::output_work(program)[0].type == DataType::Int16);
+}
+
+TEST_CASE("Outputs of every integer type are read over their whole range", "[run]") {
+    const auto check = []<typename Number>(Number, DataType type) {
+        constexpr auto least = std::numeric_limits<Number>::min();
+        constexpr auto most = std::numeric_limits<Number>::max();
+        constexpr auto half = static_cast<Number>(most / 2 + 1);
+        const std::vector<Number> numbers{least, most, half, static_cast<Number>(most - 1), half, least};
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(numbers.data());
+        const run::Outputs outputs =
+            run::read_outputs(three_classes(2, false, type), {bytes, numbers.size() * sizeof(Number)});
+        CAPTURE(name_of(type));
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            CHECK(outputs.values[i] == static_cast<float>(0.5 * (static_cast<double>(numbers[i]) - 10.0)));
+        }
+        CHECK(outputs.predictions == std::vector<std::uint32_t>{1, 0});
+    };
+    check(std::uint8_t{}, DataType::Uint8);
+    check(std::int8_t{}, DataType::Int8);
+    check(std::int16_t{}, DataType::Int16);
+    check(std::uint16_t{}, DataType::Uint16);
+    check(std::int32_t{}, DataType::Int32);
+}
+
+TEST_CASE("The largest of integers that become the same float is predicted", "[run]") {
+    const std::vector<std::int32_t> numbers{2147483645, 2147483646, 2147483647};
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(numbers.data());
+    const run::Outputs outputs =
+        run::read_outputs(three_classes(1, false, DataType::Int32), {bytes, numbers.size() * 4});
+    CHECK(outputs.values[0] == outputs.values[2]);
+    CHECK(outputs.predictions == std::vector<std::uint32_t>{2});
 }
 
 TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {
