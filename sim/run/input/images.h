@@ -20,9 +20,9 @@ public:
 inline constexpr std::uint64_t max_input_bytes = std::uint64_t{4} << 30U;
 
 /// The numbers of images or arrays: 8-bit pixels from 0 to 255; finite floats, which are the network's input
-/// without scaling; or signed integers, which are the input as a network on integers stores it.
+/// without scaling; or other integers, which are the input as a network on integers stores it.
 using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>, std::vector<std::int8_t>,
-                            std::vector<std::int16_t>, std::vector<std::int32_t>>;
+                            std::vector<std::int16_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>>;
 
 DataType type_of(const Values& values);
 

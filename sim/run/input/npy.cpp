@@ -54,15 +54,17 @@ std::vector<float> read_halves(ByteStream& stream, std::uint64_t size) {
     return finite(std::move(values), stream.file());
 }
 
-std::vector<std::int32_t> read_long_integers(ByteStream& stream, std::uint64_t size) {
-    const std::vector<std::int64_t> values = stream.read_values<std::int64_t>(size, "NPY data");
-    const auto wrong = std::ranges::find_if_not(
-        values, [](std::int64_t value) { return std::in_range<std::int32_t>(value); });
+/// Integers of more values than int32 has, which must be among its values.
+template <typename T>
+Values read_long_integers(ByteStream& stream, std::uint64_t size) {
+    const std::vector<T> values = stream.read_values<T>(size, "NPY data");
+    const auto wrong =
+        std::ranges::find_if_not(values, [](T value) { return std::in_range<std::int32_t>(value); });
     if (wrong != values.end()) {
         throw InputError(fmt::format("{}: value {} is {}; it must fit in 32 bits", stream.file(),
                                      wrong - values.begin(), *wrong));
     }
-    return {values.begin(), values.end()};
+    return std::vector<std::int32_t>(values.begin(), values.end());
 }
 
 /// A number format of arrays, and its reader.
@@ -81,7 +83,7 @@ Values read_floats(ByteStream& stream, std::uint64_t size) {
     return finite(stream.read_values<T>(size, "NPY data"), stream.file());
 }
 
-constexpr std::array<ArrayFormat, 8> array_formats{{
+constexpr std::array<ArrayFormat, 11> array_formats{{
     {"|u1", 1, read_as_is<std::uint8_t>},
     {"<f4", 4, read_floats<float>},
     {"<f8", 8, read_floats<double>},
@@ -89,12 +91,14 @@ constexpr std::array<ArrayFormat, 8> array_formats{{
     {"|i1", 1, read_as_is<std::int8_t>},
     {"<i2", 2, read_as_is<std::int16_t>},
     {"<i4", 4, read_as_is<std::int32_t>},
-    {"<i8", 8,
-     [](ByteStream& stream, std::uint64_t size) { return Values(read_long_integers(stream, size)); }},
+    {"<u2", 2, read_as_is<std::uint16_t>},
+    {"<i8", 8, read_long_integers<std::int64_t>},
+    {"<u4", 4, read_long_integers<std::uint32_t>},
+    {"<u8", 8, read_long_integers<std::uint64_t>},
 }};
 
 template <typename T>
-std::vector<std::uint32_t> read_integers(ByteStream& stream, std::uint32_t count) {
+std::vector<std::uint32_t> labels_of(ByteStream& stream, std::uint32_t count) {
     const std::vector<T> values = stream.read_values<T>(count, "NPY label data");
     std::vector<std::uint32_t> labels;
     labels.reserve(values.size());
@@ -107,6 +111,21 @@ std::vector<std::uint32_t> read_integers(ByteStream& stream, std::uint32_t count
     }
     return labels;
 }
+
+/// A number format of labels, and its reader.
+struct LabelFormat {
+    std::string_view descr;
+    std::vector<std::uint32_t> (*read)(ByteStream& stream, std::uint32_t count);
+};
+
+constexpr std::array<LabelFormat, 8> label_formats{{{"|u1", labels_of<std::uint8_t>},
+                                                    {"|i1", labels_of<std::int8_t>},
+                                                    {"<i2", labels_of<std::int16_t>},
+                                                    {"<u2", labels_of<std::uint16_t>},
+                                                    {"<i4", labels_of<std::int32_t>},
+                                                    {"<u4", labels_of<std::uint32_t>},
+                                                    {"<i8", labels_of<std::int64_t>},
+                                                    {"<u8", labels_of<std::uint64_t>}}};
 
 /// "(1, 28, 28)", as NumPy writes shapes.
 std::string shape_text(std::span<const std::uint32_t> shape) {
@@ -203,7 +222,7 @@ Array read_npy_array(ByteStream& stream) {
     if (format == array_formats.end()) {
         throw InputError(
             fmt::format("{}: element type is '{}'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', "
-                        "'<i2', '<i4' or '<i8'",
+                        "'<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
                         stream.file(), header.descr));
     }
     const std::uint64_t limit = max_input_bytes / format->bytes;
@@ -261,17 +280,14 @@ std::vector<std::uint32_t> read_npy_labels(ByteStream& stream) {
     const std::uint32_t count = header.shape[0];
     if (count == 0)
         throw InputError(fmt::format("{}: label count is 0; it must be at least 1", stream.file()));
-    std::vector<std::uint32_t> labels;
-    if (header.descr == "|u1") {
-        labels = read_integers<std::uint8_t>(stream, count);
-    } else if (header.descr == "<i4") {
-        labels = read_integers<std::int32_t>(stream, count);
-    } else if (header.descr == "<i8") {
-        labels = read_integers<std::int64_t>(stream, count);
-    } else {
-        throw InputError(fmt::format("{}: element type is '{}'; labels have '|u1', '<i4' or '<i8'",
-                                     stream.file(), header.descr));
+    const auto format = std::ranges::find(label_formats, header.descr, &LabelFormat::descr);
+    if (format == label_formats.end()) {
+        throw InputError(
+            fmt::format("{}: element type is '{}'; labels are integers: '|u1', '|i1', '<i2', '<u2', '<i4', "
+                        "'<u4', '<i8' or '<u8'",
+                        stream.file(), header.descr));
     }
+    std::vector<std::uint32_t> labels = format->read(stream, count);
     stream.expect_end("last label");
     return labels;
 }

@@ -107,6 +107,16 @@ TEST_CASE("Integers of a network keep their type", "[input][array]") {
     CHECK(type_of(bytes.values) == DataType::Int8);
     CHECK(bytes.pixels() == nullptr);
     CHECK(bytes.floats() == nullptr);
+    const auto one = [](const char* type, auto number) {
+        const std::string file = files::npy(type, "(1, 1)", files::repeated(number, 1));
+        return parse_images(Bytes(file.begin(), file.end()), "a.npy", {.shape = {1}}).values;
+    };
+    CHECK(one("<u2", std::uint16_t{65535}) == Values(std::vector<std::uint16_t>{65535}));
+    CHECK(one("<i2", std::int16_t{-32768}) == Values(std::vector<std::int16_t>{-32768}));
+    CHECK(one("<u4", std::uint32_t{2147483647}) == Values(std::vector<std::int32_t>{2147483647}));
+    CHECK(one("<u8", std::uint64_t{2147483647}) == Values(std::vector<std::int32_t>{2147483647}));
+    CHECK(error_of([&] { one("<u4", std::uint32_t{2147483648}); }) ==
+          "a.npy: value 0 is 2147483648; it must fit in 32 bits");
     const std::string longs = files::npy("<i8", "(2,)", files::repeated(std::int64_t{1} << 31U, 2));
     CHECK(error_of([&] { parse_images(Bytes(longs.begin(), longs.end()), "a.npy"); }) ==
           "a.npy: value 0 is 2147483648; it must fit in 32 bits");

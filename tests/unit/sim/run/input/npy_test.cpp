@@ -98,6 +98,20 @@ TEST_CASE("NPY labels of three integer types", "[input][npy]") {
     CHECK(parse_labels(npy("<i8", "(3,)", i8({7, 0, 9})), "l.npy") == expected);
 }
 
+TEST_CASE("NPY labels of every integer type have its largest number", "[input][npy]") {
+    const auto of_largest = []<typename T>(T largest, const char* type) {
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&largest);
+        return parse_labels(npy(type, "(1,)", {bytes, bytes + sizeof(T)}), "l").front();
+    };
+    CHECK(of_largest(std::int8_t{127}, "|i1") == 127);
+    CHECK(of_largest(std::uint8_t{255}, "|u1") == 255);
+    CHECK(of_largest(std::int16_t{32767}, "<i2") == 32767);
+    CHECK(of_largest(std::uint16_t{65535}, "<u2") == 65535);
+    CHECK(of_largest(std::int32_t{2147483647}, "<i4") == 2147483647);
+    CHECK(of_largest(std::uint32_t{4294967295}, "<u4") == 4294967295);
+    CHECK(of_largest(std::uint64_t{4294967295}, "<u8") == 4294967295);
+}
+
 TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     CHECK(parse_labels(npy("<i8", "(1,)", i8({most})), "l") == std::vector<std::uint32_t>{0xFFFFFFFF});
@@ -110,12 +124,13 @@ TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
 
 TEST_CASE("NPY types and shapes that are not supported are named in the error", "[input][npy]") {
     CHECK(error_of([] { parse_images(npy(">f4", "(1, 1)", counted(4)), "a"); }) ==
-          "a: element type is '>f4'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<i4' or "
-          "'<i8'");
-    CHECK(error_of([] { parse_images(npy("<u4", "(1, 1)", counted(4)), "a"); }).find("'<u4'") !=
+          "a: element type is '>f4'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<u2', "
+          "'<i4', '<u4', '<i8' or '<u8'");
+    CHECK(error_of([] { parse_images(npy("<c8", "(1, 1)", counted(8)), "a"); }).find("'<c8'") !=
           std::string::npos);
     CHECK(error_of([] { parse_labels(npy("<f4", "(1,)", counted(4)), "l"); }) ==
-          "l: element type is '<f4'; labels have '|u1', '<i4' or '<i8'");
+          "l: element type is '<f4'; labels are integers: '|u1', '|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or "
+          "'<u8'");
     CHECK(error_of([] { parse_images(npy("|u1", "(4,)", counted(4)), "a"); }) ==
           "a: shape has 1 dimensions; images have 2 (H, W), 3 (N, H, W) or 4 (N, H, W, C)");
     CHECK(error_of([] { parse_images(npy("|u1", "()", {1}), "a"); }).find("has 0 dimensions") !=
