@@ -4,6 +4,7 @@
 #include <muParser.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstddef>
 #include <deque>
@@ -47,6 +48,12 @@ double not_of(double value) {
     return value == 0.0 ? 1.0 : 0.0;
 }
 
+/// Whether some operation since `std::feclearexcept` had no finite result: a division by zero, a logarithm of
+/// 0, a root of a negative number, a sum beyond double. Its result may be compared and so be lost.
+bool lost_a_value() {
+    return std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW) != 0;
+}
+
 /// Whether the text assigns: muParser's "=" would change the value of a name.
 bool assigns(std::string_view text) {
     constexpr std::string_view before = "=<>!";
@@ -73,6 +80,8 @@ Expression::Expression(std::string text) : parts_(std::make_unique<Parts>()) {
         parser.DefineFun("round", round_of);
         parser.DefineFun("mod", mod_of);
         parser.DefineInfixOprt("!", not_of);
+        // Otherwise 1 / 0 > 2 would be computed here once, and no evaluation would divide.
+        parser.EnableOptimizer(false);
         parser.SetVarFactory(
             [](const char*, void* places) {
                 return &static_cast<std::deque<double>*>(places)->emplace_back(1.0);
@@ -107,12 +116,13 @@ const std::vector<std::string>& Expression::names() const {
 double Expression::value(std::span<const double> values) const {
     for (std::size_t i = 0; i < parts_->by_name.size(); ++i) *parts_->by_name[i] = values[i];
     double value = 0.0;
+    std::feclearexcept(FE_ALL_EXCEPT);
     try {
         value = parts_->parser.Eval();
     } catch (const mu::Parser::exception_type& error) {
         throw ExpressionError(fmt::format("\"{}\": {}", parts_->text, rule_of(error)));
     }
-    if (!std::isfinite(value)) {
+    if (!std::isfinite(value) || lost_a_value()) {
         throw ExpressionError(fmt::format("\"{}\": it has no value here; a division by zero?", parts_->text));
     }
     return value;

@@ -31,8 +31,9 @@ public:
     const std::string& text() const;
     /// The names in it, each once, sorted.
     const std::vector<std::string>& names() const;
-    /// The value with these values of the names, in their order. Throws ExpressionError where the formula has
-    /// no value, as 1 / 0.
+    /// The value with these values of the names, in their order. Throws ExpressionError where the formula, or
+    /// a part of it that is computed, has no value, as 1 / 0 > 2. Both sides of && and || are computed; of
+    /// a ? b : c, only the side that is chosen.
     double value(std::span<const double> values) const;
 
 private:

@@ -38,6 +38,21 @@ TEST_CASE("A broken formula is refused with its rule") {
     refused("a = 3", "\"==\" compares");
     refused("1 / 0", "no value");
     refused("sqrt(0 - a)", "no value");
+    // Comparisons and logic give finite numbers of what has no value.
+    refused("1 / 0 > 2", "no value");
+    refused("1 / 0", "no value");
+    refused("a / (a - b) >= 3", "no value");
+    refused("(a - b) / (a - b) != 0", "no value");
+    refused("!(a / (a - b))", "no value");
+    refused("a / (a - b) && 1", "no value");
+    refused("a / (a - b) ? 5 : 6", "no value");
+    refused("1 / (a / (a - b)) == 0", "no value");
+    refused("min(a / (a - b), 2)", "no value");
+    refused("mod(7, a - b) < 3", "no value");
+    refused("log2(a - b) < 3", "no value");
+    refused("exp(1000 * a) > 1", "no value");
+    CHECK(value("a > b ? a / (a - b) : 7", {1.0, 1.0}) == 7.0);
+    CHECK(value("a / 3 > 0.25", {1.0}) == 1.0);
     refused("a;b", "unexpected");
     CHECK_NOTHROW(value("a == 3", {1.0}));
     CHECK_NOTHROW(value("a <= 3", {1.0}));
