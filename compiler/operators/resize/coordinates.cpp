@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace systole::operators {
@@ -14,8 +15,8 @@ std::size_t clamped_element(std::int64_t element, std::size_t extent) {
 }
 
 /// The place in the input of an element of the result, in float32 as the runtimes compute it: TFLite
-/// multiplies by the quotient of the extents, ONNX divides by the scale.
-float coordinate(const AxisResize& axis, std::size_t element) {
+/// multiplies by the quotient of the extents, ONNX Runtime divides by the scale.
+float float_place(const AxisResize& axis, std::size_t element) {
     const auto x = static_cast<float>(element);
     const auto input = static_cast<float>(axis.input);
     const auto output = static_cast<float>(axis.output);
@@ -34,12 +35,7 @@ float coordinate(const AxisResize& axis, std::size_t element) {
     if (axis.coordinates == "tf_half_pixel_for_nn") return scaled(x + half);
     if (axis.coordinates == "asymmetric") return scaled(x);
     if (axis.coordinates == "align_corners") {
-        if (axis.output == 1) return 0.0F;
-        // ONNX counts with the fraction of an element that a scale leaves over.
-        constexpr float rounding = 1e-3F;
-        const float scaled_extent = input * axis.scale;
-        if (scaled_extent - output < rounding) return x * ((input - 1.0F) / (output - 1.0F));
-        return x * (input - 1.0F) / (scaled_extent - 1.0F);
+        return axis.output == 1 ? 0.0F : x * ((input - 1.0F) / (output - 1.0F));
     }
     throw std::logic_error("unknown coordinates: " + axis.coordinates);
 }
@@ -52,8 +48,102 @@ std::int64_t nearest_element(const AxisResize& axis, float place) {
         return static_cast<std::int64_t>(axis.scale < 1.0F ? std::ceil(place) : std::floor(place));
     }
     if (axis.nearest == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(place - half));
-    if (axis.nearest == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(place + half));
+    // As TFLite rounds. floor(place + 0.5) takes 1 for the float below 0.5, as their sum is rounded to 1.
+    if (axis.nearest == "round_prefer_ceil") return static_cast<std::int64_t>(std::round(place));
     throw std::logic_error("unknown rule for the nearest element: " + axis.nearest);
+}
+
+// NOLINTNEXTLINE(modernize-use-using): __extension__ goes with typedef alone.
+__extension__ typedef __int128 Integer;  // products of extents, and of the parts of a scale, need 120 bits
+
+/// A number as numerator / denominator; the denominator is above 0.
+struct Fraction {
+    Integer numerator = 0;
+    Integer denominator = 1;
+};
+
+/// Output by input: what a float32 is exactly, or the quotient of the extents.
+Fraction scale_of(const AxisResize& axis) {
+    if (axis.scale == 0.0F) {
+        return {static_cast<Integer>(axis.output), static_cast<Integer>(axis.input)};
+    }
+    constexpr int mantissa_bits = std::numeric_limits<float>::digits;
+    int exponent = 0;
+    const float mantissa = std::frexp(axis.scale, &exponent);
+    exponent -= mantissa_bits;
+    const auto numerator = static_cast<Integer>(std::ldexp(mantissa, mantissa_bits));
+    if (exponent >= 0) return {numerator << exponent, 1};
+    return {numerator, Integer{1} << -exponent};
+}
+
+/// The place in the input of an element of the result, by the formulas of ONNX's Resize.
+Fraction exact_place(const AxisResize& axis, std::size_t element) {
+    const auto [p, q] = scale_of(axis);
+    const auto x = static_cast<Integer>(element);
+    const auto input = static_cast<Integer>(axis.input);
+    const auto output = static_cast<Integer>(axis.output);
+    const Integer twice_center = 2 * x + 1;
+    if (axis.coordinates == "half_pixel") return {twice_center * q - p, 2 * p};
+    if (axis.coordinates == "pytorch_half_pixel") {
+        return output > 1 ? Fraction{twice_center * q - p, 2 * p} : Fraction{};
+    }
+    if (axis.coordinates == "half_pixel_symmetric") {
+        return {(twice_center - output) * q + (input - 1) * p, 2 * p};
+    }
+    if (axis.coordinates == "tf_half_pixel_for_nn") return {twice_center * q, 2 * p};
+    if (axis.coordinates == "asymmetric") return {x * q, p};
+    if (axis.coordinates == "align_corners") {
+        // The result's extent counts here with the fraction of an element that a scale leaves over.
+        const Integer steps = input * p - q;
+        return steps > 0 ? Fraction{x * (input - 1) * q, steps} : Fraction{};
+    }
+    throw std::logic_error("unknown coordinates: " + axis.coordinates);
+}
+
+/// A place as an element of the input, which may be one before the first or behind the last, and what is
+/// left over: from 0 to below 1.
+struct Split {
+    std::int64_t element = 0;
+    Fraction rest;
+};
+
+Split split(const Fraction& place) {
+    Integer below = place.numerator / place.denominator;
+    Integer rest = place.numerator % place.denominator;
+    if (rest < 0) {
+        rest += place.denominator;
+        --below;
+    }
+    return {static_cast<std::int64_t>(below), {rest, place.denominator}};
+}
+
+std::int64_t nearest_element(const AxisResize& axis, const Fraction& place) {
+    const auto [below, rest] = split(place);
+    const Integer twice = 2 * rest.numerator;
+    const auto one_more_if = [below = below](bool is_behind) { return below + (is_behind ? 1 : 0); };
+    if (axis.nearest == "floor") return below;
+    if (axis.nearest == "ceil") return one_more_if(twice > 0);
+    if (axis.nearest == "ceil_where_shrinking") return one_more_if(twice > 0 && axis.scale < 1.0F);
+    if (axis.nearest == "round_prefer_floor") return one_more_if(twice > rest.denominator);
+    if (axis.nearest == "round_prefer_ceil") return one_more_if(twice >= rest.denominator);
+    throw std::logic_error("unknown rule for the nearest element: " + axis.nearest);
+}
+
+/// The element of the input at or before a place, and the distance to it.
+struct Between {
+    std::int64_t element = 0;
+    float fraction = 0.0F;
+};
+
+Between between(const AxisResize& axis, std::size_t element) {
+    if (axis.is_exact) {
+        const auto [below, rest] = split(exact_place(axis, element));
+        return {below, static_cast<float>(static_cast<double>(rest.numerator) /
+                                          static_cast<double>(rest.denominator))};
+    }
+    const float place = float_place(axis, element);
+    const float below = std::floor(place);
+    return {static_cast<std::int64_t>(below), place - below};
 }
 
 /// The weights of the four elements around a place that is `fraction` behind the second (Keys 1981).
@@ -81,7 +171,9 @@ const std::vector<std::string>& nearest_modes() {
 std::vector<std::vector<Tap>> nearest_taps(const AxisResize& axis) {
     std::vector<std::vector<Tap>> taps;
     for (std::size_t i = 0; i < axis.output; ++i) {
-        taps.push_back({{clamped_element(nearest_element(axis, coordinate(axis, i)), axis.input), 1.0F}});
+        const std::int64_t element = axis.is_exact ? nearest_element(axis, exact_place(axis, i))
+                                                   : nearest_element(axis, float_place(axis, i));
+        taps.push_back({{clamped_element(element, axis.input), 1.0F}});
     }
     return taps;
 }
@@ -89,10 +181,7 @@ std::vector<std::vector<Tap>> nearest_taps(const AxisResize& axis) {
 std::vector<std::vector<Tap>> linear_taps(const AxisResize& axis) {
     std::vector<std::vector<Tap>> taps;
     for (std::size_t i = 0; i < axis.output; ++i) {
-        const float place = coordinate(axis, i);
-        const float below = std::floor(place);
-        const float fraction = place - below;
-        const auto first = static_cast<std::int64_t>(below);
+        const auto [first, fraction] = between(axis, i);
         const std::size_t lower = clamped_element(first, axis.input);
         const std::size_t upper = clamped_element(first + 1, axis.input);
         if (fraction == 0.0F || lower == upper) {
@@ -107,13 +196,12 @@ std::vector<std::vector<Tap>> linear_taps(const AxisResize& axis) {
 std::vector<std::vector<Tap>> cubic_taps(const AxisResize& axis) {
     std::vector<std::vector<Tap>> taps;
     for (std::size_t i = 0; i < axis.output; ++i) {
-        const float place = coordinate(axis, i);
-        const float below = std::floor(place);
-        const std::array<float, 4> weights = cubic_weights(place - below, axis.cubic);
+        const auto [second, fraction] = between(axis, i);
+        const std::array<float, 4> weights = cubic_weights(fraction, axis.cubic);
         std::vector<Tap> element;
         float sum = 0.0F;
         for (std::size_t k = 0; k < weights.size(); ++k) {
-            const std::int64_t source = static_cast<std::int64_t>(below) - 1 + static_cast<std::int64_t>(k);
+            const std::int64_t source = second - 1 + static_cast<std::int64_t>(k);
             const bool is_outside = source < 0 || source >= static_cast<std::int64_t>(axis.input);
             const float weight = is_outside && axis.exclude_outside ? 0.0F : weights.at(k);
             element.push_back({clamped_element(source, axis.input), weight});

@@ -24,6 +24,7 @@ struct ResizeRule {
     Reals scales = {};
     double cubic = -0.75;
     bool exclude_outside = false;
+    bool is_exact = false;
 };
 
 ir::Results append_resize(ir::LayerReader& layer, ir::ValueId input, const Integers& extents,
@@ -40,7 +41,8 @@ ir::Results append_resize(ir::LayerReader& layer, ir::ValueId input, const Integ
                         {"nearest", rule.nearest},
                         {"scales", rule.scales},
                         {"cubic", rule.cubic},
-                        {"exclude_outside", std::int64_t{rule.exclude_outside ? 1 : 0}}},
+                        {"exclude_outside", std::int64_t{rule.exclude_outside ? 1 : 0}},
+                        {"exact", std::int64_t{rule.is_exact ? 1 : 0}}},
                        {input});
 }
 
@@ -69,7 +71,8 @@ ResizeRule rule_of_mode(const ir::LayerReader& layer) {
     return rule;
 }
 
-/// Upsample, and Resize of operator set 10: scales only; coordinates are asymmetric.
+/// Upsample, and Resize of operator set 10: scales only; coordinates are asymmetric. Only ONNX Runtime
+/// defines them, which divides in float32.
 ir::Results read_scaled(ir::LayerReader& layer) {
     const ir::ValueId input = input_of(layer, 0);
     const ir::Shape shape = layer.value(input).shape;
@@ -116,6 +119,7 @@ ir::Results read_onnx_resize(ir::LayerReader& layer) {
     layer.require_text("keep_aspect_ratio_policy", "stretch");
     rule.cubic = layer.number("cubic_coeff_a", static_cast<float>(rule.cubic));
     rule.exclude_outside = flag_of(layer, "exclude_outside", false);
+    rule.is_exact = true;
     const auto scales = constant_reals_if_any(layer, 2);
     if (scales && !scales->empty()) {
         rule.scales = for_all_axes(layer, *scales, Reals(shape.rank(), 1.0));
@@ -123,11 +127,7 @@ ir::Results read_onnx_resize(ir::LayerReader& layer) {
     }
     const auto sizes = constant_integers_if_any(layer, 3);
     if (!sizes || sizes->empty()) layer.fail("its scales or its sizes must be given");
-    const Integers extents = for_all_axes(layer, *sizes, extents_of(shape));
-    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-        rule.scales.push_back(double{static_cast<float>(extents[axis]) / static_cast<float>(shape[axis])});
-    }
-    return append_resize(layer, input, extents, rule);
+    return append_resize(layer, input, for_all_axes(layer, *sizes, extents_of(shape)), rule);
 }
 
 ir::Results read_tflite_resize(ir::LayerReader& layer, const std::string& mode) {

@@ -57,7 +57,7 @@ FixedPlace fixed_place(const AxisResize& axis, std::size_t element) {
     return {place, std::max(place / place_one, 0), std::min((place + place_one - 1) / place_one, input - 1)};
 }
 
-/// The same in float32, of uint8.
+/// The same in float32, of uint8 and float32.
 struct FloatPlace {
     float place = 0.0F;
     std::int32_t lower = 0;
@@ -88,14 +88,26 @@ std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const Fixe
     return static_cast<std::int32_t>((sum + (sum > 0 ? one / 2 : -one / 2)) / one);
 }
 
-std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const FloatPlace& y,
-                          const FloatPlace& x) {
+float interpolated(const std::array<float, 4>& corners, const FloatPlace& y, const FloatPlace& x) {
     const float up = y.place - static_cast<float>(y.lower);
     const float right = x.place - static_cast<float>(x.lower);
-    const auto corner = [&](std::size_t i) { return static_cast<float>(corners.at(i)); };
-    const float sum = corner(0) * (1 - up) * (1 - right) + corner(1) * up * (1 - right) +
-                      corner(2) * (1 - up) * right + corner(3) * up * right + 0.5F;
-    return static_cast<std::int32_t>(sum);
+    return corners[0] * (1 - up) * (1 - right) + corners[1] * up * (1 - right) +
+           corners[2] * (1 - up) * right + corners[3] * up * right;
+}
+
+std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const FloatPlace& y,
+                          const FloatPlace& x) {
+    std::array<float, 4> reals{};
+    std::ranges::transform(corners, reals.begin(),
+                           [](std::int32_t corner) { return static_cast<float>(corner); });
+    return static_cast<std::int32_t>(interpolated(reals, y, x) + 0.5F);
+}
+
+/// Height and width of images between others.
+bool resizes_images(const ir::NodeView& node) {
+    const ir::Shape& from = node.input().shape;
+    const ir::Shape& to = node.output().shape;
+    return from.rank() == 4 && from[0] == to[0] && from[3] == to[3];
 }
 
 class Resize final : public Operator {
@@ -123,12 +135,18 @@ public:
              .meaning = "the element at a place between two: " + ir::joined(nearest_modes()),
              .absent = std::string("floor")},
             {.name = "scales",
-             .meaning = "result by input, by axis, where that is not the quotient of the extents in float32",
+             .meaning = "result by input, by axis, in float32, where that is not the quotient of the extents",
              .absent = std::vector<double>{},
              .minimum = 0},
             {.name = "cubic", .meaning = "the coefficient of cubic interpolation", .absent = -0.75},
             {.name = "exclude_outside",
              .meaning = "1: elements outside the input do not count in cubic interpolation",
+             .absent = std::int64_t{0},
+             .minimum = 0,
+             .maximum = 1},
+            {.name = "exact",
+             .meaning = "1: places in the input are exact, as in ONNX since operator set 11; 0: they are "
+                        "computed in float32, as in TFLite",
              .absent = std::int64_t{0},
              .minimum = 0,
              .maximum = 1}};
@@ -161,6 +179,7 @@ public:
         if (extents.size() != shape.rank() || (scales != 0 && scales != shape.rank())) {
             throw ModelError(fmt::format("its shape and its scales must have {} numbers", shape.rank()));
         }
+        require_scales(node);
         require_one_of(node.node().text("mode"), {"nearest", "linear", "cubic"});
         require_one_of(node.node().text("coordinates"), coordinate_modes());
         require_one_of(node.node().text("nearest"), nearest_modes());
@@ -178,12 +197,10 @@ public:
     void check_types(const ir::NodeView& node) const override {
         require_one_kind(node);
         if (node.input().type == DataType::Float32 || node.node().text("mode") == "nearest") return;
-        const ir::Shape& from = node.input().shape;
-        const ir::Shape& to = node.output().shape;
-        const bool is_image = from.rank() == 4 && from[0] == to[0] && from[3] == to[3];
-        if (!is_integer(node.input().type) || node.node().text("mode") != "linear" || !is_image) {
+        if (!is_integer(node.input().type) || node.node().text("mode") != "linear" || !resizes_images(node) ||
+            is_exact(node)) {
             throw ModelError(
-                "of integers, it resizes height and width of images, to the nearest or linearly");
+                "of integers, it resizes height and width of images, to the nearest or, in TFLite, linearly");
         }
     }
     /// The nearest elements stay as they are stored.
@@ -201,6 +218,9 @@ public:
             std::uint8_t* const to = call.output<std::uint8_t>() + image * to_bytes;
             if (call.node.node().text("mode") == "nearest") {
                 take_nearest(call.node, from, to);
+            } else if (input.type == DataType::Float32 && interpolates_as_tflite(call.node)) {
+                interpolate_images<float, FloatPlace>(call.node, reinterpret_cast<const float*>(from),
+                                                      reinterpret_cast<float*>(to), float_place);
             } else if (input.type == DataType::Float32) {
                 interpolate_floats(call.node, reinterpret_cast<const float*>(from),
                                    reinterpret_cast<float*>(to));
@@ -219,6 +239,19 @@ private:
     static const std::vector<double>& scales_of(const ir::NodeView& node) {
         return std::get<std::vector<double>>(node.node().attributes.at(scales_position));
     }
+    static bool is_exact(const ir::NodeView& node) { return node.node().integer("exact") != 0; }
+    /// Whether the node is a linear one as TFLite has it; floats then are combined in its kernel's order.
+    static bool interpolates_as_tflite(const ir::NodeView& node) {
+        return node.node().text("mode") == "linear" && !is_exact(node) && scales_of(node).empty() &&
+               resizes_images(node);
+    }
+    static void require_scales(const ir::NodeView& node) {
+        if (!is_exact(node)) return;
+        for (const double scale : scales_of(node)) {
+            if (scale >= least_exact_scale && scale <= most_exact_scale) continue;
+            throw ModelError(fmt::format("a scale is {}; it must be from 2^-32 to 2^32", scale));
+        }
+    }
     static void require_one_of(const std::string& word, const std::vector<std::string>& known) {
         if (std::ranges::find(known, word) != known.end()) return;
         throw ModelError(fmt::format("{} must be one of {}", ir::quoted(word), ir::joined(known)));
@@ -229,6 +262,7 @@ private:
         return {.input = node.input().shape[axis],
                 .output = node.output().shape[axis],
                 .scale = scales.empty() ? 0.0F : static_cast<float>(scales[axis]),
+                .is_exact = is_exact(node),
                 .coordinates = node.node().text("coordinates"),
                 .nearest = node.node().text("nearest"),
                 .cubic = static_cast<float>(node.node().real("cubic")),
@@ -287,18 +321,24 @@ private:
     template <typename Place, typename FindPlace>
     static void interpolate_integers(const ir::NodeView& node, const std::uint8_t* from, std::uint8_t* to,
                                      const FindPlace& find_place) {
+        std::vector<std::int32_t> numbers(node.input().shape.elements());
+        widen(from, node.input().type, numbers);
+        std::vector<std::int32_t> resized(node.output().shape.elements());
+        interpolate_images<std::int32_t, Place>(node, numbers.data(), resized.data(), find_place);
+        narrow(resized, node.input().type, to);
+    }
+
+    /// As TFLite's kernels: each element from the four around its place.
+    template <typename Number, typename Place, typename FindPlace>
+    static void interpolate_images(const ir::NodeView& node, const Number* from, Number* to,
+                                   const FindPlace& find_place) {
         const ir::Shape& input = node.input().shape;
         const ir::Shape& result = node.output().shape;
-        const DataType type = node.input().type;
-        std::vector<std::int32_t> numbers(input.elements());
-        widen(from, type, numbers);
-        std::vector<std::int32_t> resized;
-        resized.reserve(result.elements());
         const AxisResize vertical = axis_resize(node, 1);
         const AxisResize horizontal = axis_resize(node, 2);
         const std::size_t channels = input[3];
         for (std::size_t batch = 0; batch < input[0]; ++batch) {
-            const std::int32_t* const image = numbers.data() + batch * input[1] * input[2] * channels;
+            const Number* const image = from + batch * input[1] * input[2] * channels;
             for (std::size_t row = 0; row < result[1]; ++row) {
                 const Place y = find_place(vertical, row);
                 for (std::size_t column = 0; column < result[2]; ++column) {
@@ -311,13 +351,13 @@ private:
                     const std::array corners{pixel(y.lower, x.lower), pixel(y.upper, x.lower),
                                              pixel(y.lower, x.upper), pixel(y.upper, x.upper)};
                     for (std::size_t c = 0; c < channels; ++c) {
-                        resized.push_back(
-                            interpolated({corners[0][c], corners[1][c], corners[2][c], corners[3][c]}, y, x));
+                        const std::array<Number, 4> numbers{corners[0][c], corners[1][c], corners[2][c],
+                                                            corners[3][c]};
+                        *to++ = interpolated(numbers, y, x);
                     }
                 }
             }
         }
-        narrow(resized, type, to);
     }
 };
 

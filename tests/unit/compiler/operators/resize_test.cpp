@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "tests/support/file_nodes.h"
@@ -35,6 +39,107 @@ TEST_CASE("Resize takes the nearest element by each rule", "[compiler][operators
     CHECK(nearest("align_corners", "round_prefer_floor", 3) == Floats{1, 2, 4});
     CHECK(nearest("align_corners", "round_prefer_ceil", 3) == Floats{1, 3, 4});
     CHECK(nearest("tf_half_pixel_for_nn", "floor", 3) == Floats{1, 3, 4});
+}
+
+TEST_CASE("Resize finds every place between two elements exactly", "[compiler][operators]") {
+    // Places are n / d here, by the standard's formulas in integers.
+    constexpr std::int64_t most = 24;
+    const std::vector<std::string> rules{"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"};
+    const auto nearest = [](std::int64_t n, std::int64_t d, const std::string& rule) {
+        const std::int64_t below = (n - (n % d + d) % d) / d;
+        const std::int64_t twice = 2 * (n - below * d);
+        if (rule == "floor") return below;
+        if (rule == "ceil") return below + (twice > 0 ? 1 : 0);
+        if (rule == "round_prefer_floor") return below + (twice > d ? 1 : 0);
+        return below + (twice >= d ? 1 : 0);
+    };
+    const auto place = [](const std::string& way, std::int64_t x, std::int64_t in, std::int64_t out) {
+        if (way == "asymmetric") return std::pair(x * in, out);
+        if (way == "align_corners") {
+            return out == 1 ? std::pair(std::int64_t{0}, std::int64_t{1}) : std::pair(x * (in - 1), out - 1);
+        }
+        if (way == "tf_half_pixel_for_nn") return std::pair((2 * x + 1) * in, 2 * out);
+        if (way == "pytorch_half_pixel" && out == 1) return std::pair(std::int64_t{0}, std::int64_t{1});
+        return std::pair((2 * x + 1) * in - out, 2 * out);
+    };
+    for (const std::string& way :
+         std::vector<std::string>{"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric",
+                                  "tf_half_pixel_for_nn", "asymmetric", "align_corners"}) {
+        for (const std::string& rule : rules) {
+            for (std::int64_t in = 1; in <= most; ++in) {
+                Floats row;
+                for (std::int64_t i = 0; i < in; ++i) row.push_back(static_cast<float>(i));
+                for (std::int64_t out = 1; out <= most; ++out) {
+                    // An axis whose extent stays is not resized. By the formula, all would move by a half.
+                    if (way == "tf_half_pixel_for_nn" && in == out) continue;
+                    Floats expected;
+                    for (std::int64_t x = 0; x < out; ++x) {
+                        const auto [n, d] = place(way, x, in, out);
+                        expected.push_back(
+                            static_cast<float>(std::clamp<std::int64_t>(nearest(n, d, rule), 0, in - 1)));
+                    }
+                    CAPTURE(way, rule, in, out);
+                    REQUIRE(row_resized({{"coordinate_transformation_mode", way}, {"nearest_mode", rule}},
+                                        row, static_cast<std::int32_t>(out)) == expected);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("A scale is taken as the float32 that it is", "[compiler][operators]") {
+    const auto resized = [](const char* way, const char* rule, const Floats& row, float scale) {
+        return compute(onnx("Resize", {{"coordinate_transformation_mode", way}, {"nearest_mode", rule}}),
+                       {reals({static_cast<std::uint32_t>(row.size())}, row), absent(),
+                        constant(reals({1}, {scale}))})
+            .reals();
+    };
+    // 1 / 3 as float32 is a little more, so that 1 / (1 / 3) lies before the element 3.
+    CHECK(resized("asymmetric", "floor", {0, 1, 2, 3, 4, 5}, 1.0F / 3) == Floats{0, 2});
+    CHECK(resized("asymmetric", "ceil", {0, 1, 2, 3, 4, 5}, 1.0F / 3) == Floats{0, 3});
+    // 2.4 elements: x * 3 / 1.4.
+    CHECK(resized("align_corners", "floor", {0, 1, 2, 3}, 0.6F) == Floats{0, 2});
+    CHECK(resized("half_pixel", "round_prefer_ceil", {0, 1, 2, 3}, 0.5F) == Floats{1, 3});
+    CHECK(resized("half_pixel", "round_prefer_floor", {0, 1, 2, 3}, 0.5F) == Floats{0, 2});
+}
+
+TEST_CASE("TFLite's resizing is that of its kernels in float32", "[compiler][operators]") {
+    constexpr std::int32_t most = 70;
+    for (const std::string& corners : std::vector<std::string>{"", "align_corners", "half_pixel_centers"}) {
+        const bool is_aligned = corners == "align_corners";
+        const bool is_half = corners == "half_pixel_centers";
+        const nlohmann::json keys =
+            corners.empty() ? nlohmann::json::object() : nlohmann::json{{corners, true}};
+        for (std::int32_t in = 1; in <= most; ++in) {
+            Floats row;
+            for (std::int32_t i = 0; i < in; ++i) row.push_back(0.37F * static_cast<float>(i * i % 11));
+            const Tensor image = reals({1, 1, static_cast<std::uint32_t>(in), 1}, row);
+            for (std::int32_t out = 1; out <= most; out += 3) {
+                const float step = is_aligned && out > 1
+                                       ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                                       : static_cast<float>(in) / static_cast<float>(out);
+                Floats nearest;
+                Floats linear;
+                for (std::int32_t x = 0; x < out; ++x) {
+                    const auto at = [&](std::int32_t i) { return row[static_cast<std::size_t>(i)]; };
+                    const float place = (static_cast<float>(x) + (is_half ? 0.5F : 0.0F)) * step;
+                    const auto element =
+                        static_cast<std::int32_t>(is_aligned ? std::round(place) : std::floor(place));
+                    nearest.push_back(at(std::min(element, in - 1)));
+                    const float between = is_half ? place - 0.5F : place;
+                    const auto left = std::max(static_cast<std::int32_t>(std::floor(between)), 0);
+                    const auto right = std::min(static_cast<std::int32_t>(std::ceil(between)), in - 1);
+                    const float part = between - static_cast<float>(left);
+                    linear.push_back(at(left) * (1 - part) + at(right) * part);
+                }
+                CAPTURE(corners, in, out);
+                REQUIRE(compute(tflite("RESIZE_NEAREST_NEIGHBOR", keys), {image, list({1, out})}).reals() ==
+                        nearest);
+                // The kernel adds the products with 0 of another line, which changes no bits.
+                REQUIRE(compute(tflite("RESIZE_BILINEAR", keys), {image, list({1, out})}).reals() == linear);
+            }
+        }
+    }
 }
 
 TEST_CASE("Resize interpolates linearly in each kind of coordinates", "[compiler][operators]") {
