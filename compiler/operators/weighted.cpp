@@ -64,24 +64,6 @@ void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantiz
                                             {channels}, DataType::Int32, std::move(bias_values)));
 }
 
-bool has_single_rounding(const ir::Node& node) {
-    return node.integer("single_rounding") != 0;
-}
-
-/// The multiplier whose product is not shifted to the right, and so is rounded once. Below some scale, too
-/// few of its bits are left: then the second rounding of the other form changes fewer results.
-FixedPoint rounded_once(double scale, DataType result) {
-    const FixedPoint normalized = fixed_point_of(scale);
-    if (normalized.shift >= 0) return normalized;
-    const auto multiplier = static_cast<std::int32_t>(std::lround(std::ldexp(scale, shift_limit)));
-    // Both in units of the result: half of the multiplier's last bit, times the largest result; and half of
-    // what the shift removes.
-    const double largest = highest_of(result) - lowest_of(result);
-    const double lost_by_bits = largest / 2.0 / multiplier;
-    const double lost_by_rounding = std::ldexp(1.0, normalized.shift - 1);
-    return multiplier != 0 && lost_by_bits < lost_by_rounding ? FixedPoint{multiplier, 0} : normalized;
-}
-
 /// The multiplier of each output channel.
 std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     double input_scale = 0.0;
@@ -339,14 +321,6 @@ void SumRounding::store_wide(const std::vector<std::int32_t>& upper, const std::
 ir::AttributeDeclaration wide_sums_attribute() {
     return {.name = "wide_sums",
             .meaning = "1: of int16, sums have 64 bits and are scaled by 16 bits, rounded once, as in TFLite",
-            .absent = std::int64_t{0},
-            .minimum = 0,
-            .maximum = 1};
-}
-
-ir::AttributeDeclaration single_rounding_attribute() {
-    return {.name = "single_rounding",
-            .meaning = "1: scaled sums are rounded once, as in ONNX; 0: as in TFLite",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};

@@ -25,9 +25,8 @@
 /// weights of 16 bits: it streams such layers at half its rate. With the attribute `wide_sums` (inputs of 16
 /// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 ///
-/// TFLite's multiplier has 31 bits, and the shift to the right after it rounds a second time. With the
-/// attribute `single_rounding`, the multiplier is smaller instead of the shift, and the product is rounded
-/// once, as in ONNX; the scales' quotient then has float32.
+/// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once, as in
+/// ONNX; the scales' quotient then has float32.
 namespace systole::operators {
 
 /// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
@@ -79,8 +78,6 @@ private:
 /// The attribute `wide_sums`.
 ir::AttributeDeclaration wide_sums_attribute();
 bool has_wide_sums(const ir::Node& node);
-/// The attribute `single_rounding`.
-ir::AttributeDeclaration single_rounding_attribute();
 
 /// Numbers of 16 bits as upper * 256 + lower, with lower from 0 to 255: sums of products with either fit in
 /// 32 bits.

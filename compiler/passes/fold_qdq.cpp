@@ -289,8 +289,8 @@ private:
         };
         if (has_weights) {
             if (data != 1 || !integer_constants(work)) return give_up();
-            work.set("single_rounding", std::int64_t{1});
         }
+        if (has_weights || work.is("multiply")) work.set("single_rounding", std::int64_t{1});
         if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
         work.outputs = {result};
         if (!is_accepted(work)) return give_up();

@@ -1,6 +1,9 @@
 // The product of two tensors, element by element.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
@@ -23,6 +26,12 @@ public:
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {json_pairwise_layer("multiply"), tflite_pairwise_layer("multiply", "MUL"),
                 keras_chain("multiply", "Multiply"), onnx_pair("multiply", "Mul")};
+    }
+
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
+                                                                        single_rounding_attribute()};
+        return declarations;
     }
 
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
@@ -53,14 +62,28 @@ public:
 
 protected:
     mapping::Elementwise work_of(const ir::NodeView& node) const override {
-        const double quotient =
-            scale_quotient(encoding_of(node.input(0)).scale, encoding_of(node.input(1)).scale,
-                           encoding_of(node.output()).scale);
         return {.operation = isa::VectorOperation::Multiply,
                 .a = {},
                 .b = {},
-                .result = fixed_point_of(quotient),
+                .result = multiplier_of(node),
                 .table = {}};
+    }
+
+private:
+    static FixedPoint multiplier_of(const ir::NodeView& node) {
+        const double a = encoding_of(node.input(0)).scale;
+        const double b = encoding_of(node.input(1)).scale;
+        const Encoding result = encoding_of(node.output());
+        if (!has_single_rounding(node.node())) return fixed_point_of(scale_quotient(a, b, result.scale));
+        // No product may leave 32 bits when it is shifted to the left. One of bytes has 17 bits, and more
+        // than 2^14 takes all but 0 to an end of the range; one of 16 bits has 31 and must not be shifted.
+        const double quotient = a * b / result.scale;
+        if (bytes_of(result.type) == 1) return rounded_once(std::min(quotient, 0x1p14), result.type);
+        if (!(quotient < 1.0)) {
+            throw ModelError(fmt::format(
+                "its scales ask for a multiplier of {}; of 16 bits, it must be below 1", quotient));
+        }
+        return rounded_once(quotient, result.type);
     }
 };
 

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <random>
 #include <tuple>
 
@@ -13,6 +15,7 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/file_order.h"
+#include "tests/support/random_runs.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 
 using namespace systole;
@@ -427,6 +430,119 @@ TEST_CASE("ONNX's QuantizeLinear rounds halves to even and DequantizeLinear take
     // 0.25 / 0.5 = 0.5 becomes 0, 0.75 / 0.5 = 1.5 becomes 2; the type ends at 255 and 0.
     CHECK(run_in_file_order(model.read(), {0.25F, 0.75F, 1000.0F, -1000.0F}) ==
           std::vector<float>{0.0F, 1.0F, 126.0F, -1.5F});
+}
+
+TEST_CASE("A product between scales is rounded once, as in float32, for every pair of bytes",
+          "[compiler][operators]") {
+    constexpr std::size_t bytes = 256;
+    // Two roundings would change some 300 results of a graph; what the multiplier's bits and float32 leave
+    // over are fewer than one of 100,000.
+    std::size_t others = 0;
+    const std::uint32_t graphs = tests::random_runs(12);
+    for (std::uint32_t seed = 1; seed <= graphs; ++seed) {
+        INFO("seed " << seed);
+        std::mt19937 generator(seed);
+        const auto real = [&](float from, float to) {
+            return std::uniform_real_distribution<float>(from, to)(generator);
+        };
+        const auto byte = [&] {
+            return static_cast<std::uint8_t>(std::uniform_int_distribution<>(0, 255)(generator));
+        };
+        const bool is_signed = seed % 2 == 0;
+        const auto type = is_signed ? TensorProto::INT8 : TensorProto::UINT8;
+        const float a = real(0.005F, 0.05F);
+        const float b = real(0.005F, 0.05F);
+        // At times, results of 1 and more steps of each product, up to such that leave only the ends.
+        const float multiplier = seed % 4 == 0 ? real(1.0F, 40.0F) : 1.0F / real(20.0F, 500.0F);
+        OnnxModel model;
+        model.input("a", {1, 16, 64, 64}, type).input("b", {1, 16, 64, 64}, type).output("y");
+        model.floats("sa", {}, {a}).floats("sb", {}, {b}).floats("s", {}, {a * b / multiplier});
+        model.raw<std::uint8_t>("za", type, {}, {byte()}).raw<std::uint8_t>("zb", type, {}, {byte()});
+        model.raw<std::uint8_t>("z", type, {}, {byte()});
+        model.node("DequantizeLinear", {"a", "sa", "za"}, {"x"});
+        model.node("DequantizeLinear", {"b", "sb", "zb"}, {"w"});
+        model.node("Mul", {"x", "w"}, {"m"});
+        if (seed % 3 == 0) model.node("Relu", {"m"}, {"r"});
+        model.node("QuantizeLinear", {seed % 3 == 0 ? "r" : "m", "s", "z"}, {"y"});
+        const ir::Graph graph = model.read();
+        const ir::Graph folded = passes::simplify(graph);
+        REQUIRE(folded.nodes.size() == 1);
+        CHECK(folded.nodes.front().integer("single_rounding") == 1);
+        std::vector<std::uint8_t> first;
+        std::vector<std::uint8_t> second;
+        for (std::size_t i = 0; i < bytes * bytes; ++i) {
+            first.push_back(static_cast<std::uint8_t>(i % bytes));
+            second.push_back(static_cast<std::uint8_t>(i / bytes));
+        }
+        const std::vector<std::span<const std::uint8_t>> inputs{first, second};
+        const auto expected = reference::run(graph, inputs, 1);
+        const auto given = reference::run(folded, inputs, 1);
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            const int distance = std::abs(int{given[0][i]} - int{expected[0][i]});
+            if (distance == 0) continue;
+            INFO("a " << int{first[i]} << ", b " << int{second[i]});
+            REQUIRE(distance == 1);
+            ++others;
+        }
+    }
+    INFO(others << " of " << graphs * bytes * bytes << " results differ");
+    CHECK(others * 100'000 <= graphs * bytes * bytes);
+}
+
+TEST_CASE("A product of 16 bits that a multiplier cannot express stays in float32", "[compiler][operators]") {
+    const auto folded = [](float scale) {
+        OnnxModel model(21);
+        model.input("a", {1, 4}, TensorProto::INT16).input("b", {1, 4}, TensorProto::INT16).output("y");
+        model.floats("one", {}, {1.0F}).floats("s", {}, {scale});
+        model.raw<std::int16_t>("z", TensorProto::INT16, {}, {0});
+        model.node("DequantizeLinear", {"a", "one", "z"}, {"x"});
+        model.node("DequantizeLinear", {"b", "one", "z"}, {"w"});
+        model.node("Mul", {"x", "w"}, {"m"});
+        model.node("QuantizeLinear", {"m", "s", "z"}, {"y"});
+        return passes::simplify(model.read());
+    };
+    const ir::Graph graph = folded(0.5F);
+    CHECK(graph.nodes.size() == 4);
+    CHECK(folded(1.5F).nodes.size() == 1);
+    // 2^30 * 2 has more than 32 bits.
+    const std::vector<std::int16_t> numbers{-32768, 32767, 3, -1};
+    const std::span<const std::uint8_t> stored(reinterpret_cast<const std::uint8_t*>(numbers.data()), 8);
+    const std::vector<std::span<const std::uint8_t>> inputs{stored, stored};
+    const auto outputs = reference::run(graph, inputs, 1);
+    const auto* const products = reinterpret_cast<const std::int16_t*>(outputs.front().data());
+    CHECK(std::vector<std::int16_t>(products, products + 4) ==
+          std::vector<std::int16_t>{32767, 32767, 18, 2});
+}
+
+TEST_CASE("ONNX's QuantizeLinear and DequantizeLinear know the whole range of each integer type",
+          "[compiler][operators]") {
+    const auto check = []<typename Number>(Number zero, TensorProto::DataType type) {
+        constexpr double least = std::numeric_limits<Number>::min();
+        constexpr double most = std::numeric_limits<Number>::max();
+        CAPTURE(type);
+        OnnxModel model(21);
+        model.input("x", {1, 6}).floats("s", {}, {0.25F}).raw<Number>("z", type, {}, {zero});
+        model.output("y").output("q");
+        model.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+        model.node("DequantizeLinear", {"q", "s", "z"}, {"y"});
+        const auto real = [&](double stored) { return static_cast<float>(0.25 * (stored - zero)); };
+        const std::vector<float> input{real(least), real(most), real((most + 1) / 2), 0.0F, -1e9F, 1e9F};
+        std::vector<float> expected{input.begin(), input.begin() + 4};
+        expected.push_back(real(least));
+        expected.push_back(real(most));
+        const std::span<const std::uint8_t> given(reinterpret_cast<const std::uint8_t*>(input.data()), 24);
+        const auto outputs = reference::run(model.read(), {&given, 1}, 1);
+        const auto* const reals = reinterpret_cast<const float*>(outputs[0].data());
+        CHECK(std::vector<float>(reals, reals + 6) == expected);
+        const auto* const stored = reinterpret_cast<const Number*>(outputs[1].data());
+        CHECK(stored[0] == std::numeric_limits<Number>::min());
+        CHECK(stored[1] == std::numeric_limits<Number>::max());
+        CHECK(stored[3] == zero);
+    };
+    check(std::uint8_t{200}, TensorProto::UINT8);
+    check(std::int8_t{-100}, TensorProto::INT8);
+    check(std::uint16_t{40000}, TensorProto::UINT16);
+    check(std::int16_t{-30000}, TensorProto::INT16);
 }
 
 TEST_CASE("ONNX's integer products give sums of 32 bits", "[compiler][operators]") {
