@@ -29,7 +29,8 @@ NOT_SUPPORTED = re.compile(r"not supported|does not support|unsupported|not one 
 ALLOWED_QUANTA = 0.001
 
 # Letters of Python's array for numpy's names of types.
-LETTERS = {"i1": "b", "u1": "B", "b1": "B", "i2": "h", "i4": "i", "i8": "q", "f4": "f", "f8": "d"}
+LETTERS = {"i1": "b", "u1": "B", "b1": "B", "i2": "h", "u2": "H", "i4": "i", "i8": "q"}
+LETTERS |= {"f4": "f", "f8": "d"}
 
 
 @dataclass

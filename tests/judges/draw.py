@@ -8,7 +8,13 @@ import numpy as np
 
 T = TypeVar("T")
 
-INTEGER_RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
+INTEGER_RANGES = {
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "int16": (-32768, 32767),
+    "uint16": (0, 65535),
+    "int32": (-(2**31), 2**31 - 1),
+}
 
 
 class Draw:
@@ -52,7 +58,10 @@ class Draw:
         if type_name == "float32":
             return self.floats(shape)
         low, high = INTEGER_RANGES[type_name]
-        return self.integers(shape, low, high, type_name)
+        values = self.integers(shape, low, high, type_name)
+        if values.size > 1:  # the ends of the range are where types differ
+            values.flat[0], values.flat[-1] = low, high
+        return values
 
     def batch(self) -> int:
         """The first extent of an image: nearly always 1."""

@@ -10,7 +10,7 @@ from cases import Arrays
 from draw import Draw
 
 # The version of the file's own format that came with each opset.
-IR_VERSIONS = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8}
+IR_VERSIONS = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 21: 10}
 
 
 class OnnxFile:
@@ -104,6 +104,8 @@ def _type(dtype: np.dtype) -> int:
         "float16": TensorProto.FLOAT16,
         "int8": TensorProto.INT8,
         "uint8": TensorProto.UINT8,
+        "int16": TensorProto.INT16,
+        "uint16": TensorProto.UINT16,
         "int32": TensorProto.INT32,
         "int64": TensorProto.INT64,
         "bool": TensorProto.BOOL,

@@ -24,22 +24,38 @@ def _operands(file: OnnxFile, draw: Draw, types: str, positive: bool = False) ->
     return tensors
 
 
-@onnx("Add", "float32", "float32", "float16", weight=2)
+def _integers(name: str, draw: Draw, types: str, file: OnnxFile) -> None:
+    """Integers over their whole range, of which the low bits of a result are kept."""
+    shape = draw.shape((1, 4), (1, 6))
+    other = draw.broadcast_from(shape) if draw.chance(0.4) else shape
+    tensors = [
+        file.input("a", draw.stored(shape, types)),
+        file.input("b", draw.stored(other, types)),
+    ]
+    file.node(name, tensors, "y")
+    file.output("y", types)
+
+
+def _real_or_integer(name: str, draw: Draw, types: str, file: OnnxFile) -> None:
+    if types == "int32":
+        return _integers(name, draw, types, file)
+    file.node(name, _operands(file, draw, types), "y")
+    file.output("y", real_type(types))
+
+
+@onnx("Add", "float32", "float32", "float16", "int32", weight=2)
 def add(draw: Draw, types: str, file: OnnxFile) -> None:
-    file.node("Add", _operands(file, draw, types), "y")
-    file.output("y", real_type(types))
+    _real_or_integer("Add", draw, types, file)
 
 
-@onnx("Sub")
+@onnx("Sub", "float32", "int32")
 def sub(draw: Draw, types: str, file: OnnxFile) -> None:
-    file.node("Sub", _operands(file, draw, types), "y")
-    file.output("y", "float32")
+    _real_or_integer("Sub", draw, types, file)
 
 
-@onnx("Mul", "float32", "float32", "float16", weight=2)
+@onnx("Mul", "float32", "float32", "float16", "int32", weight=2)
 def mul(draw: Draw, types: str, file: OnnxFile) -> None:
-    file.node("Mul", _operands(file, draw, types), "y")
-    file.output("y", real_type(types))
+    _real_or_integer("Mul", draw, types, file)
 
 
 @onnx("Div")
@@ -144,9 +160,18 @@ def erf(draw: Draw, types: str, file: OnnxFile) -> None:
     _function("Erf", draw, file, -3, 3)
 
 
-@onnx("Cast")
+CODES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6}
+
+
+@onnx("Cast", "float32", "uint8", "int8", "uint16", "int16", "int32", oldest=13, weight=2)
 def cast(draw: Draw, types: str, file: OnnxFile) -> None:
     """Real numbers become int32 (towards 0), and float32 again. Ours does not round to float16."""
+    if types != "float32":
+        # Integers over their whole range become real numbers, or others with their low bits.
+        to = draw.choice([name for name in CODES if name != types])
+        file.node("Cast", [file.input("x", draw.stored(draw.shape(), types))], "y", to=CODES[to])
+        file.output("y", to)
+        return
     x = file.input("x", draw.floats(draw.shape(), 20))
     kind = draw.integer(0, 2)
     if kind == 0:
@@ -171,4 +196,52 @@ def dropout(draw: Draw, types: str, file: OnnxFile) -> None:
     x = file.input("x", draw.floats(draw.shape()))
     attributes = {"ratio": 0.4} if file.opset < 12 else {}
     file.node("Dropout", [x], "y", **attributes)
+    file.output("y", "float32")
+
+
+COMPARISONS = ("Greater", "Less", "Equal", "GreaterOrEqual", "LessOrEqual")
+
+
+@onnx("Where", "float32", "int8", oldest=13, weight=4)
+def where(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Choices by numbers of which some are infinite or none: what is divided by 0, and roots.
+
+    A network of float32 that has them is not quantized; one whose inputs are integers runs.
+    """
+    shape = draw.shape((1, 4), (1, 6))
+
+    def real(name: str, values: np.ndarray, scale: float) -> str:
+        if types == "float32":
+            return file.input(name, values.astype(np.float32) * np.float32(scale))
+        parameters = [
+            file.constant(f"{name}_scale", np.array(scale, dtype=np.float32)),
+            file.constant(f"{name}_zero", np.array(0, dtype=np.int8)),
+        ]
+        return file.node("DequantizeLinear", [file.input(name, values), *parameters])
+
+    def number(name: str) -> str:
+        """Small integers, so that many are 0, equal, or opposite."""
+        return real(name, draw.integers(shape, -2, 2, "int8"), 1.0)
+
+    def any_number(index: int) -> str:
+        kind = draw.integer(0, 3)
+        if kind == 0:
+            return number(f"n{index}")
+        if kind == 1:
+            return file.node(draw.choice(["Sqrt", "Log"]), [number(f"r{index}")])
+        return file.node("Div", [number(f"a{index}"), number(f"b{index}")])
+
+    def truth(index: int) -> str:
+        kind = draw.integer(0, 6)
+        if kind == 0:
+            return file.node("Cast", [any_number(index)], to=9)
+        compared = [any_number(index), any_number(index + 1)]
+        result = file.node(draw.choice(COMPARISONS), compared)
+        return file.node("Not", [result]) if kind == 1 else result
+
+    condition = truth(0)
+    if draw.chance(0.4):
+        condition = file.node(draw.choice(["And", "Or", "Xor"]), [condition, truth(2)])
+    chosen = [real(name, draw.stored(shape, "int8"), 0.02) for name in ("chosen", "other")]
+    file.node("Where", [condition, *chosen], "y")
     file.output("y", "float32")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from draw import Draw
+from draw import INTEGER_RANGES, Draw
 from onnx_file import OnnxFile
 from onnx_operators.registry import onnx
 
@@ -20,19 +20,23 @@ def _parameters(
     return [scale, zero], attributes
 
 
-@onnx("QuantizeLinear", "uint8", "int8", oldest=10)
+@onnx("QuantizeLinear", "uint8", "int8", "uint16", "int16", oldest=10, weight=2)
 def quantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
     shape = draw.shape((2, 4), (1, 9))
     parameters, attributes = _parameters(draw, file, types, shape)
-    x = file.input("x", draw.floats(shape, 2))
+    # Over the whole range of the type, and beyond it.
+    low, high = INTEGER_RANGES[types]
+    x = file.input("x", draw.floats(shape, (high - low) * 0.005))
     file.node("QuantizeLinear", [x, *parameters], "y", **attributes)
     file.output("y", types)
 
 
-@onnx("DequantizeLinear", "uint8", "int8", oldest=10)
+@onnx("DequantizeLinear", "uint8", "int8", "uint16", "int16", "int32", oldest=10, weight=2)
 def dequantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
     shape = draw.shape((2, 4), (1, 9))
     parameters, attributes = _parameters(draw, file, types, shape)
+    if types == "int32":
+        parameters.pop()  # its zero point must be 0
     x = file.input("x", draw.stored(shape, types))
     file.node("DequantizeLinear", [x, *parameters], "y", **attributes)
     file.output("y", "float32")

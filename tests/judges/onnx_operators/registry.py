@@ -12,6 +12,8 @@ from onnx_file import OnnxFile
 Make = Callable[[Draw, str, OnnxFile], None]
 
 NEWEST_OPSET = 17
+# QuantizeLinear and DequantizeLinear know integers of 16 bits since this opset.
+OPSET_OF_16_BITS = 21
 
 
 @dataclass
@@ -22,19 +24,30 @@ class OnnxOperator:
     newest_opset: int
     weight: int  # how many cases it gets, relative to the others
     make: Make
+    judged_by_onnx: bool = False  # by onnx's reference evaluator instead of ONNX Runtime
+
+    def opset(self, draw: Draw, types: str) -> int:
+        if types in ("uint16", "int16"):
+            return OPSET_OF_16_BITS
+        return draw.integer(self.oldest_opset, self.newest_opset)
 
 
 OPERATORS: list[OnnxOperator] = []
 
 
 def onnx(
-    name: str, *types: str, oldest: int = 7, newest: int = NEWEST_OPSET, weight: int = 1
+    name: str,
+    *types: str,
+    oldest: int = 7,
+    newest: int = NEWEST_OPSET,
+    weight: int = 1,
+    judged_by_onnx: bool = False,
 ) -> Callable[[Make], Make]:
     """Registers a function that draws files of an operator; float32 if no types are given."""
 
     def register(make: Make) -> Make:
         kinds = types or ("float32",)
-        OPERATORS.append(OnnxOperator(name, kinds, oldest, newest, weight, make))
+        OPERATORS.append(OnnxOperator(name, kinds, oldest, newest, weight, make, judged_by_onnx))
         return make
 
     return register

@@ -7,9 +7,14 @@ from tflite_operators.shapes import MOVED, Move
 
 
 def _resize(name: str, options: str, draw: Draw, types: str) -> TfliteFile:
-    move = Move(draw, types, draw.image(sides=(1, 9)))
+    # Long sides have places that float32 rounds to another element.
+    is_long = draw.chance(0.4)
+    shape = draw.image(sides=(1, 60), channels=(1, 2)) if is_long else draw.image(sides=(1, 9))
+    move = Move(draw, types, shape)
     height, width = move.shape[1:3]
-    if draw.chance(0.5):
+    if is_long:
+        size = [draw.integer(1, 70), draw.integer(1, 70)]
+    elif draw.chance(0.5):
         factor = draw.integer(1, 4)
         size = [height * factor, width * factor]
     else:
