@@ -292,6 +292,7 @@ void Emitter::operator()(const schedule::ActivatePixels& work) {
         .first_output = work.first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = loaded_ != needed,
+        .multipliers = rules.multipliers(),
         .output = stored_as(tensor(layer.output).type)});
     loaded_ = needed;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -182,6 +183,11 @@ public:
         for (const int shift : {0, 8, 16, 24}) *to_++ = static_cast<std::uint8_t>(bits >> shift);
     }
     void write(std::int8_t value) { *to_++ = static_cast<std::uint8_t>(value); }
+    void write(double value) {
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        constexpr int bytes = sizeof(bits);
+        for (int i = 0; i < bytes; ++i) *to_++ = static_cast<std::uint8_t>(bits >> (8 * i));
+    }
 
 private:
     std::uint8_t* to_;
@@ -199,6 +205,10 @@ void write_parameters(const mapping::Requantization& rules, const schedule::Segm
         }
     };
     write_all(rules.bias);
+    if (rules.multipliers() == isa::Multipliers::Real) {
+        write_all(rules.real_multiplier);
+        return;
+    }
     write_all(rules.multiplier);
     write_all(rules.shift);
 }

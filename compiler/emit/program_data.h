@@ -16,8 +16,8 @@ std::vector<isa::WeightTile> weight_image(const mapping::Network& network,
                                           const schedule::Schedule& schedule);
 
 /// The contents of the unified buffer's constant rows: requantization parameters (int32 bias, int32
-/// multiplier, int8 shift: three arrays, little endian, packed) and lookup tables, each at the row that the
-/// schedule assigned.
+/// multiplier, int8 shift: three arrays, little endian, packed; or int32 bias and float64 multiplier) and
+/// lookup tables, each at the row that the schedule assigned.
 std::vector<std::uint8_t> constant_rows(const mapping::Network& network, const schedule::Schedule& schedule);
 
 /// A tensor of the network in host memory, where it has a buffer for all inferences, packed.

@@ -87,6 +87,7 @@ Cycle activation_cycles(const ActivatedColumns& columns, std::uint32_t rows, boo
     const isa::Activate activate{.length = static_cast<std::uint16_t>(rows),
                                  .function = columns.function,
                                  .load_parameters = loads,
+                                 .multipliers = columns.multipliers,
                                  .output = columns.output};
     return timing::activation_cost(activate, registers, machine).cycles;
 }

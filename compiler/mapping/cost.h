@@ -27,6 +27,7 @@ struct ActivatedColumns {
     std::uint32_t pixel_bytes = 0;  ///< from one pixel of the output to the next
     DataType output = DataType::Uint8;
     isa::ActivationFunction function = isa::ActivationFunction::Identity;
+    isa::Multipliers multipliers = isa::Multipliers::FixedPoint;
 };
 
 /// A product of matrix unit and activation unit under one mapping.

@@ -14,6 +14,7 @@
 #include "hw/base/data_type.h"
 #include "hw/base/fixed_point.h"
 #include "hw/isa/instructions/vector.h"
+#include "hw/isa/multipliers.h"
 
 /// A network described by the kinds of work that the chip can do, a closed set, and segments of the host
 /// between them. Operators are lowered to
@@ -50,12 +51,17 @@ using Table = std::variant<ByteTable, WideTable>;
 /// has the output's width. The bias includes the correction for the input's zero point.
 struct Requantization {
     std::vector<std::int32_t> bias;
-    std::vector<std::int32_t> multiplier;  ///< Q31
-    std::vector<std::int8_t> shift;        ///< power of two, positive to the left
+    std::vector<std::int32_t> multiplier;      ///< Q31
+    std::vector<std::int8_t> shift;            ///< power of two, positive to the left
+    std::vector<double> real_multiplier = {};  ///< instead of both: the sum is multiplied in float64
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
     std::optional<Table> table;
+
+    isa::Multipliers multipliers() const {
+        return real_multiplier.empty() ? isa::Multipliers::FixedPoint : isa::Multipliers::Real;
+    }
 };
 
 /// A product of inputs and weights of 8 or 16 bits in the matrix unit, and the activation of the sums.

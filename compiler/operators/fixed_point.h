@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -54,6 +55,16 @@ inline std::int32_t scale_wide(std::int64_t x, std::int32_t multiplier, int shif
     const std::int64_t product = x * reduced_multiplier(multiplier);
     const int right = 15 - shift;
     return static_cast<std::int32_t>((product + (std::int64_t{1} << (right - 1))) >> right);
+}
+
+/// x * multiplier in float64, rounded once, halves away from zero: the rule of TFLite's fully connected
+/// operators since 2.20. Results that it leaves undefined: beyond 32 bits they saturate, and what is no
+/// number becomes the lowest.
+inline std::int32_t scale_real(std::int64_t x, double multiplier) {
+    constexpr double lowest = std::numeric_limits<std::int32_t>::min();
+    constexpr double highest = std::numeric_limits<std::int32_t>::max();
+    const double product = std::round(static_cast<double>(x) * multiplier);
+    return static_cast<std::int32_t>(std::isnan(product) ? lowest : std::clamp(product, lowest, highest));
 }
 
 /// offset + x within [minimum, maximum].

@@ -10,6 +10,7 @@
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "hw/base/arithmetic.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 
 namespace systole::schedule {
@@ -216,7 +217,9 @@ std::uint32_t lay_out_constants(const mapping::Network& network, const Target& t
         for (std::vector<Segment>& column_tile : plans[i].segments) {
             for (Segment& segment : column_tile) {
                 const std::uint64_t columns = std::uint64_t{segment.channels} * segment.block.pixels();
-                segment.parameters_row = take(isa::parameter_bytes * columns);
+                const isa::Multipliers multipliers =
+                    requantization(network.layers[segment.layer])->multipliers();
+                segment.parameters_row = take(isa::parameter_bytes(multipliers) * columns);
             }
         }
         if (const auto* table = lookup_table(network.layers[i]))

@@ -45,9 +45,11 @@ void check_weights(const LayerView& view, const mapping::MatrixProduct& product,
     view.require(product.weights.bytes().size() == (view.network.has_weights ? bytes : 0),
                  "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
-    const mapping::Requantization& requantization = product.requantization;
-    view.require(requantization.bias.size() == channels && requantization.multiplier.size() == channels &&
-                     requantization.shift.size() == channels,
+    const mapping::Requantization& rules = product.requantization;
+    const bool is_real = rules.multipliers() == isa::Multipliers::Real;
+    const std::size_t fixed = is_real ? 0 : channels;
+    view.require(rules.bias.size() == channels && rules.multiplier.size() == fixed &&
+                     rules.shift.size() == fixed && rules.real_multiplier.size() == channels - fixed,
                  "the requantization must have one entry for each output channel");
 }
 

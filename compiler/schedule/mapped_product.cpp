@@ -21,7 +21,8 @@ mapping::ActivatedColumns activated_columns(const LayerView& view, const Segment
             .pixel_bytes = whole.shape.channels * bytes_of(whole.type),
             .output = output.type,
             .function = lookup_table(layer) != nullptr ? isa::ActivationFunction::Lookup
-                                                       : isa::ActivationFunction::Identity};
+                                                       : isa::ActivationFunction::Identity,
+            .multipliers = requantization(layer)->multipliers()};
 }
 
 mapping::MappedProduct mapped_part(const LayerView& view, const LayerPlan& plan, const PlanPart& part,

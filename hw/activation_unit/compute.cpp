@@ -138,6 +138,9 @@ struct ResultWriter {
         of_columns.bias = parameters.bias.subspan(columns.first);
         of_columns.multiplier = parameters.multiplier.subspan(columns.first);
         of_columns.shift = parameters.shift.subspan(columns.first);
+        if (!parameters.real_multiplier.empty()) {
+            of_columns.real_multiplier = parameters.real_multiplier.subspan(columns.first);
+        }
         math::requantize_rows(sums + columns.first, sums_stride, rows, columns.count, of_columns, output, out,
                               stride);
         for (std::size_t row = 0; row < rows; ++row) {
@@ -226,7 +229,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     const std::size_t columns = registers[Register::ActivationColumns];
     if (activate.load_parameters) {
         const isa::RowRange& rows = bound.footprint.buffer_read_other;
-        parameters_.load(buffer_.read(rows.first, rows.last - rows.first), columns);
+        parameters_.load(buffer_.read(rows.first, rows.last - rows.first), columns, activate.multipliers);
         if (activate.looks_up()) {
             const isa::RowRange& table = bound.footprint.buffer_read_table;
             const std::uint64_t table_rows = table.last - table.first;
@@ -237,7 +240,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     if (activate.length == 0) return;  // it only loads, and its rows have no meaning
     const bool is_wide = bytes_of(activate.output) == 2;
     const ResultWriter results{
-        .parameters = parameters_.bind(registers),
+        .parameters = parameters_.bind(registers, activate.multipliers),
         .table = activate.looks_up() && !is_wide ? &parameters_.table() : nullptr,
         .wide_table = activate.looks_up() && is_wide ? &parameters_.interpolated_table() : nullptr,
         .output = activate.output,

@@ -8,12 +8,18 @@ namespace systole::hw {
 
 static_assert(std::endian::native == std::endian::little, "parameters are read as they lie in memory");
 
-void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t columns) {
+void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t columns,
+                                    isa::Multipliers multipliers) {
     bias_.resize(columns);
-    multiplier_.resize(columns);
-    shift_.resize(columns);
     std::memcpy(bias_.data(), bytes, columns * sizeof(std::int32_t));
     bytes += columns * sizeof(std::int32_t);
+    if (multipliers == isa::Multipliers::Real) {
+        real_multiplier_.resize(columns);
+        std::memcpy(real_multiplier_.data(), bytes, columns * sizeof(double));
+        return;
+    }
+    multiplier_.resize(columns);
+    shift_.resize(columns);
     std::memcpy(multiplier_.data(), bytes, columns * sizeof(std::int32_t));
     bytes += columns * sizeof(std::int32_t);
     std::memcpy(shift_.data(), bytes, columns);
@@ -27,19 +33,25 @@ void RequantizationParameters::load_table(std::span<const std::uint8_t> bytes, D
     }
 }
 
-math::Requantization RequantizationParameters::bind(const isa::Registers& registers) {
+math::Requantization RequantizationParameters::bind(const isa::Registers& registers,
+                                                    isa::Multipliers multipliers) {
     const std::size_t columns = registers[isa::Register::ActivationColumns];
-    if (bias_.size() < columns) {
-        bias_.resize(columns);
-        multiplier_.resize(columns);
-        shift_.resize(columns);
-    }
-    return {.bias = bias_,
-            .multiplier = multiplier_,
-            .shift = shift_,
-            .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
-            .minimum = registers.as_signed(isa::Register::OutputMinimum),
-            .maximum = registers.as_signed(isa::Register::OutputMaximum)};
+    const auto at_least = [columns](auto& values) {
+        if (values.size() < columns) values.resize(columns);
+    };
+    at_least(bias_);
+    at_least(multiplier_);
+    at_least(shift_);
+    at_least(real_multiplier_);
+    const bool is_real = multipliers == isa::Multipliers::Real;
+    return {
+        .bias = bias_,
+        .multiplier = multiplier_,
+        .shift = shift_,
+        .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
+        .minimum = registers.as_signed(isa::Register::OutputMinimum),
+        .maximum = registers.as_signed(isa::Register::OutputMaximum),
+        .real_multiplier = is_real ? std::span<const double>(real_multiplier_) : std::span<const double>()};
 }
 
 }  // namespace systole::hw

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hw/base/data_type.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/registers.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
@@ -16,14 +17,14 @@ namespace systole::hw {
 /// one for 16-bit elements.
 class RequantizationParameters {
 public:
-    /// Loads the arrays that `activate` describes: int32 bias, int32 multiplier and int8 shift of each
-    /// column.
-    void load(const std::uint8_t* bytes, std::size_t columns);
+    /// Loads the arrays that `activate` describes: int32 bias, and int32 multiplier and int8 shift or float64
+    /// multiplier of each column.
+    void load(const std::uint8_t* bytes, std::size_t columns, isa::Multipliers multipliers);
     void load_table(std::span<const std::uint8_t> bytes, DataType elements);
 
     /// The parameters with the output range of the registers. The values of columns that were not loaded are
     /// 0.
-    math::Requantization bind(const isa::Registers& registers);
+    math::Requantization bind(const isa::Registers& registers, isa::Multipliers multipliers);
     const math::LookupTable& table() const { return table_; }
     const math::InterpolatedTable& interpolated_table() const { return interpolated_table_; }
 
@@ -31,6 +32,7 @@ private:
     std::vector<std::int32_t> bias_;
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int8_t> shift_;
+    std::vector<double> real_multiplier_;
     math::LookupTable table_{};
     math::InterpolatedTable interpolated_table_{};
 };

@@ -79,4 +79,18 @@ inline constexpr std::int32_t shift_limit = 31;
     return scale(x, multiplier, left_shift(shift), right_shift(shift));
 }
 
+/// x * multiplier in float64, rounded to the nearest integer, halves away from zero. Beyond 32 bits it
+/// saturates; what is no number counts as the lowest.
+[[gnu::always_inline]] inline std::int32_t multiply_by_real(std::int32_t x, double multiplier) {
+    constexpr double lowest = std::numeric_limits<std::int32_t>::min();
+    constexpr double highest = std::numeric_limits<std::int32_t>::max();
+    const double product = x * multiplier;
+    const double above = product > lowest ? product : lowest;
+    const double limited = above < highest ? above : highest;
+    // Both steps are exact. Adding a half before the conversion would not be: 0.49999999999999994 + 0.5 is 1.
+    const auto towards_zero = static_cast<std::int32_t>(limited);
+    const double rest = limited - towards_zero;
+    return towards_zero + static_cast<std::int32_t>(rest >= 0.5) - static_cast<std::int32_t>(rest <= -0.5);
+}
+
 }  // namespace systole

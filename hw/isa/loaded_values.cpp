@@ -37,6 +37,7 @@ void LoadedValues::follow(const Instruction& instruction, const Registers& regis
 
 void LoadedValues::load(const Activate& activate, std::uint64_t columns) {
     columns_ = columns;
+    multipliers_ = activate.multipliers;
     if (!activate.looks_up()) return;
     (bytes_of(activate.output) == 2 ? has_wide_table_ : has_table_) = true;
 }
@@ -55,6 +56,13 @@ void LoadedValues::check(const Activate& activate, std::uint64_t columns) const 
     if (columns > columns_) {
         throw ProgramError(
             fmt::format("activation.columns is {}; the last load was of {} columns", columns, columns_));
+    }
+    if (activate.multipliers != multipliers_) {
+        const bool is_real = multipliers_ == Multipliers::Real;
+        throw ProgramError(
+            fmt::format("the last load was {} real; an instruction that uses its parameters must "
+                        "be {} real too",
+                        is_real ? "with" : "without", is_real ? "with" : "without"));
     }
     if (!activate.looks_up()) return;
     const bool is_wide = bytes_of(activate.output) == 2;

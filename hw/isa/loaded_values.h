@@ -27,6 +27,7 @@ private:
 
     std::vector<bool> written_;  ///< by accumulator row
     std::uint64_t columns_ = 0;  ///< whose parameters are loaded
+    Multipliers multipliers_ = Multipliers::FixedPoint;
     bool has_table_ = false;
     bool has_wide_table_ = false;
 };

@@ -29,9 +29,6 @@ void check_vector_format(FieldVisitor& visitor, std::string_view field, DataType
 /// Visits the flags byte.
 void visit_flags(FieldVisitor& visitor, MatrixFlags& flags);
 
-/// Bytes of the requantization parameters of a column: int32 bias, int32 multiplier, int8 shift.
-inline constexpr std::uint64_t parameter_bytes = 9;
-
 /// Bytes of the lookup table for elements of a format. 8-bit elements have an entry for each value; 16-bit
 /// elements have 513 entries of 16 bits and are interpolated between two of them.
 constexpr std::uint64_t table_bytes(DataType elements) {

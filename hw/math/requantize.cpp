@@ -34,27 +34,70 @@ struct Lanes {
     std::int32_t maximum;
 };
 
-SYSTOLE_ALWAYS_INLINE std::int32_t requantize(std::int32_t accumulator, const Lanes& lanes, std::size_t i) {
-    const std::int32_t sum = wrapping_add(accumulator, lanes.bias[i]);
-    const std::int32_t scaled = scale(sum, lanes.multiplier[i], lanes.left[i], lanes.right[i]);
+/// The same with multipliers of float64.
+struct RealLanes {
+    alignas(64) std::array<std::int32_t, chunk> bias;
+    alignas(64) std::array<double, chunk> multiplier;
+    std::int32_t zero_point;
+    std::int32_t minimum;
+    std::int32_t maximum;
+};
+
+SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const Lanes& lanes, std::size_t i) {
+    return scale(sum, lanes.multiplier[i], lanes.left[i], lanes.right[i]);
+}
+
+SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const RealLanes& lanes, std::size_t i) {
+    return multiply_by_real(sum, lanes.multiplier[i]);
+}
+
+template <typename LanesOfKind>
+SYSTOLE_ALWAYS_INLINE std::int32_t requantize(std::int32_t accumulator, const LanesOfKind& lanes,
+                                              std::size_t i) {
+    const std::int32_t scaled = scale_sum(wrapping_add(accumulator, lanes.bias[i]), lanes, i);
     return std::min(std::max(wrapping_add(scaled, lanes.zero_point), lanes.minimum), lanes.maximum);
 }
 
-SYSTOLE_TARGET_CLONES void requantize_to_8_bits(const std::int32_t* __restrict accumulators,
-                                                std::size_t count, const Lanes& __restrict lanes,
-                                                std::uint8_t* __restrict out) {
+template <typename LanesOfKind>
+SYSTOLE_ALWAYS_INLINE void store_8_bits(const std::int32_t* __restrict accumulators, std::size_t count,
+                                        const LanesOfKind& __restrict lanes, std::uint8_t* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         out[i] = static_cast<std::uint8_t>(requantize(accumulators[i], lanes, i));
     }
 }
 
-SYSTOLE_TARGET_CLONES void requantize_to_16_bits(const std::int32_t* __restrict accumulators,
-                                                 std::size_t count, const Lanes& __restrict lanes,
-                                                 std::uint8_t* __restrict out) {
+template <typename LanesOfKind>
+SYSTOLE_ALWAYS_INLINE void store_16_bits(const std::int32_t* __restrict accumulators, std::size_t count,
+                                         const LanesOfKind& __restrict lanes, std::uint8_t* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto result = static_cast<std::uint16_t>(requantize(accumulators[i], lanes, i));
         std::memcpy(out + i * sizeof(result), &result, sizeof(result));
     }
+}
+
+// Versions for several instruction sets cannot be templates.
+SYSTOLE_TARGET_CLONES void requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                std::size_t count, const Lanes& __restrict lanes,
+                                                std::uint8_t* __restrict out) {
+    store_8_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                 std::size_t count, const Lanes& __restrict lanes,
+                                                 std::uint8_t* __restrict out) {
+    store_16_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void real_requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                     std::size_t count, const RealLanes& __restrict lanes,
+                                                     std::uint8_t* __restrict out) {
+    store_8_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void real_requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                      std::size_t count, const RealLanes& __restrict lanes,
+                                                      std::uint8_t* __restrict out) {
+    store_16_bits(accumulators, count, lanes, out);
 }
 
 template <std::size_t ElementBytes>
@@ -67,8 +110,19 @@ void requantize_span(const std::int32_t* accumulators, std::size_t count, const 
     }
 }
 
+template <std::size_t ElementBytes>
+void requantize_span(const std::int32_t* accumulators, std::size_t count, const RealLanes& lanes,
+                     std::uint8_t* out) {
+    if constexpr (ElementBytes == 1) {
+        real_requantize_to_8_bits(accumulators, count, lanes, out);
+    } else {
+        real_requantize_to_16_bits(accumulators, count, lanes, out);
+    }
+}
+
 /// Repeats the first `columns` parameters until there are `count`.
-void repeat(std::array<std::int32_t, chunk>& values, std::size_t columns, std::size_t count) {
+template <typename Value>
+void repeat(std::array<Value, chunk>& values, std::size_t columns, std::size_t count) {
     for (std::size_t filled = columns; filled < count; filled *= 2) {
         std::copy_n(values.begin(), std::min(filled, count - filled),
                     values.begin() + static_cast<std::ptrdiff_t>(filled));
@@ -92,10 +146,22 @@ void prepare(const Requantization& parameters, std::size_t first, std::size_t co
     lanes.maximum = parameters.maximum;
 }
 
+void prepare(const Requantization& parameters, std::size_t first, std::size_t columns, std::size_t rows,
+             RealLanes& lanes) {
+    std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
+    std::copy_n(parameters.real_multiplier.data() + first, columns, lanes.multiplier.begin());
+    repeat(lanes.bias, columns, rows * columns);
+    repeat(lanes.multiplier, columns, rows * columns);
+    lanes.zero_point = parameters.zero_point;
+    lanes.minimum = parameters.minimum;
+    lanes.maximum = parameters.maximum;
+}
+
 /// Requantizes several rows as if they were one row, through buffers if they are not contiguous.
-template <std::size_t ElementBytes>
+template <std::size_t ElementBytes, typename LanesOfKind>
 void requantize_together(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                         std::size_t columns, const Lanes& lanes, std::uint8_t* out, std::size_t out_stride) {
+                         std::size_t columns, const LanesOfKind& lanes, std::uint8_t* out,
+                         std::size_t out_stride) {
     const std::size_t row_bytes = columns * ElementBytes;
     std::array<std::int32_t, chunk> packed;
     if (accumulator_stride != columns) {
@@ -113,17 +179,11 @@ void requantize_together(const std::int32_t* accumulators, std::size_t accumulat
     copy_rows(results.data(), row_bytes, row_bytes, rows, out, out_stride);
 }
 
-template <std::size_t ElementBytes>
-void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
-                    std::size_t columns, const Requantization& parameters, std::uint8_t* out,
-                    std::size_t out_stride) {
-    if (std::min({parameters.bias.size(), parameters.multiplier.size(), parameters.shift.size()}) < columns) {
-        throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {}, {} and {}",
-                                           columns, parameters.bias.size(), parameters.multiplier.size(),
-                                           parameters.shift.size()));
-    }
-    if (rows == 0 || columns == 0) return;
-    Lanes lanes;
+template <std::size_t ElementBytes, typename LanesOfKind>
+void requantize_with(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                     std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                     std::size_t out_stride) {
+    LanesOfKind lanes;
     if (columns < short_row) {
         const std::size_t together = std::min(rows, chunk / columns);
         prepare(parameters, 0, columns, together, lanes);
@@ -142,6 +202,31 @@ void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_st
                                           out + row * out_stride + first * ElementBytes);
         }
     }
+}
+
+void check_parameters(const Requantization& parameters, std::size_t columns) {
+    const std::size_t biases = parameters.bias.size();
+    const bool is_real = !parameters.real_multiplier.empty();
+    if (is_real && std::min(biases, parameters.real_multiplier.size()) < columns) {
+        throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {} and {}", columns,
+                                           biases, parameters.real_multiplier.size()));
+    }
+    if (!is_real && std::min({biases, parameters.multiplier.size(), parameters.shift.size()}) < columns) {
+        throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {}, {} and {}",
+                                           columns, biases, parameters.multiplier.size(),
+                                           parameters.shift.size()));
+    }
+}
+
+template <std::size_t ElementBytes>
+void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
+                    std::size_t columns, const Requantization& parameters, std::uint8_t* out,
+                    std::size_t out_stride) {
+    check_parameters(parameters, columns);
+    if (rows == 0 || columns == 0) return;
+    const auto requantize = parameters.real_multiplier.empty() ? requantize_with<ElementBytes, Lanes>
+                                                               : requantize_with<ElementBytes, RealLanes>;
+    requantize(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
 }
 
 }  // namespace

@@ -11,14 +11,16 @@ namespace systole::math {
 
 /// The conversion of accumulators to the next layer's activations:
 /// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c]), minimum, maximum), where scale
-/// is `multiply_by_quantized_multiplier`. Both additions wrap around. minimum <= maximum.
+/// is `multiply_by_quantized_multiplier`, or `multiply_by_real` with real_multiplier[c] if there are any.
+/// Both additions wrap around. minimum <= maximum.
 struct Requantization {
     std::span<const std::int32_t> bias;        ///< one for each column
-    std::span<const std::int32_t> multiplier;  ///< one for each column
-    std::span<const std::int8_t> shift;        ///< one for each column
+    std::span<const std::int32_t> multiplier;  ///< one for each column, or none
+    std::span<const std::int8_t> shift;        ///< one for each column, or none
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
+    std::span<const double> real_multiplier = {};  ///< one for each column instead, or none
 };
 
 /// Requantizes rows of `columns` accumulators. Row r begins at accumulators[r * accumulator_stride], its

@@ -4,6 +4,7 @@
 
 #include "hw/base/arithmetic.h"
 #include "hw/isa/block.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -36,7 +37,7 @@ ActivationCost activation_cost(const isa::Activate& activate, const isa::Registe
         activate.length == 0 ? 0 : writes_of_row(registers, bytes_of(activate.output), row_bytes);
     std::uint64_t loads = 0;
     if (activate.load_parameters) {
-        loads = divide_up(isa::parameter_bytes * columns, row_bytes);
+        loads = divide_up(isa::parameter_bytes(activate.multipliers) * columns, row_bytes);
         if (looks_up) loads += divide_up(isa::table_bytes(activate.output), row_bytes);
     }
     return {.cycles = loads + activate.length * writes,

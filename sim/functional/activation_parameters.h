@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hw/isa/multipliers.h"
 #include "hw/math/interpolated_table.h"
 #include "hw/math/lookup_table.h"
 
@@ -13,15 +14,19 @@ namespace systole::functional {
 /// The parameters that the activation unit keeps from the last `load` of `activate`, for every array column.
 struct ActivationParameters {
     explicit ActivationParameters(std::size_t array_columns)
-        : bias(array_columns), multiplier(array_columns), shift(array_columns) {}
+        : bias(array_columns),
+          multiplier(array_columns),
+          shift(array_columns),
+          real_multiplier(array_columns) {}
 
     /// Reads the parameters of the first `columns` columns from their bytes in the unified buffer; the
     /// parameters of the other columns become 0.
-    void load(std::span<const std::uint8_t> bytes, std::size_t columns);
+    void load(std::span<const std::uint8_t> bytes, std::size_t columns, isa::Multipliers multipliers);
 
     std::vector<std::int32_t> bias;
     std::vector<std::int32_t> multiplier;
     std::vector<std::int8_t> shift;
+    std::vector<double> real_multiplier;
     math::LookupTable table{};
     math::InterpolatedTable interpolated_table{};
 };

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "hw/isa/operands.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/program.h"
 
 /// The programs that tests/bench measures, for an array of 256 x 256.
@@ -29,7 +29,7 @@ inline isa::WeightTile random_tile(unsigned seed) {
 /// Requantization of one column tile: no bias, a scale of 2^-16.
 inline std::vector<std::uint8_t> plain_parameters() {
     constexpr std::size_t word = 4;
-    std::vector<std::uint8_t> bytes(isa::parameter_bytes * side);
+    std::vector<std::uint8_t> bytes(isa::parameter_bytes(isa::Multipliers::FixedPoint) * side);
     for (std::size_t column = 0; column < side; ++column) {
         bytes[(side + column) * word + word - 1] = 0x40;  // multiplier 2^30
         bytes[2 * side * word + column] = 0xF1;           // shift -15

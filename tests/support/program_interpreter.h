@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/host_processor.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 
@@ -401,13 +403,20 @@ private:
                static_cast<std::int32_t>(std::floor(slope * (offset % 128) / 128 + 0.5));
     }
 
-    void load_parameters(bool with_table, bool wide) {
+    void load_parameters(bool with_table, bool wide, bool real) {
         const std::uint64_t count = reg(R::ActivationColumns);
         bias_.clear();
         multiplier_.clear();
         shift_.clear();
+        real_multiplier_.clear();
         for (std::uint64_t c = 0; c < count; ++c) {
             bias_.push_back(parameter_word(c));
+            if (real) {
+                const auto low = static_cast<std::uint32_t>(parameter_word(count + 2 * c));
+                const auto high = static_cast<std::uint32_t>(parameter_word(count + 2 * c + 1));
+                real_multiplier_.push_back(std::bit_cast<double>(std::uint64_t{high} << 32 | low));
+                continue;
+            }
             multiplier_.push_back(parameter_word(count + c));
             shift_.push_back(static_cast<std::int8_t>(byte(reg(R::ActivationParametersRow), 8 * count + c)));
         }
@@ -429,8 +438,10 @@ private:
     void execute(const isa::Activate& activate) {
         const bool lookup = activate.function == isa::ActivationFunction::Lookup;
         const bool wide = systole::bytes_of(activate.output) == 2;
-        if (activate.load_parameters) load_parameters(lookup, wide);
+        const bool real = activate.multipliers == isa::Multipliers::Real;
+        if (activate.load_parameters) load_parameters(lookup, wide, real);
         require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
+        require(real != real_multiplier_.empty(), "the parameters are not of this kind");
         const std::uint64_t first_column = reg(R::ActivationFirstColumn);
         for (std::uint64_t i = 0; i < activate.length; ++i) {
             const std::uint64_t output = activate.first_output + i;
@@ -443,9 +454,11 @@ private:
                 if (!pixel) continue;
                 const std::int32_t biased = operators::wrap(
                     std::int64_t{sum(activate.accumulator_row + i, first_column + c)} + bias_[c]);
-                const std::int32_t result = operators::offset_and_clamp(
-                    operators::scale(biased, multiplier_[c], shift_[c]), signed_reg(R::OutputZeroPoint),
-                    signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
+                const std::int32_t scaled = real ? operators::scale_real(biased, real_multiplier_[c])
+                                                 : operators::scale(biased, multiplier_[c], shift_[c]);
+                const std::int32_t result =
+                    operators::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
+                                                signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
                 store(activate.unified_buffer_row + image * reg(R::ActivationImageRows),
                       *pixel * reg(R::ActivationPixelBytes) + reg(R::ActivationChannelOffset) +
                           c % channels * bytes_of(wide),
@@ -566,6 +579,7 @@ private:
     isa::HostProcessor* processor_ = nullptr;
     std::vector<std::int32_t> bias_, multiplier_;
     std::vector<std::int8_t> shift_;
+    std::vector<double> real_multiplier_;
     std::vector<std::int32_t> table_, interpolated_table_;
     std::uint64_t interrupts_ = 0;
     std::uint64_t useful_macs_ = 0;

@@ -111,11 +111,14 @@ bool Activate::looks_up() const {
 
 void Activate::fields(FieldVisitor& visitor) {
     bool lookup = looks_up();
-    visitor.flags(std::array<FlagsPart, 3>{
+    bool is_real = multipliers == Multipliers::Real;
+    visitor.flags(std::array<FlagsPart, 4>{
         FlagField{.bit = 0, .word = "lookup", .value = lookup, .clear_word = "identity"},
         FlagField{.bit = 1, .word = "load", .value = load_parameters},
+        FlagField{.bit = 5, .word = "real", .value = is_real},
         FormatField{.name = "output", .value = output, .code = output_code}});
     function = lookup ? ActivationFunction::Lookup : ActivationFunction::Identity;
+    multipliers = is_real ? Multipliers::Real : Multipliers::FixedPoint;
     visitor.number({.name = "ub", .bytes = 3}, unified_buffer_row);
     visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
     visitor.number({.name = "rows", .bytes = 2}, length);
@@ -127,9 +130,9 @@ void Activate::fields(FieldVisitor& visitor) {
 Footprint Activate::footprint(const Registers& registers, const Geometry& geometry) const {
     Footprint result;
     if (load_parameters) {
-        result.buffer_read_other =
-            buffer_rows(registers[Register::ActivationParametersRow],
-                        divide_up(parameter_bytes * columns_of(registers, geometry), geometry.rows));
+        result.buffer_read_other = buffer_rows(
+            registers[Register::ActivationParametersRow],
+            divide_up(parameter_bytes(multipliers) * columns_of(registers, geometry), geometry.rows));
         if (looks_up()) {
             result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
                                                    divide_up(table_bytes(output), geometry.rows));

@@ -7,6 +7,7 @@
 
 #include "hw/base/data_type.h"
 #include "hw/isa/forward.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/unit.h"
 
 namespace systole::isa {
@@ -20,9 +21,10 @@ enum class ActivationFunction : std::uint8_t {
 /// Requantizes `length` accumulator rows and writes them to the unified buffer.
 /// Row i is pixel (first_output + i) % outputs_per_image of image
 /// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Accumulator column
-/// first_column + c becomes clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])).
-/// With blocks of several pixels (block.width, block.height), a row holds all channels of the block's pixels,
-/// and those inside the image are written.
+/// first_column + c becomes clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])), or,
+/// with real multipliers, clamp(zero_point + round((accumulator + bias[c]) * multiplier[c])). With blocks of
+/// several pixels (block.width, block.height), a row holds all channels of the block's pixels, and those
+/// inside the image are written.
 struct Activate {
     static constexpr std::string_view mnemonic = "activate";
     static constexpr std::uint8_t opcode = 0x30;
@@ -34,9 +36,12 @@ struct Activate {
     std::uint32_t first_output = 0;
     ActivationFunction function = ActivationFunction::Identity;
     /// First read the parameters (int32 bias, int32 multiplier, int8 shift: three arrays of
-    /// activation.columns, little endian, packed, at activation.parameters_row) and, for Lookup, the
-    /// table at activation.table_row. Otherwise those of the previous instruction are used.
+    /// activation.columns, little endian, packed, at activation.parameters_row; with real multipliers int32
+    /// bias and float64 multiplier) and, for Lookup, the table at activation.table_row. Otherwise those of
+    /// the previous instruction are used.
     bool load_parameters = false;
+    /// How sums are scaled; the loaded parameters must be of this kind.
+    Multipliers multipliers = Multipliers::FixedPoint;
     /// Number format of the results. uint8 and int8 are written alike; with int16, Lookup uses the 16-bit
     /// table.
     DataType output = DataType::Uint8;

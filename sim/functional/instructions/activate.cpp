@@ -3,6 +3,7 @@
 
 #include "hw/base/arithmetic.h"
 #include "hw/isa/block.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/rows.h"
 #include "hw/math/interpolated_table.h"
@@ -17,9 +18,10 @@ void load_parameters(const isa::Activate& activate, State& state) {
     const isa::Registers& registers = state.registers;
     const std::uint64_t columns = registers[isa::Register::ActivationColumns];
     state.parameters.load(
-        state.unified_buffer.rows(registers[isa::Register::ActivationParametersRow],
-                                  divide_up(isa::parameter_bytes * columns, state.row_bytes())),
-        columns);
+        state.unified_buffer.rows(
+            registers[isa::Register::ActivationParametersRow],
+            divide_up(isa::parameter_bytes(activate.multipliers) * columns, state.row_bytes())),
+        columns, activate.multipliers);
     if (activate.looks_up()) {
         const auto bytes =
             state.unified_buffer.rows(registers[isa::Register::ActivationTableRow],
@@ -44,13 +46,16 @@ struct Pixels {
 
 void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& state) {
     const isa::Registers& registers = state.registers;
+    const bool is_real = activate.multipliers == isa::Multipliers::Real;
+    const std::span<const double> reals = state.parameters.real_multiplier;
     const math::Requantization parameters{
         .bias = std::span(state.parameters.bias).subspan(pixels.first_column),
         .multiplier = std::span(state.parameters.multiplier).subspan(pixels.first_column),
         .shift = std::span(state.parameters.shift).subspan(pixels.first_column),
         .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
         .minimum = registers.as_signed(isa::Register::OutputMinimum),
-        .maximum = registers.as_signed(isa::Register::OutputMaximum)};
+        .maximum = registers.as_signed(isa::Register::OutputMaximum),
+        .real_multiplier = is_real ? reals.subspan(pixels.first_column) : std::span<const double>()};
     const std::uint64_t pixel_bytes = registers[isa::Register::ActivationPixelBytes];
     const std::int32_t* const sums = state.accumulators.rows(pixels.accumulator_row, pixels.count).data() +
                                      registers[isa::Register::ActivationFirstColumn] + pixels.first_column;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hw/base/arithmetic.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
 #include "tests/support/random_program/data.h"
@@ -223,6 +224,7 @@ std::optional<isa::Instruction> Draft::activate() {
         .first_output = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 30),
         .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = choices_.chance(60),
+        .multipliers = choices_.chance(25) ? isa::Multipliers::Real : isa::Multipliers::FixedPoint,
         .output = choices_.chance(30) ? DataType::Int16 : DataType::Uint8};
     // Without rows, it loads alone.
     const std::uint64_t fewest = activate.load_parameters && choices_.chance(10) ? 0 : 1;

@@ -1,6 +1,7 @@
 // A machine whose every parameter matters in some program, drawn at random.
 #include <array>
 
+#include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/rows.h"
 #include "tests/support/random_program/random_case.h"
@@ -82,7 +83,7 @@ machine::MachineConfig random_machine(Choices& choices) {
         return static_cast<std::uint32_t>(divide_up(bytes, machine.matrix_unit.rows));
     };
     machine.unified_buffer.rows =
-        rows_of(isa::parameter_bytes * machine.matrix_unit.columns) +
+        rows_of(isa::parameter_bytes(isa::Multipliers::Real) * machine.matrix_unit.columns) +
         rows_of(isa::table_bytes(choices.chance(40) ? DataType::Int16 : DataType::Uint8)) +
         choices.number<std::uint32_t>(8, 80);
     if (choices.chance(25)) {

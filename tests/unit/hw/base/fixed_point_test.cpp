@@ -132,3 +132,37 @@ TEST_CASE("Scales without a fixed-point number are refused", "[hw][base][fixed_p
     CHECK_THROWS_AS(to_fixed_point(std::numeric_limits<double>::infinity()), std::domain_error);
     CHECK_THROWS_WITH(to_fixed_point(std::nan("")), "scale is nan; its magnitude must be below 2^30");
 }
+
+TEST_CASE("A product with a real multiplier is rounded once, halves away from zero",
+          "[hw][base][fixed_point]") {
+    CHECK(multiply_by_real(5, 0.5) == 3);
+    CHECK(multiply_by_real(-5, 0.5) == -3);
+    CHECK(multiply_by_real(3, 0.5) == 2);
+    CHECK(multiply_by_real(1, std::nextafter(0.5, 0.0)) == 0);  // with a half added, it would be 1
+    CHECK(multiply_by_real(-1, std::nextafter(0.5, 0.0)) == 0);
+    CHECK(multiply_by_real(highest, 1.0) == highest);
+    CHECK(multiply_by_real(lowest, 1.0) == lowest);
+    // Results that no one defines.
+    CHECK(multiply_by_real(highest, 2.0) == highest);
+    CHECK(multiply_by_real(lowest, 2.0) == lowest);
+    CHECK(multiply_by_real(3, std::numeric_limits<double>::infinity()) == highest);
+    CHECK(multiply_by_real(-3, std::numeric_limits<double>::infinity()) == lowest);
+    CHECK(multiply_by_real(0, std::numeric_limits<double>::infinity()) == lowest);
+    CHECK(multiply_by_real(3, std::nan("")) == lowest);
+}
+
+TEST_CASE("Products with real multipliers are those of std::round", "[hw][base][fixed_point]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> exponent(-31.9, 0.0);
+    for (int i = 0; i < 100000; ++i) {
+        const auto x = static_cast<std::int32_t>(random()) >> random() % 32;
+        // Some multipliers give many halves.
+        const double real = i % 2 == 0 ? std::exp2(exponent(random))
+                                       : std::ldexp(1.0 + static_cast<double>(random() % 8),
+                                                    -static_cast<int>(random() % 20) - 4);
+        CAPTURE(x, real);
+        REQUIRE(multiply_by_real(x, real) == static_cast<std::int32_t>(std::round(x * real)));
+    }
+}

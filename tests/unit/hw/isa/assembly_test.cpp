@@ -77,6 +77,8 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
           one("matmul ub=0 acc=0 rows=1 signed wide_a wide_w"));
     CHECK(to_string(one("matmul ub=0 acc=0 rows=1 activations=float32 weights=bfloat16")) ==
           "matmul ub=0 acc=0 rows=1 activations=float32 weights=bfloat16");
+    CHECK(to_string(one("activate ub=0 acc=0 rows=1 load real")) ==
+          "activate ub=0 acc=0 rows=1 identity load real");
     CHECK(to_string(one("activate ub=0 acc=0 rows=1 output=int8")) ==
           "activate ub=0 acc=0 rows=1 identity output=int8");
     CHECK(one("activate acc=0 ub=0 rows=1 lookup") ==

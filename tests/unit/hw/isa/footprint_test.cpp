@@ -217,6 +217,9 @@ TEST_CASE("activate reads accumulators and parameters and writes its pixels", "[
     touched = footprint(activate, registers, {.rows = 64, .columns = 64});
     CHECK(touched.buffer_read_other == RowRange{500, 503});
     CHECK(touched.buffer_read_table == RowRange{600, 604});
+    activate.multipliers = Multipliers::Real;  // 240 bytes
+    touched = footprint(activate, registers, {.rows = 64, .columns = 64});
+    CHECK(touched.buffer_read_other == RowRange{500, 504});
 }
 
 TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][footprint]") {

@@ -112,6 +112,7 @@ private:
                     number32(0, UINT32_MAX),
                     static_cast<ActivationFunction>(number8(1)),
                     load,
+                    coin() ? Multipliers::Real : Multipliers::FixedPoint,
                     vector_type()};
         } else if constexpr (std::is_same_v<Each, Vector>) {
             each.operation = static_cast<VectorOperation>(number8(4));

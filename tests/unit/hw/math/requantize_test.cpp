@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -26,8 +27,11 @@ struct RequantizeExample {
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 0;
+    std::vector<double> real_multiplier = {};
 
-    Requantization parameters() const { return {bias, multiplier, shift, zero_point, minimum, maximum}; }
+    Requantization parameters() const {
+        return {bias, multiplier, shift, zero_point, minimum, maximum, real_multiplier};
+    }
 
     std::size_t out_stride(std::size_t element_bytes) const { return columns * element_bytes + gap_bytes; }
 
@@ -42,7 +46,9 @@ struct RequantizeExample {
         for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t c = 0; c < columns; ++c) {
                 const std::int32_t sum = wrapping_add(accumulators[row * accumulator_stride + c], bias[c]);
-                const std::int32_t scaled = multiply_by_quantized_multiplier(sum, multiplier[c], shift[c]);
+                const std::int32_t scaled =
+                    real_multiplier.empty() ? multiply_by_quantized_multiplier(sum, multiplier[c], shift[c])
+                                            : multiply_by_real(sum, real_multiplier[c]);
                 const std::int32_t result = std::clamp(wrapping_add(scaled, zero_point), minimum, maximum);
                 for (std::size_t byte = 0; byte < element_bytes; ++byte) {
                     out[row * out_stride(element_bytes) + c * element_bytes + byte] =
@@ -94,8 +100,16 @@ TEST_CASE("Requantized rows are their definition's, of any width and strides", "
          {1U, 2U, 3U, 10U, 12U, 16U, 24U, 63U, 64U, 127U, 128U, 129U, 511U, 512U, 513U, 1100U}) {
         for (const std::size_t rows : {1U, 2U, 7U, 50U, 513U}) {
             for (const std::size_t gap : {0U, 1U, 30U}) {
-                const auto example = random_example(rows, columns, columns + gap, (gap * 3) % 7, random);
+                auto example = random_example(rows, columns, columns + gap, (gap * 3) % 7, random);
                 CAPTURE(columns, rows, gap);
+                REQUIRE(example.computed(1) == example.expected(1));
+                REQUIRE(example.computed(2) == example.expected(2));
+                for (const std::int32_t multiplier : example.multiplier) {
+                    const double real = std::ldexp(multiplier, -static_cast<int>(random() % 60));
+                    example.real_multiplier.push_back(random() % 50 == 0 ? std::nan("") : real);
+                }
+                example.multiplier.clear();
+                example.shift.clear();
                 REQUIRE(example.computed(1) == example.expected(1));
                 REQUIRE(example.computed(2) == example.expected(2));
             }

@@ -8,6 +8,7 @@
 #include "hw/base/cycle.h"
 #include "hw/base/data_type.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
@@ -154,7 +155,7 @@ inline timing::ActivationCost activation(const isa::Activate& activate, const is
     const bool looks_up = activate.function == isa::ActivationFunction::Lookup;
     timing::ActivationCost cost;
     if (activate.load_parameters) {
-        cost.loads = accesses(isa::parameter_bytes * columns, row_bytes);
+        cost.loads = accesses(isa::parameter_bytes(activate.multipliers) * columns, row_bytes);
         if (looks_up) cost.loads += accesses(isa::table_bytes(activate.output), row_bytes);
     }
     cost.cycles = cost.buffer_reads = cost.loads;

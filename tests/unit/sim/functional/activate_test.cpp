@@ -1,6 +1,9 @@
 // docs/isa.md, "activate".
 #include <array>
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "tests/support/random_runs.h"
 #include "tests/unit/sim/functional/naive.h"
@@ -103,6 +106,27 @@ TEST_CASE("Parameters stay until the next load, which replaces all of them") {
     CHECK(run.buffer_row(10) == Bytes{0, 13, 0, 0});  // (10 - 5) * 4 / 2 + 3
     Run more_columns(text + "set activation.columns 2; activate acc=1 ub=11 rows=1; halt");
     CHECK_THROWS_WITH(more_columns.executor.run(), Catch::Contains("the last load was of 1 columns"));
+}
+
+TEST_CASE("Real multipliers are 8 bytes for each column, and their products are rounded once") {
+    const std::string text = R"(
+        .array 4 2
+        .unified_buffer 1 24
+          .int32 2 4
+          .int32 0 0x3fd80000  0 -1073479680
+        .accumulators 1 1
+          .int32 1 -3
+        set activation.parameters_row 1; set activation.columns 2; set activation.pixel_bytes 2
+        set activation.outputs_per_image 1; set activation.image_rows 1
+        set output.minimum -128; set output.maximum 127
+        activate acc=1 ub=8 rows=1 load real
+        )";
+    // The multipliers are 0.375 and -2.5.
+    Run run(text + "halt");
+    run.executor.run();
+    CHECK(run.buffer_row(8) == Bytes{1, bits(-3), 0, 0});  // 1.125 and -2.5
+    Run other_kind(text + "activate acc=1 ub=9 rows=1; halt");
+    CHECK_THROWS_WITH(other_kind.executor.run(), Catch::Contains("the last load was with real"));
 }
 
 TEST_CASE("With rows=0, load reads parameters and activates nothing") {
@@ -225,6 +249,7 @@ public:
         bias_.resize(program.geometry.columns);
         multiplier_.resize(program.geometry.columns);
         shift_.resize(program.geometry.columns);
+        real_multiplier_.resize(program.geometry.columns);
         for (std::uint32_t row = 0; row < accumulator_rows; ++row) {
             const auto in =
                 element_of(std::span(buffer).subspan(row * program.geometry.rows), 0, true, false);
@@ -246,7 +271,8 @@ public:
         const std::uint32_t outputs = random_.from(1, 5);
         const std::uint32_t image_rows =
             (outputs * pixel_bytes + row_bytes - 1) / row_bytes + random_.from(0, 1);
-        const std::uint32_t parameter_rows = (9 * columns + row_bytes - 1) / row_bytes;
+        const bool real = random_.coin();
+        const std::uint32_t parameter_rows = ((real ? 12 : 9) * columns + row_bytes - 1) / row_bytes;
         const std::uint32_t first_column = random_.from(0, program.geometry.columns - columns);
         set(ActivationColumns, columns);
         set(ActivationFirstColumn, first_column);
@@ -269,9 +295,10 @@ public:
             .length = static_cast<std::uint16_t>(length),
             .first_output = first,
             .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
-            .load_parameters = random_.coin() || !is_loaded(columns, lookup, wide),
+            .load_parameters = random_.coin() || !is_loaded(columns, lookup, wide, real),
+            .multipliers = real ? isa::Multipliers::Real : isa::Multipliers::FixedPoint,
             .output = wide ? DataType::Int16 : DataType::Uint8};
-        if (activate.load_parameters) load(columns, lookup, wide);
+        if (activate.load_parameters) load(columns, lookup, wide, real);
         if (activate.load_parameters && random_.coin()) {
             // The same in two instructions.
             program.instructions.emplace_back(activate);
@@ -286,8 +313,10 @@ public:
             for (std::uint32_t c = 0; c < columns; ++c) {
                 const std::int32_t sum =
                     sums_[(activate.accumulator_row + i) * program.geometry.columns + first_column + c];
-                std::int32_t value = finished(
-                    scaled(wrap(std::int64_t{sum} + bias_[c]), multiplier_[c], shift_[c]), registers_);
+                const std::int32_t biased = wrap(std::int64_t{sum} + bias_[c]);
+                std::int32_t value = finished(real ? scaled_by_real(biased, real_multiplier_[c])
+                                                   : scaled(biased, multiplier_[c], shift_[c]),
+                                              registers_);
                 if (lookup) value = looked_up(value, wide);
                 buffer[pixel + c * element_bytes] = static_cast<std::uint8_t>(value);
                 if (wide) buffer[pixel + c * 2 + 1] = static_cast<std::uint8_t>(value >> 8);
@@ -323,16 +352,37 @@ private:
         return wrap(element_of(bytes, 0, true, false) + 65536 * element_of(bytes, 1, true, false));
     }
 
-    bool is_loaded(std::uint32_t columns, bool lookup, bool wide) const {
-        return columns <= columns_ && (!lookup || (wide ? has_interpolated_table_ : has_table_));
+    double real_number(std::size_t row, std::size_t index) const {
+        const std::uint64_t low = static_cast<std::uint32_t>(word(row, index));
+        const std::uint64_t high = static_cast<std::uint32_t>(word(row, index + 1));
+        return std::bit_cast<double>(high << 32 | low);
     }
 
-    void load(std::uint32_t columns, bool lookup, bool wide) {
+    static std::int32_t scaled_by_real(std::int32_t sum, double multiplier) {
+        const double product = std::round(sum * multiplier);
+        if (!(product > std::numeric_limits<std::int32_t>::min()))
+            return std::numeric_limits<std::int32_t>::min();
+        if (product > std::numeric_limits<std::int32_t>::max())
+            return std::numeric_limits<std::int32_t>::max();
+        return static_cast<std::int32_t>(product);
+    }
+
+    bool is_loaded(std::uint32_t columns, bool lookup, bool wide, bool real) const {
+        return columns <= columns_ && real == is_real_ &&
+               (!lookup || (wide ? has_interpolated_table_ : has_table_));
+    }
+
+    void load(std::uint32_t columns, bool lookup, bool wide, bool real) {
         columns_ = columns;
+        is_real_ = real;
         const std::size_t row = registers_[isa::Register::ActivationParametersRow];
         for (std::uint32_t c = 0; c < program.geometry.columns; ++c) {
             const bool loaded = c < columns;
             bias_[c] = loaded ? word(row, c) : 0;
+            if (real) {
+                real_multiplier_[c] = loaded ? real_number(row, columns + 2 * c) : 0.0;
+                continue;
+            }
             multiplier_[c] = loaded ? word(row, columns + c) : 0;
             shift_[c] = loaded ? element_of(std::span(buffer).subspan(row * program.geometry.rows),
                                             8 * columns + c, false, true)
@@ -354,9 +404,11 @@ private:
     std::vector<std::int32_t> bias_;
     std::vector<std::int32_t> multiplier_;
     std::vector<std::int64_t> shift_;
+    std::vector<double> real_multiplier_;
     std::array<std::uint8_t, 256> table_{};
     std::array<std::int64_t, 513> interpolated_table_{};
     std::uint32_t columns_ = 0;  ///< whose parameters are loaded
+    bool is_real_ = false;
     bool has_table_ = false;
     bool has_interpolated_table_ = false;
 };
