@@ -96,16 +96,24 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
 }
 
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                       WeightValues values, const InputShapes& shapes) {
-    if (shapes.empty()) return read_network(path, operators, values);
-    if (is_onnx(read_head(path))) {
-        ir::Graph graph = read_onnx(path, operators, shapes);
-        require_some_of_each(graph, path);
-        return graph;
+                       WeightValues values, const ImportOptions& options) {
+    if (options.shapes.empty() && !options.tflite_runtime) return read_network(path, operators, values);
+    const std::string head = read_head(path);
+    if (options.tflite_runtime && !is_tflite(head)) {
+        throw ModelError(fmt::format(
+            "{}: tflite_runtime is {}; only TFLite files have a runtime", path.string(),
+            names_of(*options.tflite_runtime)[static_cast<std::size_t>(*options.tflite_runtime)]));
     }
-    const std::string& name = shapes.begin()->first;
-    throw ModelError(fmt::format("{}: the shape of its input{} is given; only ONNX files leave sizes open",
-                                 path.string(), name.empty() ? "" : " " + ir::quoted(name)));
+    if (!options.shapes.empty() && !is_onnx(head)) {
+        const std::string& name = options.shapes.begin()->first;
+        throw ModelError(
+            fmt::format("{}: the shape of its input{} is given; only ONNX files leave sizes open",
+                        path.string(), name.empty() ? "" : " " + ir::quoted(name)));
+    }
+    ir::Graph graph = options.tflite_runtime ? read_tflite(path, operators, *options.tflite_runtime)
+                                             : read_onnx(path, operators, options.shapes);
+    require_some_of_each(graph, path);
+    return graph;
 }
 
 std::vector<std::filesystem::path> further_files(const std::filesystem::path& path) {

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "compiler/frontend/input_shapes.h"
+#include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/graph.h"
 
 namespace systole::frontend {
@@ -18,9 +20,15 @@ enum class WeightValues : std::uint8_t { Read, Skipped };
 /// ModelError, in one line that begins with the path.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values = WeightValues::Read);
-/// The same for a file that leaves sizes of its inputs open, with their shapes.
+
+/// What the user says about a network that its file leaves open.
+struct ImportOptions {
+    InputShapes shapes = {};                           ///< for ONNX files that leave sizes of inputs open
+    std::optional<TfliteRuntime> tflite_runtime = {};  ///< for TFLite files; absent: the newest
+};
+/// The same with these options. Throws ModelError too for an option that is not for this kind of file.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                       WeightValues values, const InputShapes& shapes);
+                       WeightValues values, const ImportOptions& options);
 
 /// The files beside a network's file from which its weights are read, relative to its folder, sorted; those
 /// of ONNX's external data. None for a file that cannot be read.

@@ -50,8 +50,9 @@ bool is_redundant(std::string_view option) {
 
 class TfliteReader {
 public:
-    TfliteReader(const tflite::File& file, const ir::OperatorSet& operators)
+    TfliteReader(const tflite::File& file, const ir::OperatorSet& operators, TfliteRuntime runtime)
         : file_(file),
+          runtime_(runtime),
           builder_{.format = ir::Format::Tflite, .operators = operators, .weights = weights_},
           values_(file.tensor_count()),
           blocks_(tflite::find_dilated_convolutions(file)) {}
@@ -209,6 +210,7 @@ private:
         json options = tflite::options_of(node);
         check_options(node, *kind, options);
         check_scales(node, types, options);
+        options["runtime"] = names_of(runtime_)[static_cast<std::size_t>(runtime_)];
         if (const auto type = bias_type(node, op)) options["bias_type"] = *type;
         if (dilated != nullptr) {
             options["blocks_padding"] = dilated->padding;
@@ -287,6 +289,7 @@ private:
     }
 
     const tflite::File& file_;
+    TfliteRuntime runtime_;
     TfliteWeights weights_;
     GraphBuilder builder_;
     std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
@@ -301,9 +304,10 @@ bool is_tflite(std::string_view head) {
     return head.size() > identifier_place && head.substr(identifier_place).starts_with("TFL3");
 }
 
-ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators) {
+ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators,
+                             TfliteRuntime runtime) {
     const tflite::File opened(file);
-    TfliteReader whole(opened, operators);
+    TfliteReader whole(opened, operators, runtime);
     std::uint32_t batch = 1;
     try {
         return whole.read(1);
@@ -312,13 +316,14 @@ ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::Opera
         if (batch == 1) throw;
     }
     // What does not work on the whole tensors may work on each image of a batch.
-    return TfliteReader(opened, operators).read(batch);
+    return TfliteReader(opened, operators, runtime).read(batch);
 }
 
-ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators) {
+ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                      TfliteRuntime runtime) {
     const auto bytes = read_input_file<ModelError, std::vector<std::uint8_t>>(path);
     return at(path.string(), [&] {
-        ir::Graph graph = build_tflite_graph(bytes, operators);
+        ir::Graph graph = build_tflite_graph(bytes, operators, runtime);
         graph.name = path.stem().string();
         return graph;
     });

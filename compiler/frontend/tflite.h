@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/graph.h"
 
 namespace systole::frontend {
@@ -13,11 +14,14 @@ namespace systole::frontend {
 bool is_tflite(std::string_view head);
 
 /// Reads a TFLite file: the first subgraph, with types and quantization as they are in the file. Weights of 8
-/// bits that a node on float32 reads (dynamic range quantization) become float32. Throws ModelError, in one
-/// line that begins with the path.
-ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators);
+/// bits that a node on float32 reads (dynamic range quantization) become float32. Where runtimes differ, the
+/// nodes have attributes that say what `runtime` does. Throws ModelError, in one line that begins with the
+/// path.
+ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                      TfliteRuntime runtime = newest_tflite_runtime);
 
 /// The same for the bytes of a file. Throws ModelError, without a path.
-ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators);
+ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators,
+                             TfliteRuntime runtime = newest_tflite_runtime);
 
 }  // namespace systole::frontend

@@ -16,6 +16,12 @@ where those of Keras 1 (`Convolution2D`) and functions (`tf.math.truediv`) have 
 Keras 2; `TFLite` and `ONNX` nodes of such files, `graph JSON` layers of graph files (docs/graph_files.md). Attributes are those of
 the graph's text, which `sim compile MODEL --dump-after all` prints.
 
+Operators on integers of TFLite files compute the bits of the reference kernels of TensorFlow 2.21, or of 2.19 with
+`--tflite-runtime 2.19` (`tflite_runtime` in run files and in Python). A file does not say which it was made for. They differ in
+FULLY_CONNECTED of int8, uint8 and int16: since 2.20, its sums are multiplied by the scales' quotient in float64 and rounded once
+(`real_multiplier` of `dense` and `convolution`); before, a fixed-point multiplier rounds twice, and once with 16 bits for sums of
+64 bits (`wide_sums`). All other operators here have the same bits in both: tests/judges compares them.
+
 What an operator costs follows from where it runs:
 
 | where | cost |

@@ -209,8 +209,13 @@ ir::Results read_depthwise(ir::LayerReader& layer) {
                           node_inputs(layer, x, read_weights(layer, given, layout), layout.shape()));
 }
 
-/// As the runtime, multiplies the scales of input and weights in float32, where a convolution of the same
-/// weights does it in float64: the weights get the scale that gives the same product.
+/// Whether the runtime multiplies sums of fully connected operators in float64.
+bool has_real_multiplier(const ir::LayerReader& layer) {
+    return layer.text("runtime", "2.21") != "2.19";
+}
+
+/// As runtimes before 2.20, multiplies the scales of input and weights in float32, where a convolution of the
+/// same weights does it in float64: the weights get the scale that gives the same product.
 void round_product(const ir::Value& input, Weights& weights) {
     if (!weights.quantization || weights.quantization->axis || !input.quantization) return;
     const double input_scale = input.quantization->scales.front();
@@ -251,17 +256,22 @@ ir::Results read_dense(ir::LayerReader& layer) {
         extents.back() = units;
     }
     Weights weights = read_weights(layer, given, {.inputs = depth, .outputs = units});
+    const bool is_real = has_real_multiplier(layer) && layer.declared_result(0).type != DataType::Float32;
+    std::vector<ir::NamedAttribute> attributes;
+    if (is_real) attributes.emplace_back("real_multiplier", std::int64_t{1});
     ir::ValueId result = 0;
     if (rows == 1) {
         if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 1;
-        result =
-            append_product(layer, "dense", {}, node_inputs(layer, x, std::move(weights), {depth, units}));
+        result = append_product(layer, "dense", std::move(attributes),
+                                node_inputs(layer, x, std::move(weights), {depth, units}));
     } else {
         // A row is a pixel.
         if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 3;
-        round_product(layer.value(x), weights);
+        if (!is_real) round_product(layer.value(x), weights);
         const ir::ValueId image = append_shape(layer, x, {batch, rows, 1, depth});
-        result = append_product(layer, "convolution", ir::attributes_of(ir::Window{}),
+        const std::vector<ir::NamedAttribute> window = ir::attributes_of(ir::Window{});
+        attributes.insert(attributes.begin(), window.begin(), window.end());
+        result = append_product(layer, "convolution", std::move(attributes),
                                 node_inputs(layer, image, std::move(weights), {1, 1, depth, units}));
     }
     return append_shape(layer, result, shape_from(layer, extents));
@@ -343,7 +353,8 @@ ir::LayerKind tflite_dense() {
             .keys = {{"fused_activation_function", "a function of the result, or its `clamp`"},
                      {"keep_num_dims", "the result has the input's other axes"},
                      {"weights_format", "only \"DEFAULT\""},
-                     {"bias_type", "for int16: `wide_sums` unless it is INT32"}},
+                     {"bias_type", "for int16: `wide_sums` unless it is INT32"},
+                     {"runtime", "on integers: `real_multiplier` unless it is 2.19 (`--tflite-runtime`)"}},
             .build = read_dense};
 }
 

@@ -64,26 +64,55 @@ void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantiz
                                             {channels}, DataType::Int32, std::move(bias_values)));
 }
 
-/// The multiplier of each output channel.
-std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
-    double input_scale = 0.0;
+bool has_real_multiplier(const ir::Node& node) {
+    return node.integer("real_multiplier") != 0;
+}
+
+double largest_input_scale(const ir::NodeView& node) {
+    double scale = 0.0;
     for (std::size_t i = 0; i < node.data_inputs(); ++i) {
-        input_scale = std::max(input_scale, encoding_of(node.input(i)).scale);
+        scale = std::max(scale, encoding_of(node.input(i)).scale);
     }
+    return scale;
+}
+
+double weight_scale(const ir::NodeView& node, std::size_t channel) {
+    const std::vector<double>& scales = node.constant(0)->quantization->scales;
+    return scales[scales.size() == 1 ? 0 : channel];
+}
+
+/// The multipliers of a node with `real_multiplier`, in the runtime's order of operations. Throws ModelError
+/// for one that float64 does not have.
+std::vector<double> real_multipliers_of(const ir::NodeView& node) {
+    const double input_scale = largest_input_scale(node);
     const double scale = encoding_of(node.output()).scale;
-    const std::vector<double>& weight_scales = node.constant(0)->quantization->scales;
+    std::vector<double> multipliers;
+    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
+        multipliers.push_back(input_scale * weight_scale(node, c) / scale);
+        if (std::isfinite(multipliers.back())) continue;
+        throw ModelError(fmt::format("its scales {}, {} and {} ask for the multiplier {}; it must be finite",
+                                     input_scale, weight_scale(node, c), scale, multipliers.back()));
+    }
+    return multipliers;
+}
+
+/// The multiplier of each output channel of a node without `real_multiplier`.
+std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
+    const double input_scale = largest_input_scale(node);
+    const double scale = encoding_of(node.output()).scale;
+    const bool has_one_scale = node.constant(0)->quantization->scales.size() == 1;
     std::vector<FixedPoint> multipliers;
     for (std::size_t c = 0; c < node.output_map().channels; ++c) {
-        const double weight_scale = weight_scales[weight_scales.size() == 1 ? 0 : c];
+        const double of_weights = weight_scale(node, c);
         if (has_single_rounding(node.node())) {
             multipliers.push_back(
-                rounded_once(scale_quotient(input_scale, weight_scale, scale), node.output().type));
+                rounded_once(scale_quotient(input_scale, of_weights, scale), node.output().type));
             continue;
         }
-        double product = input_scale * weight_scale;
+        double product = input_scale * of_weights;
         // As in TFLite, whose scales are float32, for uint8 and for dense layers with one scale.
-        if (weight_scales.size() == 1 && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
-            product = static_cast<float>(input_scale) * static_cast<float>(weight_scale);
+        if (has_one_scale && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
+            product = static_cast<float>(input_scale) * static_cast<float>(of_weights);
         }
         multipliers.push_back(fixed_point_of(product / scale));
     }
@@ -136,6 +165,7 @@ void check_wide_sums(const ir::NodeView& node) {
         throw ModelError(
             fmt::format("a sum has {} products; of wide sums, it has at most {}", products, most_products));
     }
+    if (has_real_multiplier(node.node())) return;
     for (const FixedPoint& multiplier : multipliers_of(node)) {
         if (multiplier.shift <= largest_shift) continue;
         throw ModelError(
@@ -159,7 +189,10 @@ std::optional<FixedPoint> chip_multiplier(const FixedPoint& wide) {
 /// Whether no sum of a node with wide sums, shifted to the left as its multiplier asks, exceeds 32 bits, and
 /// the chip can round as it must.
 bool chip_has_wide_form(const ir::NodeView& node) {
-    const std::vector<FixedPoint> multipliers = multipliers_of(node);
+    // Real multipliers ask for no shift, and round as they must.
+    const bool is_real = has_real_multiplier(node.node());
+    const std::vector<FixedPoint> multipliers =
+        is_real ? std::vector<FixedPoint>(node.output_map().channels) : multipliers_of(node);
     const std::vector<std::int32_t> bias = bias_of(node);
     const std::span<const std::int8_t> weights = known_weights(node);
     std::vector<std::int64_t> largest(bias.size(), 0);
@@ -170,8 +203,8 @@ bool chip_has_wide_form(const ir::NodeView& node) {
     for (std::size_t c = 0; c < bias.size(); ++c) {
         largest[c] += std::abs(std::int64_t{bias[c]});
         const std::int64_t shifted = largest[c] << std::max(multipliers[c].shift, 0);
-        if (shifted > std::numeric_limits<std::int32_t>::max() || !chip_multiplier(multipliers[c]))
-            return false;
+        if (shifted > std::numeric_limits<std::int32_t>::max()) return false;
+        if (!is_real && !chip_multiplier(multipliers[c])) return false;
     }
     return true;
 }
@@ -205,9 +238,17 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
         throw ModelError(
             fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
     }
+    if (has_real_multiplier(node.node()) && has_single_rounding(node.node())) {
+        throw ModelError("it has both `real_multiplier` and `single_rounding`; it must have one of them");
+    }
     if (has_wide_sums(node.node())) check_wide_sums(node);
-    // Throws if a multiplier that follows from the scales is out of range.
-    if (node.graph().has_weights) multipliers_of(node);
+    if (!node.graph().has_weights) return;
+    // Throw if a multiplier that follows from the scales is out of range.
+    if (has_real_multiplier(node.node())) {
+        real_multipliers_of(node);
+    } else {
+        multipliers_of(node);
+    }
 }
 
 bool WeightedOperator::needs_host(const ir::NodeView& node) const {
@@ -268,10 +309,20 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
                                                       .maximum = clamp.maximum,
                                                       .table = {}}};
     mapping::Requantization& rules = product.requantization;
+    const bool is_real = has_real_multiplier(node.node());
     if (node.graph().has_weights) {
         std::vector<std::uint64_t> met;
         for (std::size_t i = 0; i < node.data_inputs(); ++i) met.push_back(met_elements(node, i));
         rules.bias = corrected_bias(node, met);
+    } else {
+        product.weights = {};
+        rules.bias.resize(channels);
+    }
+    if (is_real && node.graph().has_weights) {
+        rules.real_multiplier = real_multipliers_of(node);
+    } else if (is_real) {
+        rules.real_multiplier.resize(channels);
+    } else if (node.graph().has_weights) {
         const bool is_wide = has_wide_sums(node.node());
         for (FixedPoint multiplier : multipliers_of(node)) {
             if (is_wide) multiplier = chip_multiplier(multiplier).value();
@@ -279,8 +330,6 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
             rules.shift.push_back(static_cast<std::int8_t>(multiplier.shift));
         }
     } else {
-        product.weights = {};
-        rules.bias.resize(channels);
         rules.multiplier.resize(channels);
         rules.shift.resize(channels);
     }
@@ -292,7 +341,9 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
 
 SumRounding::SumRounding(const ir::NodeView& node)
     : bias_(bias_of(node)),
-      multipliers_(multipliers_of(node)),
+      has_wide_sums_(has_wide_sums(node.node())),
+      real_multipliers_(has_real_multiplier(node.node()) ? real_multipliers_of(node) : std::vector<double>()),
+      multipliers_(has_real_multiplier(node.node()) ? std::vector<FixedPoint>() : multipliers_of(node)),
       zero_point_(encoding_of(node.output()).zero_point),
       minimum_(clamp_of(node).minimum),
       maximum_(clamp_of(node).maximum) {}
@@ -301,26 +352,45 @@ void SumRounding::begin(std::vector<std::int32_t>& sums) const {
     sums = bias_;
 }
 
-void SumRounding::store(const std::vector<std::int32_t>& sums, std::int32_t* output) const {
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-        const std::int32_t scaled = scale(sums[c], multipliers_[c].multiplier, multipliers_[c].shift);
-        output[c] = offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+std::int32_t SumRounding::stored(std::int64_t sum, std::size_t channel) const {
+    std::int32_t scaled = 0;
+    if (!real_multipliers_.empty()) {
+        scaled = scale_real(sum, real_multipliers_[channel]);
+    } else {
+        const FixedPoint& multiplier = multipliers_[channel];
+        scaled = has_wide_sums_ ? scale_wide(sum, multiplier.multiplier, multiplier.shift)
+                                : scale(wrap(sum), multiplier.multiplier, multiplier.shift);
     }
+    return offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+}
+
+void SumRounding::store(const std::vector<std::int32_t>& sums, std::int32_t* output) const {
+    for (std::size_t c = 0; c < sums.size(); ++c) output[c] = stored(sums[c], c);
 }
 
 void SumRounding::store_wide(const std::vector<std::int32_t>& upper, const std::vector<std::int32_t>& lower,
                              std::int32_t* output) const {
     constexpr std::int64_t upper_place = 256;
     for (std::size_t c = 0; c < upper.size(); ++c) {
-        const std::int64_t sum = upper[c] * upper_place + lower[c] + bias_[c];
-        const std::int32_t scaled = scale_wide(sum, multipliers_[c].multiplier, multipliers_[c].shift);
-        output[c] = offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+        output[c] = stored(upper[c] * upper_place + lower[c] + bias_[c], c);
     }
 }
 
 ir::AttributeDeclaration wide_sums_attribute() {
     return {.name = "wide_sums",
-            .meaning = "1: of int16, sums have 64 bits and are scaled by 16 bits, rounded once, as in TFLite",
+            .meaning =
+                "1: of int16, sums have 64 bits and, without `real_multiplier`, are scaled by 16 bits, "
+                "rounded once, as in TFLite",
+            .absent = std::int64_t{0},
+            .minimum = 0,
+            .maximum = 1};
+}
+
+ir::AttributeDeclaration real_multiplier_attribute() {
+    return {.name = "real_multiplier",
+            .meaning =
+                "1: sums are multiplied in float64 and rounded once, halves away from zero, as in "
+                "TFLite's fully connected operator since 2.20; 0: the fixed-point rule",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};

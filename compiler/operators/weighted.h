@@ -26,7 +26,9 @@
 /// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 ///
 /// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once, as in
-/// ONNX; the scales' quotient then has float32.
+/// ONNX; the scales' quotient then has float32. With the attribute `real_multiplier`, the quotient is a float64,
+/// and so is the product, which is rounded once, halves away from zero: the rule of TFLite's fully connected
+/// operator since 2.20.
 namespace systole::operators {
 
 /// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
@@ -68,7 +70,12 @@ public:
                     std::int32_t* output) const;
 
 private:
+    /// The sum of a channel, bias included, as a stored number.
+    std::int32_t stored(std::int64_t sum, std::size_t channel) const;
+
     std::vector<std::int32_t> bias_;
+    bool has_wide_sums_;
+    std::vector<double> real_multipliers_;  ///< with `real_multiplier`, else `multipliers_`
     std::vector<FixedPoint> multipliers_;
     std::int32_t zero_point_;
     std::int32_t minimum_;
@@ -78,6 +85,8 @@ private:
 /// The attribute `wide_sums`.
 ir::AttributeDeclaration wide_sums_attribute();
 bool has_wide_sums(const ir::Node& node);
+/// The attribute `real_multiplier`.
+ir::AttributeDeclaration real_multiplier_attribute();
 
 /// Numbers of 16 bits as upper * 256 + lower, with lower from 0 to 255: sums of products with either fit in
 /// 32 bits.

@@ -76,6 +76,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     }
     text("program", program);
     texts("input_shape", input_shape);
+    text("tflite_runtime", tflite_runtime);
     number("size_multiplier", size_multiplier);
     texts("input", input);
     number("random_input", random_input);
@@ -163,6 +164,13 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
                     "sizes of an input that an ONNX file leaves open: 1,3,224,224; NAME=... for input NAME")
         ->type_name("N,...")
         ->allow_extra_args(false);
+    const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,
+                            const char* type) {
+        CLI::Option* option = command.add_option(name, value, meaning)->type_name(type);
+        context.only(option, {names.begin(), names.end()});
+    };
+    one_of("--tflite-runtime", options.tflite_runtime, run::names_of(run::TfliteRuntime()),
+           "TensorFlow release that a TFLite file was made for: 2.19 or 2.21 (newest)", "RELEASE");
     command
         .add_option(
             "--input", options.input,
@@ -175,11 +183,6 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         ->type_name("SIZE");
     command.add_option("--crop", options.crop, "then keep the middle: a square, or HEIGHTxWIDTH")
         ->type_name("SIZE");
-    const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,
-                            const char* type) {
-        CLI::Option* option = command.add_option(name, value, meaning)->type_name(type);
-        context.only(option, {names.begin(), names.end()});
-    };
     one_of("--layout", options.layout, run::names_of(run::Layout()),
            "axes of images in arrays: hwc, chw, or as in the network's file", "ORDER");
     one_of("--preset", options.preset, run::names_of(run::Preset()),

@@ -80,15 +80,29 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     return calibration;
 }
 
+std::optional<frontend::TfliteRuntime> runtime_of(TfliteRuntime runtime) {
+    switch (runtime) {
+        case TfliteRuntime::Newest:
+            return std::nullopt;
+        case TfliteRuntime::V2_19:
+            return frontend::TfliteRuntime::V2_19;
+        case TfliteRuntime::V2_21:
+            return frontend::TfliteRuntime::V2_21;
+    }
+    throw std::logic_error("a TFLite runtime that does not exist");
+}
+
 /// The network in the file; without weights in a timing-only run.
 ReadNetwork read_file(const RunSpec& spec) {
     const Stopwatch time;
-    frontend::InputShapes shapes;
-    for (const auto& [input, extents] : spec.input_shapes) shapes.emplace(input, ir::Shape(extents));
+    frontend::ImportOptions options{.tflite_runtime = runtime_of(spec.tflite_runtime)};
+    for (const auto& [input, extents] : spec.input_shapes) {
+        options.shapes.emplace(input, ir::Shape(extents));
+    }
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     // Inputs and outputs then have the order of axes that the program has.
     ir::Graph graph = passes::move_transposes(
-        frontend::read_network(spec.network.value().path.text, operators::registry(), values, shapes));
+        frontend::read_network(spec.network.value().path.text, operators::registry(), values, options));
     if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
     graph = naming_file(spec, graph, [&] { return passes::scale_images(graph, spec.size_multiplier); });
     return {.graph = std::move(graph), .seconds = time.seconds()};
@@ -122,6 +136,7 @@ std::string network_key(const RunSpec& spec) {
     RunSpec seen;
     seen.network = spec.network;
     seen.input_shapes = spec.input_shapes;
+    seen.tflite_runtime = spec.tflite_runtime;
     seen.size_multiplier = spec.size_multiplier;
     return compared_bytes(seen);
 }

@@ -108,6 +108,7 @@ RunSpec make_spec(const RunConfig& config) {
     for (const std::string& given : config.input_shape) {
         spec.input_shapes.push_back(parse_input_shape(given).value());
     }
+    spec.tflite_runtime = config.tflite_runtime;
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),
                      .limit = config.limit,

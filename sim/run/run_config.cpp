@@ -43,7 +43,9 @@ constexpr std::string_view outputs_rule = "a timing-only run has no outputs";
 constexpr std::string_view out_rule = "traces need a folder to be written to";
 constexpr std::string_view float_reference_rule = "it needs a model, not a program";
 constexpr std::string_view registers_rule = "a timing-only run has no values in them";
+constexpr std::string_view tflite_runtime_rule = "a release goes with a TFLite file";
 constexpr auto layout_names = names_of(Layout());
+constexpr auto tflite_runtime_names = names_of(TfliteRuntime());
 constexpr auto preset_names = names_of(Preset());
 constexpr auto mapping_names = names_of(MappingName());
 constexpr auto channel_orders = names_of(ChannelOrder());
@@ -70,6 +72,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                     "NAME=1,3,224,224 for the input NAME",
          .rule = input_shape_rule},
         config.input_shape);
+    visitor.choice(
+        {.key = "tflite_runtime",
+         .meaning = "TensorFlow release whose reference kernels define what a TFLite file computes; "
+                    "newest: 2.21",
+         .rule = tflite_runtime_rule},
+        config.tflite_runtime, tflite_runtime_names);
     visitor.field({.key = "size_multiplier",
                    .meaning = "images so many times as wide and as high as the network's",
                    .rule = size_multiplier_rule},
@@ -211,9 +219,9 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "size_multiplier", "batch", "calibration", "mapping", "overlap",
-              "cut_images", "float_reference", "float_outputs", "arrivals", "latency_limit_ms"});
-    if (key == "model") drop({"program", "input_shape", "size_multiplier"});
+        drop({"model", "input_shape", "tflite_runtime", "size_multiplier", "batch", "calibration", "mapping",
+              "overlap", "cut_images", "float_reference", "float_outputs", "arrivals", "latency_limit_ms"});
+    if (key == "model") drop({"program", "input_shape", "tflite_runtime", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -248,8 +256,8 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "batch", "calibration", "mapping", "overlap", "cut_images",
-                                "arrivals", "latency_limit_ms"}) {
+        for (const char* key : {"input_shape", "tflite_runtime", "batch", "calibration", "mapping", "overlap",
+                                "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

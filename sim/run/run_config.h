@@ -64,22 +64,23 @@ inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
 /// finds the files.
 struct RunConfig {
     std::string schema = "sim.run/1";
-    std::string machine;                   ///< configuration file
-    std::string model;                     ///< network file; or a program
-    std::string program;                   ///< .tpu file or assembly text
-    std::vector<std::string> input_shape;  ///< of inputs that the network's file leaves open
-    std::uint32_t size_multiplier = 1;     ///< images so many times as wide and high
-    std::vector<std::string> input;        ///< files or folders of images
-    std::uint64_t random_input = 0;        ///< seed of made-up input, instead; 0: none
-    std::string labels;                    ///< one class an image
-    std::string label_names;               ///< a line for each class
-    std::string resize;                    ///< of images: "256" or "224x192"; see parse_size
-    std::string crop;                      ///< of images, after that
-    Layout layout = Layout::File;          ///< of arrays of images
-    Preset preset = Preset::None;          ///< how pixels become numbers, by name
-    std::optional<double> input_scale;     ///< factor from an 8-bit pixel to the network's input
-    std::vector<double> mean;              ///< taken from that
-    std::vector<double> std;               ///< by which the difference is divided
+    std::string machine;                                   ///< configuration file
+    std::string model;                                     ///< network file; or a program
+    std::string program;                                   ///< .tpu file or assembly text
+    std::vector<std::string> input_shape;                  ///< of inputs that the network's file leaves open
+    TfliteRuntime tflite_runtime = TfliteRuntime::Newest;  ///< which a TFLite file was made for
+    std::uint32_t size_multiplier = 1;                     ///< images so many times as wide and high
+    std::vector<std::string> input;                        ///< files or folders of images
+    std::uint64_t random_input = 0;                        ///< seed of made-up input, instead; 0: none
+    std::string labels;                                    ///< one class an image
+    std::string label_names;                               ///< a line for each class
+    std::string resize;                                    ///< of images: "256" or "224x192"; see parse_size
+    std::string crop;                                      ///< of images, after that
+    Layout layout = Layout::File;                          ///< of arrays of images
+    Preset preset = Preset::None;                          ///< how pixels become numbers, by name
+    std::optional<double> input_scale;  ///< factor from an 8-bit pixel to the network's input
+    std::vector<double> mean;           ///< taken from that
+    std::vector<double> std;            ///< by which the difference is divided
     ChannelOrder channels = ChannelOrder::Rgb;
     std::vector<std::string> calibration;     ///< images to quantize with; else the first of the input
     MappingName mapping = MappingName::Best;  ///< choices of the compiler

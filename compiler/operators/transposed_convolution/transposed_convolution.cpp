@@ -194,7 +194,8 @@ public:
              .maximum = most},
             clamp_attribute(),
             wide_sums_attribute(),
-            single_rounding_attribute()};
+            single_rounding_attribute(),
+            real_multiplier_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {

@@ -132,6 +132,12 @@ struct InputShape {
 };
 SYSTOLE_RECORD_FIELDS(InputShape, input, extents)
 
+/// The TensorFlow release whose reference kernels define what a TFLite file computes.
+enum class TfliteRuntime : std::uint8_t { Newest, V2_19, V2_21 };
+constexpr std::array<std::string_view, 3> names_of(TfliteRuntime) {
+    return {"newest", "2.19", "2.21"};
+}
+
 /// The input of the network.
 struct RunData {
     std::vector<InputFile> input;
@@ -193,7 +199,8 @@ struct RunSpec {
     std::optional<Content> network;        ///< either a network
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
-    std::uint32_t size_multiplier = 1;     ///< images so many times as wide and high as in the file
+    TfliteRuntime tflite_runtime = TfliteRuntime::Newest;
+    std::uint32_t size_multiplier = 1;  ///< images so many times as wide and high as in the file
     CompilerOptions compiler;
     RunData data;
     bool timing_only = false;
@@ -205,9 +212,9 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, size_multiplier,
-                      compiler, data, timing_only, float_reference, host, baselines, host_time, arrivals,
-                      observed, labels)
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, tflite_runtime,
+                      size_multiplier, compiler, data, timing_only, float_reference, host, baselines,
+                      host_time, arrivals, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

@@ -16,6 +16,7 @@
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/parallel_layers.h"
+#include "hw/isa/multipliers.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/program_interpreter.h"
@@ -690,6 +691,52 @@ TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compil
         auto machine = interpreter(program, target, input);
         machine.run_in_program_order();
         CHECK(machine.output() == reference::execute(graph, input, 20));
+    }
+}
+
+TEST_CASE("Sums are multiplied in float64 on the chip, if they fit in 32 bits", "[compiler][emit]") {
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto graph_of = [&](DataType type, bool is_wide, double scale) {
+        const int outputs = 9;
+        tests::IntegerWeights weights{.values = {}, .scales = {}};
+        for (int i = 0; i < 40 * outputs; ++i) {
+            weights.values.push_back(static_cast<std::int8_t>(static_cast<int>(random() % 200U) - 100));
+        }
+        for (int i = 0; i < outputs; ++i)
+            weights.scales.push_back(scale * (1.0 + static_cast<double>(random() % 1000) / 999.0));
+        const std::int32_t zero_point = type == DataType::Int16 ? 0 : 11;
+        tests::IntegerGraph made;
+        const ir::ValueId numbers = made.input({1, 1, 40}, {1.0, zero_point, type});
+        made.dense({numbers}, 9, weights, {1.0, zero_point, type},
+                   {{"real_multiplier", std::int64_t{1}}, {"wide_sums", std::int64_t{is_wide}}});
+        return made.graph();
+    };
+    const auto needs_host = [](const ir::Graph& graph) {
+        const ir::NodeView node(graph, graph.nodes.front());
+        return operators::operator_of(node.node()).needs_host(node);
+    };
+    // Of wide sums, fixed-point multipliers of 16 bits lose bits here.
+    CHECK(needs_host(graph_of(DataType::Int16, true, std::ldexp(1.0, -20))) == false);
+    for (const DataType type : {DataType::Int8, DataType::Uint8, DataType::Int16}) {
+        for (const double scale : {1.5, 0.5, 0.01, 0.0031, std::ldexp(1.0, -12)}) {
+            const bool is_wide = type == DataType::Int16 && random() % 2 == 0;
+            CAPTURE(name_of(type), scale, is_wide);
+            const ir::Graph graph = graph_of(type, is_wide, scale);
+            schedule::Target target;
+            target.geometry = {.rows = 16, .columns = 8};
+            const isa::Program program =
+                compile(operators::lower(graph), target, {.batch = 2, .inferences = 20});
+            for (const auto& activate : all_of<isa::Activate>(program)) {
+                CHECK(activate.multipliers == isa::Multipliers::Real);
+            }
+            const std::vector<std::uint8_t> input =
+                tests::RandomNetwork(random).bytes(20 * 40 * bytes_of(type));
+            auto machine = interpreter(program, target, input);
+            machine.run_in_program_order();
+            CHECK(machine.output() == reference::execute(graph, input, 20));
+        }
     }
 }
 

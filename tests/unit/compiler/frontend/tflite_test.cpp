@@ -22,8 +22,9 @@ using Bytes = reference::TensorBytes;
 
 namespace {
 
-ir::Graph tflite_graph(const std::vector<std::uint8_t>& file) {
-    return frontend::build_tflite_graph(file, operators::registry());
+ir::Graph tflite_graph(const std::vector<std::uint8_t>& file,
+                       frontend::TfliteRuntime runtime = frontend::newest_tflite_runtime) {
+    return frontend::build_tflite_graph(file, operators::registry(), runtime);
 }
 
 std::string tflite_error(const std::vector<std::uint8_t>& file) {
@@ -139,8 +140,12 @@ TEST_CASE("int16 with biases of 64 bits is added in 64 bits and rounded once",
           "[compiler][frontend][tflite]") {
     DenseFile layer{.activation = Type::INT16, .input = {{1.0F}, {0}}, .output = {{8.0F}, {0}}};
     const std::vector<std::int8_t> weights{1, 0, 127, 127};
-    const ir::Graph wide = tflite_graph(
-        layer.with<std::int8_t, std::int64_t>(Type::INT8, weights, {{1.0F}, {0}}, Type::INT64, {0, 0}));
+    const std::vector<std::uint8_t> file =
+        layer.with<std::int8_t, std::int64_t>(Type::INT8, weights, {{1.0F}, {0}}, Type::INT64, {0, 0});
+    // By the rule of real multipliers, halves are rounded away from zero.
+    CHECK(run_tflite<std::int16_t>(tflite_graph(file), std::vector<std::int16_t>{-12, 0}) ==
+          std::vector<std::int16_t>{-2, -191});
+    const ir::Graph wide = tflite_graph(file, frontend::TfliteRuntime::V2_19);
     // Halves are rounded upwards: -12 / 8 becomes -1, and -20 / 8 becomes -2.
     CHECK(run_tflite<std::int16_t>(wide, std::vector<std::int16_t>{-12, 0}) ==
           std::vector<std::int16_t>{-1, -190});
@@ -152,6 +157,48 @@ TEST_CASE("int16 with biases of 64 bits is added in 64 bits and rounded once",
         layer.with<std::int8_t, std::int32_t>(Type::INT8, weights, {{1.0F}, {0}}, Type::INT32, {0, 0}));
     CHECK(run_tflite<std::int16_t>(narrow, std::vector<std::int16_t>{-12, 0}) ==
           std::vector<std::int16_t>{-2, -191});
+}
+
+TEST_CASE("The runtime's rule for fully connected operators is an attribute in the graph's text",
+          "[compiler][frontend][tflite]") {
+    using enum frontend::TfliteRuntime;
+    const auto layer_of = [](Type type, std::int32_t rows) {
+        TfliteFile file;
+        const bool is_unsigned = type == Type::UINT8;
+        const Scale scale{{1.0F}, {is_unsigned ? 128 : 0}};
+        const auto x = file.tensor("x", type, {1, rows, 1}, scale);
+        const auto w = file.constant<std::uint8_t>("w", is_unsigned ? type : Type::INT8, {2, 1}, {3, 1},
+                                                   {{1.0F / 7.0F, 1.0F / 3.0F}, {0, 0}, 0});
+        const auto one = file.constant<std::uint8_t>("w", is_unsigned ? type : Type::INT8, {2, 1}, {3, 1},
+                                                     {{1.0F / 7.0F}, {0}});
+        const auto y = file.tensor("y", type, {1, rows, 2}, scale);
+        file.node(
+            Op::FULLY_CONNECTED, {x, is_unsigned ? one : w, -1}, {y},
+            format::BuiltinOptions::FullyConnectedOptions,
+            format::CreateFullyConnectedOptions(file.builder(), format::ActivationFunctionType::NONE,
+                                                format::FullyConnectedOptionsWeightsFormat::DEFAULT, true));
+        return file.finish({x}, {y});
+    };
+    for (const Type type : {Type::INT8, Type::UINT8, Type::INT16}) {
+        for (const std::int32_t rows : {1, 3}) {
+            CAPTURE(static_cast<int>(type), rows);
+            const std::vector<std::uint8_t> file = layer_of(type, rows);
+            CHECK(ir::to_text(tflite_graph(file, V2_19)).find("real_multiplier") == std::string::npos);
+            const ir::Graph graph = tflite_graph(file, V2_21);
+            const std::string text = ir::to_text(graph);
+            CHECK(text.find("real_multiplier 1") != std::string::npos);
+            CHECK(ir::to_text(tflite_graph(file)) == text);
+            const ir::Graph parsed = ir::parse_graph(text, "text", operators::registry());
+            CHECK(ir::to_text(parsed) == text);
+        }
+    }
+    // 3 / 7 and 1 / 3 become 0 at once; in two steps, they are 2 / 4 and 1 / 2, and then 1.
+    const std::vector<std::int8_t> one_step{0, 0};
+    const std::vector<std::int8_t> two_steps{1, 1};
+    CHECK(run_tflite<std::int8_t>(tflite_graph(layer_of(Type::INT8, 1), V2_21),
+                                  std::vector<std::int8_t>{1}) == one_step);
+    CHECK(run_tflite<std::int8_t>(tflite_graph(layer_of(Type::INT8, 1), V2_19),
+                                  std::vector<std::int8_t>{1}) == two_steps);
 }
 
 TEST_CASE("Integers of 64 bits become 32 bits, unless they do not fit", "[compiler][frontend][tflite]") {

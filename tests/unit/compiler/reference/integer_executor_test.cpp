@@ -260,6 +260,21 @@ TEST_CASE("Scaled sums are rounded once or twice", "[compiler][reference]") {
     CHECK(results(0) == TensorBytes{9, 10, 10, 11, 11, 12});
 }
 
+TEST_CASE("Sums are multiplied by the scales' quotient in float64", "[compiler][reference]") {
+    const auto results = [](double scale) {
+        IntegerGraph made;
+        made.dense({made.input({1, 1, 1}, {1.0, 4})}, 1, {.values = {1}, .scales = {scale}}, {1.0, 10},
+                   {{"real_multiplier", std::int64_t{1}}});
+        return execute(made.graph(), std::vector<std::uint8_t>{1, 3, 4, 7, 8, 14}, 6);
+    };
+    // -3/7, -1/7, 0, 3/7, 4/7, 10/7.
+    CHECK(results(1.0 / 7.0) == TensorBytes{10, 10, 10, 10, 11, 11});
+    // -1.5, -0.5, 0, 1.5, 2, 5: halves away from zero.
+    CHECK(results(0.5) == TensorBytes{8, 9, 10, 12, 12, 15});
+    CHECK(operators::scale_real((std::int64_t{1} << 40) + (1 << 20), std::ldexp(1.0, -21)) == (1 << 19) + 1);
+    CHECK(operators::scale_real(std::int64_t{1} << 40, 1.0) == std::numeric_limits<std::int32_t>::max());
+}
+
 TEST_CASE("Fixed point rounds as gemmlowp does", "[compiler][reference]") {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
     constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
