@@ -25,6 +25,7 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
+newest_python := build/judges/env_2_21/bin/python
 
 .PHONY: help run install test sanitize bench figures fuzz random mutants kill-test cluster-test cluster-test-long judge judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-test clean
 
@@ -134,6 +135,7 @@ judge: packages-judge
 	cmake --build --preset release --parallel $(JOBS) --target sim
 	tests/judges/make_environment.sh
 	$(judge_python) tests/judges/generate.py --count $(JUDGE_CASES)
+	$(newest_python) tests/judges/rejudge.py
 	$(judge_python) tests/judges/compare.py --jobs $(JOBS)
 	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
 
@@ -143,6 +145,7 @@ judge-networks: packages-judge
 	tests/judges/make_environment.sh
 	$(judge_python) tests/judges/networks.py $(addprefix --network ,$(JUDGE_NETWORKS))
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
+	$(newest_python) tests/judges/rejudge.py --cases build/judges/networks
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
 
 # The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.

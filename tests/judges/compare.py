@@ -4,6 +4,7 @@
 import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 from simulator import FAILED, NOT_CLAIMED, Judge, print_table, table
@@ -19,7 +20,7 @@ def main() -> None:
         sys.exit(f"compare.py: no cases in {arguments.cases}")
     judge = Judge(arguments.sim, arguments.machine, arguments.answers, options=arguments.option)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        verdicts = list(pool.map(judge.judge, cases))
+        verdicts = list(chain.from_iterable(pool.map(judge.judge, cases)))
     for verdict in verdicts:
         if verdict.result == FAILED or (arguments.refusals and verdict.result == NOT_CLAIMED):
             print(f"{verdict.result}: {verdict.case}: {verdict.message}")

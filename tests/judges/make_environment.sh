@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
-# Makes the Python environment of the judges in build/judges/env, unless it is there as required,
-# and ONNX's node tests of opset 17, the newest that sim reads, in build/judges/node_tests_17.
+# Makes the Python environments of the judges, unless they are there as required: build/judges/env, and
+# build/judges/env_2_21 with the newest TFLite runtime alone. Makes ONNX's node tests of opset 17, the newest
+# that sim reads, in build/judges/node_tests_17.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 environment=build/judges/env
-requirements=tests/judges/requirements.txt
 tests=build/judges/node_tests_17
 
-if ! cmp -s "$requirements" "$environment/requirements.txt"; then
-    rm -rf "$environment"
-    python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
-    cp "$requirements" "$environment/requirements.txt"
-fi
+# make_environment FOLDER REQUIREMENTS
+make_environment() {
+    if cmp -s "$2" "$1/requirements.txt"; then return; fi
+    rm -rf "$1"
+    python3 -m venv "$1"
+    "$1/bin/pip" install --quiet --disable-pip-version-check --requirement "$2"
+    cp "$2" "$1/requirements.txt"
+}
+
+make_environment "$environment" tests/judges/requirements.txt
+make_environment build/judges/env_2_21 tests/judges/requirements_2_21.txt
 
 # onnx 1.12 is the release of opset 17. Only its test data are taken, so any Python's package will do.
 if [ ! -d "$tests" ]; then

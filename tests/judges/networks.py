@@ -197,8 +197,10 @@ def quantize_input(model: bytes, image: np.ndarray) -> Arrays:
 def tflite_case(name: str, network: str, content: bytes, inputs: Arrays) -> Case:
     """Integers are judged by the reference kernels; real numbers have a tolerance anyway."""
     optimized = tflite_runtime.run(content, inputs, tflite_runtime.OPTIMIZED)
-    outputs, notes = optimized, {}
+    outputs = optimized
+    notes = {"tflite_runtimes": [tflite_runtime.RELEASE], "kernels": "optimized"}
     if tflite_runtime.quantizes(content):
+        notes["kernels"] = "reference"
         outputs = tflite_runtime.run(content, inputs, tflite_runtime.REFERENCE)
         different = tflite_runtime.differences(outputs, optimized)
         if different:

@@ -77,11 +77,11 @@ def run_test(folder: Path, judge: Judge, work: Path) -> Result:
     except (ValueError, TypeError, KeyError) as error:
         verdict = Verdict(folder.name, "", NOT_CLAIMED, f"not tensors: {error}")
         return Result(None, folder.name, operator_of(onnx.load(folder / "model.onnx")), verdict)
-    verdict = judge.judge(to_case(test, test.model, test.inputs).write(work / "cases"))
+    (verdict,) = judge.judge(to_case(test, test.model, test.inputs).write(work / "cases"))
     result = Result(test, test.name, test.operator, verdict)
     if verdict.result == NOT_CLAIMED and len(test.inputs) > 1:
         model, inputs = with_constants(test)
-        again = judge.judge(to_case(test, model, inputs).write(work / "cases_with_constants"))
+        (again,) = judge.judge(to_case(test, model, inputs).write(work / "cases_with_constants"))
         if again.result != NOT_CLAIMED:
             return Result(test, test.name, test.operator, again, with_constants=True)
     return result

@@ -2,8 +2,10 @@
 // for networks that the chip has no room for. It takes the options of `sim run` that the judges use:
 //
 //     judge_reference run --model FILE --input INPUTS.npz --outputs DIR [--float-outputs DIR]
+//     [--tflite-runtime 2.19]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -14,6 +16,8 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/frontend/tflite_runtime.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
@@ -78,7 +82,15 @@ void write_output(const std::filesystem::path& folder, const ir::Value& value, s
 }
 
 void answer(const std::map<std::string, std::string>& options) {
-    const ir::Graph graph = frontend::read_network(options.at("--model"), operators::registry());
+    frontend::ImportOptions import;
+    if (const auto runtime = options.find("--tflite-runtime"); runtime != options.end()) {
+        const auto names = names_of(frontend::TfliteRuntime());
+        const auto* const name = std::ranges::find(names, runtime->second);
+        if (name == names.end()) throw ModelError(fmt::format("--tflite-runtime {}", runtime->second));
+        import.tflite_runtime = static_cast<frontend::TfliteRuntime>(name - names.begin());
+    }
+    const ir::Graph graph = frontend::read_network(options.at("--model"), operators::registry(),
+                                                   frontend::WeightValues::Read, import);
     const std::string& input_path = options.at("--input");
     const auto archive = read_input_file<input::InputError, Bytes>(input_path);
     const std::vector<input::Array> given = input::read_npz(archive, input_path);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Chooses small cases for tests/golden/operators, which `make test` compares with.
 
-Each operator gets one case for each kind of numbers, then second ones up to the count asked for.
+Each operator gets one case for each kind of numbers, and for each TFLite runtime where they differ, then
+second ones up to the count asked for.
 --add keeps what is there, and chooses for operators and kinds of numbers that have no case yet.
 """
 
@@ -10,6 +11,7 @@ import json
 import shutil
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from cases import read_npz
 
 def main() -> None:
     arguments = parse_arguments()
-    groups: dict[tuple[str, str, str], list[Path]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
     for path in sorted(arguments.cases.glob("*/case.json")):
         about = json.loads(path.read_text())
         if size(path.parent) <= arguments.largest and is_telling(path.parent):
@@ -43,8 +45,8 @@ def main() -> None:
     print(f"{len(chosen)} cases of {len(operators)} operators, {total / 1e6:.2f} MB")
 
 
-def kind_of(about: dict[str, str]) -> tuple[str, str, str]:
-    return about["format"], about["operator"], about["types"]
+def kind_of(about: dict[str, Any]) -> tuple[str, ...]:
+    return about["format"], about["operator"], about["types"], *about.get("tflite_runtimes", [])
 
 
 def size(case: Path) -> int:

@@ -43,15 +43,23 @@ class Judge:
     seconds: float = 120
     options: list[str] = field(default_factory=list)
 
-    def judge(self, case: Path) -> Verdict:
+    def judge(self, case: Path) -> list[Verdict]:
+        """A verdict for each runtime whose outputs the case has."""
         about = json.loads((case / "case.json").read_text())
-        verdict = Verdict(case.name, f"{about['format']} {about['operator']}", PASSED)
+        return [self._judge(case, about, runtime) for runtime in about.get("tflite_runtimes", [""])]
+
+    def _judge(self, case: Path, about: dict, runtime: str) -> Verdict:
+        operator = f"{about['format']} {about['operator']}"
+        verdict = Verdict(f"{case.name} {runtime}".rstrip(), operator, PASSED)
         rules = {name: Rule.from_json(rule) for name, rule in about["outputs"].items()}
-        quantized, real = self.answers / case.name / "stored", self.answers / case.name / "float"
+        answers = self.answers / runtime / case.name
+        quantized, real = answers / "stored", answers / "float"
         shutil.rmtree(quantized.parent, ignore_errors=True)
         model = next(path for path in sorted(case.iterdir()) if path.stem == "model")
         command = [str(self.sim), "run", "--machine", self.machine, "--model", str(model)]
         command += ["--input", str(case / "inputs.npz"), "--outputs", str(quantized), "--quiet"]
+        if runtime:
+            command += ["--tflite-runtime", runtime]
         in_float = any(rule.in_float for rule in rules.values())
         if in_float:
             command += ["--float-outputs", str(real)]

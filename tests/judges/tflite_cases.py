@@ -31,7 +31,10 @@ def draw_case(kind: str, index: int, seed: str) -> Case:
         types = operator.types[index % len(operator.types)]
         model, inputs = _draw_file(operator, types, f"{seed} {kind} {index}")
     outputs, kernels = tflite_runtime.run_reference(model, inputs)
-    notes: dict[str, object] = {"kernels": kernels}
+    notes: dict[str, object] = {
+        "tflite_runtimes": [tflite_runtime.RELEASE],
+        "kernels": kernels,
+    }
     different = optimized_differences(model, inputs, outputs)
     if different:
         notes["optimized_kernels_differ_by"] = different

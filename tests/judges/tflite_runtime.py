@@ -11,6 +11,9 @@ from tflite_pieces import one_operator_each
 # The interpreter moves to another package one day; these scripts pin this one.
 warnings.filterwarnings("ignore", message=".*tf.lite.Interpreter is deprecated.*")
 
+# As `sim --tflite-runtime` names it.
+RELEASE = ".".join(tf.__version__.split(".")[:2])
+
 REFERENCE = tf.lite.experimental.OpResolverType.BUILTIN_REF
 OPTIMIZED = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 

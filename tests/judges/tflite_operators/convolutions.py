@@ -250,7 +250,7 @@ def fully_connected(draw: Draw, types: str) -> TfliteFile:
         [units, size],
         channel_axis=0,
         products=size,
-        per_channel=types == "int8" and draw.chance(0.3),
+        per_channel=types in ("int8", "int16") and draw.chance(0.5),
     )
     file.operator(
         "FULLY_CONNECTED",
