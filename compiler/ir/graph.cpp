@@ -251,7 +251,40 @@ void replace_value(Graph& graph, ValueId value, ValueId by) {
     std::ranges::replace(graph.outputs, value, by);
 }
 
-void remove_nodes(Graph& graph, const std::vector<bool>& removed) {
+namespace {
+
+/// The marked nodes that can be removed: not those whose result is an output of the network, or stands for
+/// one, while their input has another order of the file's axes.
+std::vector<bool> removable(const Graph& graph, std::vector<bool> removed) {
+    std::vector<std::optional<std::vector<std::uint32_t>>> orders(graph.values.size());
+    for (const ValueId id : graph.inputs) orders[id] = graph.values[id].file_axes;
+    for (const ValueId id : graph.outputs) orders[id] = graph.values[id].file_axes;
+    for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+        const Node& node = graph.nodes[id];
+        if (!removed[id] || node.inputs.empty() || !orders[node.output()]) continue;
+        auto& order = orders[node.inputs.front()];
+        if (!order) order = orders[node.output()];
+        removed[id] = order == orders[node.output()];
+    }
+    return removed;
+}
+
+/// Replaces outputs of the network by other values, which then live on as these outputs.
+void replace_outputs(Graph& graph, const std::vector<ValueId>& by) {
+    for (ValueId& output : graph.outputs) {
+        const Value& old = graph.values[output];
+        if (by[output] == output) continue;
+        output = by[output];
+        if (is_input(graph, output)) continue;
+        graph.values[output].file_axes = old.file_axes;
+        graph.values[output].before = old.before;
+    }
+}
+
+}  // namespace
+
+void remove_nodes(Graph& graph, const std::vector<bool>& marked) {
+    const std::vector<bool> removed = removable(graph, marked);
     const std::vector<std::vector<NodeId>> original_readers = readers(graph);
     // Nodes are visited in order. The result of a removed node is replaced by the value that the node reads
     // now.
@@ -271,7 +304,7 @@ void remove_nodes(Graph& graph, const std::vector<bool>& removed) {
         const bool read_alone = original_readers[original].size() == 1 && !is_output(graph, original);
         if (is_read && read_alone) graph.values[by[output]].stored_as = graph.values[output].stored_as;
     }
-    for (ValueId& output : graph.outputs) output = by[output];
+    replace_outputs(graph, by);
     std::size_t id = 0;
     std::erase_if(graph.nodes, [&](const Node&) { return removed[id++]; });
     remove_unread(graph);

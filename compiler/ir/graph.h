@@ -121,8 +121,9 @@ bool is_output(const Graph& graph, ValueId value);
 /// Replaces a value by another one in all inputs of nodes and in the network's outputs.
 void replace_value(Graph& graph, ValueId value, ValueId by);
 /// Removes the marked nodes, each with one data input and one result. Readers of the result then read the
-/// input. If nothing else read the input, it takes the result's `stored_as`.
-void remove_nodes(Graph& graph, const std::vector<bool>& removed);
+/// input. If nothing else read the input, it takes the result's `stored_as`; if the result is an output of
+/// the network, its `file_axes`. A node stays if its input has another order of the file's axes already.
+void remove_nodes(Graph& graph, const std::vector<bool>& marked);
 /// Removes nodes and values that no output of the network depends on. The network's inputs stay.
 void remove_unread(Graph& graph);
 /// Infers the shapes of all results again after the shapes of inputs were changed. Throws ModelError.

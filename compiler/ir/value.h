@@ -48,6 +48,9 @@ struct Value {
     /// For an input or output of the network: axis i of the file's tensor is axis file_axes[i] of this one.
     /// Empty: both have the same order.
     std::vector<std::uint32_t> file_axes = {};
+    /// While a pass runs: the value that this one was before it. Absent: the pass makes it. A pass that gives
+    /// a value another shape makes another value (passes/pass_manager.h).
+    std::optional<std::uint32_t> before = {};
 
     bool operator==(const Value&) const = default;
 };

@@ -76,6 +76,9 @@ struct PermutedNode {
     std::vector<ir::Attribute> attributes;
     /// Axis i of each new result is axis result_axes[i] of the old one.
     std::vector<std::uint32_t> result_axes;
+    /// Whether the axes of constants are those of the result, by NumPy's broadcasting, and change their order
+    /// with it. Others, such as tables and numbers by channel, stay as they are.
+    bool broadcasts_constants = true;
 };
 
 /// What it means to a node if its inputs have more or fewer leading axes of extent 1.
@@ -140,8 +143,8 @@ public:
     /// Whether the attribute `padding` of the node adds zeros around the image.
     virtual bool pads_with_zeros() const { return false; }
     /// The node on inputs of which axis i is axis axes[i] of the node's inputs; nullopt if the operator knows
-    /// none. All inputs have as many axes: constants of fewer have got leading ones of extent 1, and inputs
-    /// of one element stay as they are.
+    /// none. All inputs have as many axes: constants that are broadcast have got leading ones of extent 1 if
+    /// they have fewer. Inputs of one element stay as they are.
     virtual std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                                  std::span<const std::uint32_t> axes) const;
     /// The function that the node applies to each element, if it is such a node.

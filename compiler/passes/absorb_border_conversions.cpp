@@ -39,6 +39,7 @@ ir::Graph absorb_border_conversions(ir::Graph graph) {
         if (!is_own) continue;
         value.name = graph.values[output].name;
         value.file_axes = graph.values[output].file_axes;
+        value.before = graph.values[output].before;
         output = integers;
     }
     ir::remove_unread(graph);

@@ -1,8 +1,14 @@
 // Removes batch normalizations. Each becomes part of the weights and bias of the convolution or dense layer
-// before it, if it is the layer's only reader; otherwise it becomes a 1x1 depthwise convolution.
+// before it, if it is the layer's only reader; otherwise it becomes a 1x1 depthwise convolution, whose result
+// is an image, and a reshape to the axes of the value.
 #include "compiler/passes/fold_batch_normalization.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/window.h"
 #include "compiler/operators/batch_normalization/affine.h"
@@ -39,7 +45,16 @@ void scale_results(ir::Graph& graph, ir::Node& node, const Affine& affine) {
     node.inputs.push_back(graph.add_constant(bias_name, {bias_extent}, DataType::Float32, new_bias));
 }
 
-void become_convolution(ir::Graph& graph, ir::Node& node, Affine affine) {
+/// Whether a node is a reshape whose last axis is that of its input.
+bool keeps_channels(const ir::NodeView& view) {
+    if (!view.node().is("reshape")) return false;
+    const auto from = view.input().shape.extents();
+    const auto to = view.output().shape.extents();
+    return !from.empty() && !to.empty() && from.back() == to.back();
+}
+
+/// Makes the node a convolution. Returns the reshape of its image to what the node computed, if that is none.
+std::optional<ir::Node> become_convolution(ir::Graph& graph, ir::Node& node, Affine affine) {
     const auto channels = static_cast<std::uint32_t>(affine.scale.size());
     const ir::ValueId weights = graph.add_constant(node.name + "/scale", {1, 1, 1, channels},
                                                    DataType::Float32, std::move(affine.scale));
@@ -48,6 +63,22 @@ void become_convolution(ir::Graph& graph, ir::Node& node, Affine affine) {
     node.op = &operators::registry().at("depthwise_convolution");
     node.attributes = ir::complete_attributes(*node.op, {});
     node.inputs = {node.inputs.front(), weights, bias};
+    const ir::ValueId result = node.output();
+    const ir::Shape shape = graph.values[result].shape;
+    ir::Value image = graph.values[result];
+    image.shape = node.op->output_shapes(ir::NodeView(graph, node)).front();
+    if (image.shape == shape) return std::nullopt;
+    image.file_axes.clear();
+    image.before.reset();
+    node.outputs = {static_cast<ir::ValueId>(graph.values.size())};
+    graph.values.push_back(std::move(image));
+    const ir::Operator& reshape = operators::registry().at("reshape");
+    const std::vector<std::int64_t> extents(shape.extents().begin(), shape.extents().end());
+    return ir::Node{.name = node.name,
+                    .op = &reshape,
+                    .attributes = ir::complete_attributes(reshape, {{"shape", extents}}),
+                    .inputs = node.outputs,
+                    .outputs = {result}};
 }
 
 }  // namespace
@@ -56,27 +87,36 @@ ir::Graph fold_batch_normalization(ir::Graph graph) {
     const auto readers = ir::readers(graph);
     const auto producers = ir::producers(graph);
     std::vector<bool> folded(graph.nodes.size(), false);
+    std::map<ir::NodeId, ir::Node> behind;  // the reshapes behind nodes that became convolutions
+    // The node whose weights make a value that nobody else reads. Reshapes may lie between, as behind a
+    // matrix product of several rows, if the channels stay the last axis.
+    const auto weights_before = [&](ir::ValueId value) -> std::optional<ir::NodeId> {
+        while (readers[value].size() == 1 && !ir::is_output(graph, value) && producers[value]) {
+            const ir::Node& producer = graph.nodes[*producers[value]];
+            if (operators::operator_of(producer).has_weights()) return producers[value];
+            if (!folded[*producers[value]] && !keeps_channels({graph, producer})) break;
+            value = producer.inputs.front();
+        }
+        return std::nullopt;
+    };
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         ir::Node& node = graph.nodes[id];
         if (!node.is("batch_normalization")) continue;
         const Affine affine = operators::affine_of(ir::NodeView(graph, node));
-        const ir::ValueId read = node.inputs.front();
-        const bool only_reader = readers[read].size() == 1 && !ir::is_output(graph, read);
-        std::optional<ir::NodeId> producer = producers[read];
-        while (producer && folded[*producer]) producer = producers[graph.nodes[*producer].inputs.front()];
-        if (only_reader && producer && operators::operator_of(graph.nodes[*producer]).has_weights()) {
+        if (const auto producer = weights_before(node.inputs.front())) {
             scale_results(graph, graph.nodes[*producer], affine);
             folded[id] = true;
-        } else {
-            become_convolution(graph, node, affine);
+        } else if (auto reshape = become_convolution(graph, node, affine)) {
+            behind.emplace(id, *std::move(reshape));
         }
     }
-    ir::remove_nodes(graph, folded);
-    ir::infer_shapes(graph);
-    // A vector that became the result of a convolution is an image with other axes.
-    for (ir::Value& value : graph.values) {
-        if (value.file_axes.size() != value.shape.rank()) value.file_axes.clear();
+    // From the last on, so that the places of the others stay.
+    for (auto reshape = behind.rbegin(); reshape != behind.rend(); ++reshape) {
+        const auto place = static_cast<std::ptrdiff_t>(reshape->first) + 1;
+        graph.nodes.insert(graph.nodes.begin() + place, std::move(reshape->second));
+        folded.insert(folded.begin() + place, false);
     }
+    ir::remove_nodes(graph, folded);
     return graph;
 }
 

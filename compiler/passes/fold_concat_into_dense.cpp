@@ -30,8 +30,9 @@ void replace_input(const ir::Graph& graph, ir::Node& dense, const ir::Node& conc
     dense.inputs = std::move(inputs);
 }
 
-/// Whether a concatenation is of vectors along their elements.
+/// Whether a concatenation is of vectors along their elements. A dense layer takes constants as weights.
 bool joins_vectors(const ir::NodeView& concat) {
+    if (concat.data_inputs() != concat.node().inputs.size()) return false;
     const ir::Shape& shape = concat.output().shape;
     if (!ir::is_feature_map(shape) || !ir::feature_map(shape).is_vector()) return false;
     const std::int64_t axis = concat.node().integer("axis");

@@ -121,6 +121,7 @@ private:
             moved.type = value(*first).type;
             moved.quantization = value(*first).quantization;
             moved.file_axes.clear();
+            moved.before.reset();
             output = add_value(std::move(moved));
         }
         if (!is_accepted(added)) {
@@ -189,6 +190,7 @@ private:
         stored.quantization = value(result).quantization;
         stored.range.reset();
         stored.file_axes.clear();
+        stored.before.reset();
         const std::size_t values = graph_.values.size();
         ir::Node earlier = quantize;
         earlier.inputs = {move.inputs.front()};
@@ -313,6 +315,7 @@ private:
             converted.type = value(result).type;
             converted.quantization = value(result).quantization;
             converted.file_axes.clear();
+            converted.before.reset();
             const ValueId to = add_value(std::move(converted));
             add_lookup(work.name, input, to, {}, true);
             input = to;

@@ -64,13 +64,41 @@ Axes axes_of(const ir::Node& transpose) {
     return axes;
 }
 
-/// A constant with its axes in another order.
-ir::Value permuted_constant(const ir::Value& value, const Axes& axes) {
+/// Whether a value has a scale for each index of an axis. No node transposes such integers.
+bool has_scale_axis(const ir::Graph& graph, ValueId id) {
+    const auto& quantization = graph.values[id].quantization;
+    return quantization && quantization->axis;
+}
+
+/// The axis of scales of a tensor that is transposed by `axes`.
+void move_scales(ir::Value& value, const Axes& axes) {
+    if (!value.quantization || !value.quantization->axis) return;
+    value.quantization->axis = inverse_of(axes)[*value.quantization->axis];
+}
+
+/// An activation with its axes in another order, which is another value.
+ir::Value permuted_value(const ir::Value& value, const Axes& axes) {
     ir::Value result = value;
     result.shape = permuted_shape(value.shape, axes);
-    if (result.quantization && result.quantization->axis) {
-        result.quantization->axis = inverse_of(axes)[*result.quantization->axis];
-    }
+    move_scales(result, axes);
+    result.file_axes.clear();
+    result.before.reset();
+    return result;
+}
+
+/// A constant with leading axes of extent 1, so that it has `rank` axes.
+ir::Value widened(ir::Value value, std::size_t rank) {
+    std::vector<std::uint32_t> extents(rank - value.shape.rank(), 1);
+    const auto added = static_cast<std::uint32_t>(extents.size());
+    extents.insert(extents.end(), value.shape.extents().begin(), value.shape.extents().end());
+    value.shape = ir::Shape(extents);
+    if (value.quantization && value.quantization->axis) *value.quantization->axis += added;
+    return value;
+}
+
+/// A constant with its axes in another order.
+ir::Value permuted_constant(const ir::Value& value, const Axes& axes) {
+    ir::Value result = permuted_value(value, axes);
     if (!value.constant->is_known()) return result;
     ir::Graph scratch;
     const ValueId id = scratch.add_constant(value.name, value.shape, value.type, *value.constant);
@@ -112,7 +140,7 @@ public:
 
     ir::Graph move() && {
         for (const ir::Node& node : old_.nodes) {
-            if (node.is("transpose") && !quantized_by_axis(node)) {
+            if (node.is("transpose") && !has_scale_axis(old_, node.output())) {
                 transpose(node);
             } else if (node.is("reshape")) {
                 reshape(node);
@@ -134,11 +162,6 @@ private:
         bool is_reshaped = false;
         std::optional<ValueId> materialized = {};
     };
-
-    bool quantized_by_axis(const ir::Node& node) const {
-        const auto& quantization = old_.values[node.output()].quantization;
-        return quantization && quantization->axis;
-    }
 
     ValueId add(ir::Value value) {
         new_.values.push_back(std::move(value));
@@ -173,7 +196,10 @@ private:
         const ir::Value& wanted = old_.values[id];
         ir::Value moved = wanted;
         moved.shape = permuted_shape(shape, view.axes);
-        moved.file_axes.clear();
+        if (moved.shape != wanted.shape) {
+            moved.file_axes.clear();
+            moved.before.reset();
+        }
         if (keeps_elements(shape, view.axes)) {
             if (shape != wanted.shape) {
                 value = add_move(wanted, "reshape", "shape", wanted.shape.extents(), value);
@@ -204,6 +230,14 @@ private:
 
     void reshape(const ir::Node& node) {
         View view = views_[node.inputs.front()];
+        const ir::Shape& shape = old_.values[node.output()].shape;
+        if (shape == permuted_shape(new_.values[view.base].shape, view.axes)) {
+            // It is what it was before it was reshaped.
+            if (view.is_reshaped) view.materialized.reset();
+            view.is_reshaped = false;
+            set_view(node.output(), std::move(view));
+            return;
+        }
         if (!view.is_reshaped && is_identity(view.axes)) {
             append(node);
             return;
@@ -290,17 +324,9 @@ private:
     std::optional<ValueId> input_in(ValueId id, const Axes& axes, std::size_t rank) {
         const ir::Value& value = old_.values[id];
         if (value.constant) {
-            if (value.shape.elements() == 1) return views_[id].base;
             if (value.shape.rank() > rank) return std::nullopt;
-            ir::Value wide = value;
-            std::vector<std::uint32_t> extents(rank - value.shape.rank(), 1);
-            const std::size_t added = extents.size();
-            extents.insert(extents.end(), value.shape.extents().begin(), value.shape.extents().end());
-            wide.shape = ir::Shape(extents);
-            if (wide.quantization && wide.quantization->axis) {
-                *wide.quantization->axis += static_cast<std::uint32_t>(added);
-            }
-            return add(permuted_constant(wide, axes));
+            if (value.shape.elements() == 1) return views_[id].base;
+            return add(permuted_constant(widened(value, rank), axes));
         }
         const View& view = views_[id];
         if (value.shape.elements() == 1 && value.shape.rank() < rank) return materialized(id);
@@ -313,8 +339,7 @@ private:
         if (view.is_reshaped && !keeps_elements(new_.values[view.base].shape, view.axes)) return std::nullopt;
         const ir::Shape& from = view.is_reshaped ? value.shape : new_.values[view.base].shape;
         if (!keeps_elements(from, order)) return std::nullopt;
-        ir::Value moved = value;
-        moved.shape = permuted_shape(value.shape, axes);
+        const ir::Value moved = permuted_value(value, axes);
         return add_move(moved, "reshape", "shape", moved.shape.extents(), view.base);
     }
 
@@ -324,10 +349,17 @@ private:
         if (!axes) return false;
         const ir::NodeView old(old_, node);
         const auto permuted = operators::operator_of(node).permuted(old, *axes);
-        if (!permuted) return false;
+        if (!permuted ||
+            std::ranges::any_of(node.outputs, [&](ValueId id) { return has_scale_axis(old_, id); })) {
+            return false;
+        }
         ir::Node added = node;
         added.attributes = permuted->attributes;
         for (ValueId& input : added.inputs) {
+            if (old_.values[input].constant && !permuted->broadcasts_constants) {
+                input = views_[input].base;
+                continue;
+            }
             const auto moved = input_in(input, *axes, axes->size());
             if (!moved) return false;
             input = *moved;
@@ -335,16 +367,14 @@ private:
         const Axes& result_axes = permuted->result_axes;
         for (ValueId& output : added.outputs) {
             const ValueId id = output;
-            ir::Value value = old_.values[id];
+            const ir::Value& value = old_.values[id];
             // A number beside the tensor, such as its scale, has no axes.
             if (value.shape.rank() == 0) {
-                output = add(std::move(value));
+                output = add(value);
                 set(id, output);
                 continue;
             }
-            value.shape = permuted_shape(value.shape, result_axes);
-            value.file_axes.clear();
-            output = add(std::move(value));
+            output = add(permuted_value(value, result_axes));
             set_view(id, {output, inverse_of(result_axes), false, {}});
         }
         new_.nodes.push_back(std::move(added));
@@ -355,16 +385,26 @@ private:
         const View& view = views_[id];
         const ir::Value& wanted = old_.values[id];
         ir::Value& base = new_.values[view.base];
-        const bool is_free = !view.is_reshaped && !view.materialized && !base.constant &&
+        // Another output may be the value as it is.
+        const bool is_other = std::ranges::any_of(
+            old_.outputs, [&](ValueId other) { return views_[other].materialized == view.base; });
+        const bool is_free = !view.is_reshaped && !view.materialized && !base.constant && !is_other &&
                              !ir::is_input(new_, view.base) && !ir::is_output(new_, view.base);
         if (!is_free) {
-            const ValueId value = materialized(id);
-            new_.values[value].name = wanted.name;
+            ValueId value = materialized(id);
+            const bool is_border = ir::is_input(new_, value) || ir::is_output(new_, value);
+            if (is_border && new_.values[value].file_axes != wanted.file_axes) {
+                // A value has one order of the file's axes.
+                const Axes same = identity_of(wanted.shape.rank());
+                value = add_move(wanted, "transpose", "permutation", same, value);
+            }
+            if (!ir::is_input(new_, value)) new_.values[value].name = wanted.name;
             new_.outputs.push_back(value);
             return;
         }
         base.name = wanted.name;
         base.file_axes = wanted.file_axes.empty() ? view.axes : composed(view.axes, wanted.file_axes);
+        base.before = wanted.before;
         new_.outputs.push_back(view.base);
     }
 
@@ -398,10 +438,14 @@ bool raise_one(ir::Graph& graph) {
             continue;
         }
         const auto permuted = operators::operator_of(view.node()).permuted(view, *axes);
-        if (!permuted || permuted->result_axes != *axes) continue;
-        const bool is_wider = std::ranges::any_of(view.node().inputs, [&](ValueId input) {
-            return graph.values[input].shape.rank() > axes->size();
-        });
+        if (!permuted || permuted->result_axes != *axes || has_scale_axis(graph, result) ||
+            has_scale_axis(graph, view.node().inputs.front())) {
+            continue;
+        }
+        const bool is_wider =
+            permuted->broadcasts_constants && std::ranges::any_of(view.node().inputs, [&](ValueId input) {
+                return graph.values[input].shape.rank() > axes->size();
+            });
         const auto makes_output = [&](ir::NodeId reader) {
             return ir::is_output(graph, graph.nodes[reader].output());
         };
@@ -413,27 +457,21 @@ bool raise_one(ir::Graph& graph) {
         node.attributes = permuted->attributes;
         ir::Node transpose = graph.nodes[readers[result].front()];
         for (ValueId& input : node.inputs) {
-            ir::Value value = graph.values[input];
+            const ir::Value& value = graph.values[input];
             if (value.constant) {
-                if (value.shape.elements() == 1) continue;
-                std::vector<std::uint32_t> extents(axes->size() - value.shape.rank(), 1);
-                const auto added = static_cast<std::uint32_t>(extents.size());
-                extents.insert(extents.end(), value.shape.extents().begin(), value.shape.extents().end());
-                value.shape = ir::Shape(extents);
-                if (value.quantization && value.quantization->axis) *value.quantization->axis += added;
-                graph.values.push_back(permuted_constant(value, *axes));
+                if (value.shape.elements() == 1 || !permuted->broadcasts_constants) continue;
+                graph.values.push_back(permuted_constant(widened(value, axes->size()), *axes));
             } else {
                 transpose.inputs = {input};
-                value.shape = permuted_shape(value.shape, *axes);
-                value.file_axes.clear();
-                graph.values.push_back(std::move(value));
+                graph.values.push_back(permuted_value(value, *axes));
                 transpose.outputs = {static_cast<ValueId>(graph.values.size() - 1)};
             }
             input = static_cast<ValueId>(graph.values.size() - 1);
         }
-        // Its readers now read the result itself.
-        graph.values[result].shape = permuted_shape(graph.values[result].shape, *axes);
+        // Its readers now read the result itself, which takes the place of what they were.
         const std::vector<ir::NodeId>& gone = readers[result];
+        graph.values[result].shape = permuted_shape(graph.values[result].shape, *axes);
+        graph.values[result].before = graph.values[graph.nodes[gone.front()].output()].before;
         for (const ir::NodeId reader : gone) {
             const ir::Value& moved = graph.values[graph.nodes[reader].output()];
             if (ir::is_output(graph, graph.nodes[reader].output())) {

@@ -23,6 +23,11 @@ public:
 
     /// Runs all passes. Verifies the graph before the first pass and after each one; throws std::logic_error
     /// with the pass and the fault if it is not valid. Exceptions of passes are passed on.
+    ///
+    /// Also throws std::logic_error if a pass changes the shape of an output, the number of elements of an
+    /// input, or the shape of a value that lives on: one that still has ir::Value::before. A pass that
+    /// changes a shape takes this mark away, and so says that it has looked at all who read the value. Shapes
+    /// are compared in the order of the file's axes (ir::Value::file_axes).
     ir::Graph run(ir::Graph graph, const PassObserver& observer = {}) const;
 
 private:

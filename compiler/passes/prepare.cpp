@@ -1,8 +1,13 @@
 #include "compiler/passes/prepare.h"
 
-#include <optional>
-#include <utility>
+#include <fmt/format.h>
 
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/names.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/fold_batch_normalization.h"
@@ -25,6 +30,8 @@ PassManager simplification() {
     passes.add("absorb_border_conversions", absorb_border_conversions);
     passes.add("absorb_constants", absorb_constants);
     passes.add("fold_batch_normalization", fold_batch_normalization);
+    // Those behind a vector that has become the result of a convolution.
+    passes.add("remove_reshapes", remove_identities);
     passes.add("fold_padding", fold_padding);
     passes.add("fold_concat_into_dense", fold_concat_into_dense);
     return passes;
@@ -39,6 +46,25 @@ PassManager preparation(Calibration calibration) {
     passes.add("unite_ranges", unite_ranges);
     passes.add("quantize", [input](const ir::Graph& graph) { return quantize(graph, input); });
     return passes;
+}
+
+ir::Graph with_inner_axes(const ir::Graph& graph) {
+    PassManager passes;
+    passes.add("move_transposes", move_transposes);
+    return passes.run(graph);
+}
+
+void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {
+    const auto check = [&](const std::vector<ir::ValueId>& before, const std::vector<ir::ValueId>& after) {
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            const ir::Value& value = graph.values[before[i]];
+            if (prepared.values[after.at(i)].file_axes == value.file_axes) continue;
+            throw std::logic_error(fmt::format("{}: {} has another order of axes after the passes",
+                                               graph.name, ir::quoted(value.name)));
+        }
+    };
+    check(graph.inputs, prepared.inputs);
+    check(graph.outputs, prepared.outputs);
 }
 
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {

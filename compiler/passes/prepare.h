@@ -14,6 +14,14 @@ PassManager simplification();
 /// not change a graph on integers.
 PassManager preparation(Calibration calibration);
 
+/// The network with the order of axes inside that its inputs and outputs keep from now on: the first pass
+/// alone.
+ir::Graph with_inner_axes(const ir::Graph& graph);
+
+/// Throws std::logic_error unless inputs and outputs have the same order of the file's axes in both graphs,
+/// as whoever gives the inputs and reads the outputs of the prepared network expects.
+void check_borders(const ir::Graph& graph, const ir::Graph& prepared);
+
 /// Runs the passes of simplification() or of preparation(). Throws ModelError.
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});

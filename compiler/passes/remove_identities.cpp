@@ -1,27 +1,17 @@
-// Removes nodes that change no value: identities, empty borders, 1x1 pooling, and every reshape that only
-// dense layers or other reshapes read. If all readers of an input reshape it in the same way, the input takes
-// that shape; its elements stay in place.
+// Removes nodes that change no value: identities, empty borders, 1x1 pooling, every reshape that only dense
+// layers or other reshapes read, and reshapes that only add or remove leading axes of extent 1, where nobody
+// counts the axes. If all readers of an input reshape it in the same way, the input takes that shape; its
+// elements stay in place.
 #include "compiler/passes/remove_identities.h"
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
 namespace {
-
-/// Gives the order of an output's axes in the file to the value that takes its place. Returns whether that is
-/// possible: an input of the network has an order of its own.
-bool passes_order_on(ir::Graph& graph, const ir::Node& node) {
-    const ir::Value& result = graph.values[node.output()];
-    ir::Value& input = graph.values[node.inputs.front()];
-    if (!ir::is_output(graph, node.output()) && result.file_axes.empty()) return true;
-    if (result.file_axes == input.file_axes) return true;
-    if (ir::is_input(graph, node.inputs.front()) || ir::is_output(graph, node.inputs.front())) return false;
-    input.file_axes = result.file_axes;
-    return true;
-}
 
 /// Whether a reshape only adds or removes leading axes of extent 1.
 bool keeps_feature_map(const ir::NodeView& reshape) {
@@ -40,7 +30,21 @@ operators::LeadingOnes leading_ones(const ir::NodeView& view) {
         std::ranges::any_of(view.node().outputs, scaled_by_axis)) {
         return operators::LeadingOnes::Counted;
     }
+    // An image that is combined with a tensor that is none needs its axes, or the result is no image.
+    const auto is_no_image = [&](ir::ValueId id) {
+        const ir::Shape& shape = view.graph().values[id].shape;
+        return shape.elements() > 1 && !ir::is_feature_map(shape);
+    };
+    const std::vector<ir::ValueId>& inputs = view.node().inputs;
+    if (inputs.size() > 1 && std::ranges::any_of(inputs, is_no_image)) {
+        return operators::LeadingOnes::Counted;
+    }
     return operators::operator_of(view.node()).leading_ones(view);
+}
+
+/// Whether a node gives its input as it is.
+bool keeps_input(const ir::NodeView& view) {
+    return operators::operator_of(view.node()).is_identity(view) && view.input().shape == view.output().shape;
 }
 
 /// By value: whether its leading axes of extent 1 must stay. So it is for outputs of the network, where a
@@ -50,8 +54,10 @@ std::vector<bool> values_with_fixed_axes(const ir::Graph& graph) {
     for (const ir::ValueId output : graph.outputs) is_fixed[output] = true;
     for (std::size_t id = graph.nodes.size(); id-- > 0;) {
         const ir::Node& node = graph.nodes[id];
-        if (operators::operator_of(node).reads_elements()) continue;
-        const operators::LeadingOnes meaning = leading_ones({graph, node});
+        const bool is_removed = keeps_input({graph, node});
+        if (operators::operator_of(node).reads_elements() && !is_removed) continue;
+        const operators::LeadingOnes meaning =
+            is_removed ? operators::LeadingOnes::Passed : leading_ones({graph, node});
         const bool fixes = meaning == operators::LeadingOnes::Counted ||
                            (meaning == operators::LeadingOnes::Passed && is_fixed[node.output()]);
         if (!fixes) continue;
@@ -60,15 +66,28 @@ std::vector<bool> values_with_fixed_axes(const ir::Graph& graph) {
     return is_fixed;
 }
 
+/// Makes a node that only adds or removes axes, such as a 1x1 pooling of a vector, a reshape.
+void become_reshape(const ir::Graph& graph, ir::Node& node) {
+    const auto extents = graph.values[node.output()].shape.extents();
+    node.op = &operators::registry().at("reshape");
+    node.attributes = ir::complete_attributes(
+        *node.op, {{"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}});
+}
+
 void remove_unchanging_nodes(ir::Graph& graph) {
     const std::vector<bool> is_fixed = values_with_fixed_axes(graph);
     std::vector<bool> removed(graph.nodes.size(), false);
     for (std::size_t id = graph.nodes.size(); id-- > 0;) {
-        const ir::Node& node = graph.nodes[id];
+        ir::Node& node = graph.nodes[id];
         const ir::NodeView view(graph, node);
+        const bool is_same = keeps_input(view);
+        if (!is_same && operators::operator_of(node).is_identity(view)) become_reshape(graph, node);
         const bool only_adds_ones = node.is("reshape") && !is_fixed[node.output()] && keeps_feature_map(view);
-        removed[id] = (only_adds_ones || operators::operator_of(node).is_identity(view)) &&
-                      passes_order_on(graph, node);
+        removed[id] = is_same || only_adds_ones;
+    }
+    // Values whose axes nobody counts get other ones: they are other values.
+    for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
+        if (!is_fixed[id] && !ir::is_input(graph, id)) graph.values[id].before.reset();
     }
     ir::remove_nodes(graph, removed);
     ir::infer_shapes(graph);
@@ -110,8 +129,11 @@ ir::Graph remove_identities(ir::Graph graph) {
     read_past_reshapes(graph);
     for (const ir::ValueId input : graph.inputs) {
         // Another order of axes in the file belongs to the shape.
-        if (!graph.values[input].file_axes.empty()) continue;
-        if (const auto shape = reshaped_input(graph, input)) graph.values[input].shape = *shape;
+        if (!graph.values[input].file_axes.empty() || ir::is_output(graph, input)) continue;
+        if (const auto shape = reshaped_input(graph, input)) {
+            graph.values[input].shape = *shape;
+            graph.values[input].before.reset();
+        }
     }
     // Some reshapes are identities now.
     remove_unchanging_nodes(graph);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/operators/operator.h"
@@ -33,6 +35,44 @@ inline std::vector<float> in_graph_order(const ir::Value& value, const std::vect
     }
     file.shape = ir::Shape(extents);
     return in_file_order(file, elements);
+}
+
+/// The elements of one inference after the other, each moved.
+template <typename Move>
+std::vector<float> moved_each(const ir::Value& value, const std::vector<float>& elements, const Move& move) {
+    const auto each = static_cast<std::ptrdiff_t>(value.shape.elements());
+    std::vector<float> result;
+    for (auto first = elements.begin(); first != elements.end(); first += each) {
+        const std::vector<float> moved = move(value, std::vector<float>(first, first + each));
+        result.insert(result.end(), moved.begin(), moved.end());
+    }
+    return result;
+}
+
+/// The inputs of the file for a number of inferences in the order of the graph.
+inline std::vector<std::vector<float>> in_graph_order(const ir::Graph& graph,
+                                                      const std::vector<std::vector<float>>& inputs) {
+    const auto move = [](const ir::Value& value, const std::vector<float>& elements) {
+        return in_graph_order(value, elements);
+    };
+    std::vector<std::vector<float>> moved;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        moved.push_back(moved_each(graph.values[graph.inputs[i]], inputs[i], move));
+    }
+    return moved;
+}
+
+/// The outputs of a network for `batch` inferences; inputs and outputs are in the order of the file.
+inline std::vector<std::vector<float>> run_in_file_order(const ir::Graph& graph,
+                                                         const std::vector<std::vector<float>>& inputs,
+                                                         std::uint32_t batch) {
+    const std::vector<std::vector<float>> moved = in_graph_order(graph, inputs);
+    const std::vector<std::span<const float>> spans(moved.begin(), moved.end());
+    std::vector<std::vector<float>> outputs = reference::execute(graph, spans, batch);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        outputs[i] = moved_each(graph.values[graph.outputs[i]], outputs[i], in_file_order);
+    }
+    return outputs;
 }
 
 /// The output of a network with one input and one output.

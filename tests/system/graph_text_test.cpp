@@ -84,8 +84,8 @@ TEST_CASE("All passes are dumped in their order, and only passes", "[system][gra
     REQUIRE(all.exit_code == 0);
     std::size_t last = 0;
     for (const char* const pass :
-         {"remove_identities", "absorb_constants", "fold_batch_normalization", "fold_padding",
-          "fold_concat_into_dense", "calibrate", "unite_ranges", "quantize"}) {
+         {"remove_identities", "absorb_constants", "fold_batch_normalization", "remove_reshapes",
+          "fold_padding", "fold_concat_into_dense", "calibrate", "unite_ranges", "quantize"}) {
         const std::size_t at = all.out.find(std::string("# after ") + pass + "\ngraph \"mnist_cnn\"");
         REQUIRE(at != std::string::npos);
         CHECK(at >= last);

@@ -44,7 +44,9 @@ public:
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
         if (axes.front() != 0) return std::nullopt;
-        return permuted_lines(node, axes);
+        PermutedNode moved = permuted_lines(node, axes);
+        moved.broadcasts_constants = false;
+        return moved;
     }
     std::optional<std::vector<ir::Attribute>> on_one_image(
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {

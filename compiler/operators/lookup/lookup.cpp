@@ -34,7 +34,9 @@ public:
     }
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override {
-        return permuted_elements(node, axes);
+        PermutedNode moved = permuted_elements(node, axes);
+        moved.broadcasts_constants = false;
+        return moved;
     }
     Placement placement() const override {
         return {

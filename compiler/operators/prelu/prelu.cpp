@@ -51,6 +51,10 @@ public:
         return {.where = "host; with one slope as a `lookup`",
                 .formats = "float32; quantized uint8 and int8"};
     }
+    /// The slopes must fit into the input's axes.
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        return node.input(1).shape.rank() <= 1 ? LeadingOnes::Passed : LeadingOnes::Counted;
+    }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const ir::Shape shape = paired_shape(node);
         if (shape != node.input().shape) throw ModelError("its slopes must fit into the shape of its input");

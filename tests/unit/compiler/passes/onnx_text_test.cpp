@@ -1,4 +1,6 @@
 // The passes for networks from ONNX files, from text to text.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "compiler/ir/text.h"
@@ -89,6 +91,53 @@ outputs %2
 %1 float32 4x1 "w" = [1.0, 3.0, 2.0, 4.0]
 %2 float32 1x1 "d"
 %2 = dense(%0, %1) "d"
+)");
+}
+
+TEST_CASE("move_transposes leaves the table of a lookup as it is", "[compiler][passes]") {
+    std::string table;
+    for (int i = 0; i < 256; ++i) table += fmt::format("{:02x}", 255 - i);
+    const std::string constant = R"(%1 uint8 256 "table" = bytes )" + table + "\n";
+    // From before the lookup to behind it, and from behind it to before it.
+    CHECK(text_after(passes::move_transposes, R"(
+graph "g"
+inputs %0
+outputs %3
+%0 uint8 1x2x3 "in" scale 0.5 zero 3
+)" + constant + R"(%2 uint8 1x3x2 "t" scale 0.5 zero 3
+%3 uint8 1x3x2 "l" scale 0.5 zero 3
+%2 = transpose(%0) "t" {permutation [0, 2, 1]}
+%3 = lookup(%2, %1) "l"
+)") == R"(
+graph "g"
+inputs %0
+outputs %2
+%0 uint8 1x2x3 "in" scale 0.5 zero 3
+)" + constant +
+              R"(%2 uint8 1x2x3 "l" axes [0, 2, 1] scale 0.5 zero 3
+%2 = lookup(%0, %1) "l"
+)");
+    CHECK(text_after(passes::move_transposes, R"(
+graph "g"
+inputs %0
+outputs %4
+%0 uint8 1x2x3 "in" scale 0.5 zero 3
+)" + constant + R"(%2 uint8 1x2x3 "l" scale 0.5 zero 3
+%3 uint8 1x3x2 "t" scale 0.5 zero 3
+%4 uint8 1x1x3x2 "p" scale 0.5 zero 3
+%2 = lookup(%0, %1) "l"
+%3 = transpose(%2) "t" {permutation [0, 2, 1]}
+%4 = max_pool(%3) "p"
+)") == R"(
+graph "g"
+inputs %0
+outputs %3
+%0 uint8 1x3x2 "in" axes [0, 2, 1] scale 0.5 zero 3
+)" + constant +
+              R"(%2 uint8 1x3x2 "l" scale 0.5 zero 3
+%3 uint8 1x1x3x2 "p" scale 0.5 zero 3
+%2 = lookup(%0, %1) "l"
+%3 = max_pool(%2) "p"
 )");
 }
 

@@ -123,6 +123,102 @@ outputs %1
 )");
 }
 
+TEST_CASE("fold_batch_normalization keeps the axes of a sequence", "[compiler][passes]") {
+    // The softmax is along the two pixels.
+    CHECK(after(passes::fold_batch_normalization, R"(graph "g"
+inputs %0
+outputs %6
+%0 float32 1x2x2 "in"
+%1 float32 2 "n/gamma" = [2.0, 0.5]
+%2 float32 2 "n/beta" = [1.0, -1.0]
+%3 float32 2 "n/mean" = [0.0, 2.0]
+%4 float32 2 "n/variance" = [1.0, 1.0]
+%5 float32 1x2x2 "n"
+%6 float32 1x2x2 "s"
+%5 = batch_normalization(%0, %1, %2, %3, %4) "n" {epsilon 0.0}
+%6 = softmax(%5) "s" {axis 1}
+)") == R"(
+graph "g"
+inputs %0
+outputs %2
+%0 float32 1x2x2 "in"
+%1 float32 1x2x2 "n"
+%2 float32 1x2x2 "s"
+%3 float32 1x1x1x2 "n/scale" = [2.0, 0.5]
+%4 float32 2 "n/offset" = [1.0, -2.0]
+%5 float32 1x1x2x2 "n"
+%5 = depthwise_convolution(%0, %3, %4) "n"
+%1 = reshape(%5) "n" {shape [1, 2, 2]}
+%2 = softmax(%1) "s" {axis 1}
+)");
+}
+
+TEST_CASE("fold_batch_normalization scales the weights of a matrix product with several rows",
+          "[compiler][passes]") {
+    CHECK(after(passes::fold_batch_normalization, R"(graph "g"
+inputs %0
+outputs %8
+%0 float32 1x2x1 "in"
+%1 float32 1x1x1x2 "m/w" = [3.0, 4.0]
+%2 float32 2 "n/gamma" = [2.0, 0.5]
+%3 float32 2 "n/beta" = [1.0, -1.0]
+%4 float32 2 "n/mean" = [0.0, 2.0]
+%5 float32 2 "n/variance" = [1.0, 1.0]
+%6 float32 1x1x2x2 "m"
+%7 float32 1x2x2 "m"
+%8 float32 1x2x2 "n"
+%6 = convolution(%0, %1) "m"
+%7 = reshape(%6) "m" {shape [1, 2, 2]}
+%8 = batch_normalization(%7, %2, %3, %4, %5) "n" {epsilon 0.0}
+)") == R"(
+graph "g"
+inputs %0
+outputs %2
+%0 float32 1x2x1 "in"
+%1 float32 1x1x2x2 "m"
+%2 float32 1x2x2 "m"
+%3 float32 1x1x1x2 "m/w" = [6.0, 2.0]
+%4 float32 2 "m/bias" = [1.0, -2.0]
+%1 = convolution(%0, %3, %4) "m"
+%2 = reshape(%1) "m" {shape [1, 2, 2]}
+)");
+}
+
+TEST_CASE("remove_identities keeps the axes of a 1x1 pooling where somebody counts them",
+          "[compiler][passes]") {
+    const std::string begin = R"(
+graph "g"
+inputs %0
+outputs %3
+%0 float32 1x2x3 "in"
+%1 float32 1x2x3 "t"
+%2 float32 1x1x2x3 "p"
+)";
+    CHECK(after(passes::remove_identities, begin.substr(1) + R"(%3 float32 1x1x2x3 "s"
+%1 = tanh(%0) "t"
+%2 = max_pool(%1) "p"
+%3 = softmax(%2) "s" {axis 2}
+)") == begin + R"(%3 float32 1x1x2x3 "s"
+%1 = tanh(%0) "t"
+%2 = reshape(%1) "p" {shape [1, 1, 2, 3]}
+%3 = softmax(%2) "s" {axis 2}
+)");
+    CHECK(after(passes::remove_identities, begin.substr(1) + R"(%3 float32 1x1x2x3 "q"
+%1 = tanh(%0) "t"
+%2 = max_pool(%1) "p"
+%3 = max_pool(%2) "q" {kernel [1, 2], padding [0, 0, 0, 1]}
+)") == R"(
+graph "g"
+inputs %0
+outputs %2
+%0 float32 1x2x3 "in"
+%1 float32 1x2x3 "t"
+%2 float32 1x1x2x3 "q"
+%1 = tanh(%0) "t"
+%2 = max_pool(%1) "q" {kernel [1, 2], padding [0, 0, 0, 1]}
+)");
+}
+
 TEST_CASE("fold_padding adds borders to the padding of a convolution", "[compiler][passes]") {
     CHECK(after(passes::fold_padding, R"(graph "g"
 inputs %0
@@ -332,8 +428,8 @@ outputs %2
     CHECK(passes::simplify(graph, observer).nodes.size() == 1);
     CHECK(told == std::vector<std::string>{"move_transposes 2", "remove_identities 1", "fold_qdq 1",
                                            "absorb_border_conversions 1", "absorb_constants 1",
-                                           "fold_batch_normalization 1", "fold_padding 1",
-                                           "fold_concat_into_dense 1"});
+                                           "fold_batch_normalization 1", "remove_reshapes 1",
+                                           "fold_padding 1", "fold_concat_into_dense 1"});
 
     passes::PassManager manager;
     manager.add("forget", [](ir::Graph broken) {
