@@ -9,6 +9,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/dense/onnx.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/tflite_weights.h"
@@ -30,7 +31,8 @@ std::vector<ir::ValueId> with_matrix(ir::LayerReader& layer, const std::vector<i
                          .bias_key = bias_key});
 }
 
-/// A dense layer of Keras works on the last axis only: on an image it is a 1x1 convolution.
+/// A dense layer of Keras works on the last axis only: on an image it is a 1x1 convolution. The other axes
+/// stay, also those of extent 1.
 ir::ValueId read_keras_dense(ir::LayerReader& layer) {
     const ir::FeatureMap input = layer.input_map();
     const std::uint32_t units = layer.positive("units");
@@ -39,10 +41,11 @@ ir::ValueId read_keras_dense(ir::LayerReader& layer) {
     ir::ValueId result =
         layer.append(input.is_vector() ? "dense" : "convolution", {},
                      with_matrix(layer, {layer.input()}, weights, input.channels, units, "use_bias"));
-    constexpr std::size_t sequence_rank = 3;
-    const bool is_sequence = layer.value(layer.input()).shape.rank() == sequence_rank;
+    // Before the reshape, the function can be part of the product's work.
     result = layer.append_function("activation", result);
-    return is_sequence && !input.is_vector() ? as_sequence(layer, result) : result;
+    std::vector<std::int64_t> extents = extents_of(layer.value(layer.input()).shape);
+    extents.back() = units;
+    return append_shape(layer, result, shape_from(layer, extents));
 }
 
 ir::ValueId read_json_dense(ir::LayerReader& layer) {

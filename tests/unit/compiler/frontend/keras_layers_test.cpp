@@ -63,6 +63,18 @@ TEST_CASE("A dense layer over an image sees single pixels", "[compiler][frontend
           "%1 = dense(%0) -> 1x1x5 \"d\": units 5, bias yes\n");
 }
 
+TEST_CASE("A dense layer keeps all axes but the last one", "[compiler][frontend]") {
+    const auto shape_after = [](const json& batch_shape) {
+        const ir::Graph graph = sequential(batch_shape, {layer("Dense", "d", {{"units", 5}})});
+        return to_text(graph.output().shape);
+    };
+    CHECK(shape_after({nullptr, 7}) == "1x5");
+    CHECK(shape_after({nullptr, 3, 7}) == "1x3x5");
+    CHECK(shape_after({nullptr, 1, 7}) == "1x1x5");
+    CHECK(shape_after({nullptr, 2, 3, 7}) == "1x2x3x5");
+    CHECK(shape_after({nullptr, 1, 1, 7}) == "1x1x1x5");
+}
+
 TEST_CASE("Pooling takes its stride from the window if none is given", "[compiler][frontend]") {
     CHECK(nodes_of(sequential(
               image, {layer("MaxPooling2D", "m", {{"pool_size", {3, 2}}, {"strides", nullptr}}),
