@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <variant>
 
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
@@ -24,6 +28,26 @@ const ir::Value* known_constant(const ir::LayerReader& layer, std::size_t index)
             index));
     }
     return &value;
+}
+
+/// The axis of a result along which the input had scales; nullopt if there is none, or if the node does not
+/// just move elements.
+std::optional<std::uint32_t> moved_scale_axis(const ir::Shape& shape, std::uint32_t axis, std::string_view op,
+                                              const std::vector<ir::NamedAttribute>& attributes) {
+    if (op != "transpose" && op != "reshape") return std::nullopt;
+    const auto& list = std::get<std::vector<std::int64_t>>(attributes.front().second);
+    if (op == "transpose") {
+        const auto place = std::ranges::find(list, std::int64_t{axis});
+        if (place == list.end()) return std::nullopt;
+        return static_cast<std::uint32_t>(place - list.begin());
+    }
+    std::int64_t before = 1;
+    for (std::uint32_t i = 0; i < axis; ++i) before *= shape[i];
+    std::int64_t reached = 1;
+    for (std::uint32_t i = 0; i < list.size() && reached <= before; reached *= list[i++]) {
+        if (reached == before && list[i] == shape[axis]) return i;
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -150,7 +174,15 @@ ir::ValueId append_shape(ir::LayerReader& layer, ir::ValueId value, const ir::Sh
 ir::ValueId append_same(ir::LayerReader& layer, std::string_view op,
                         std::vector<ir::NamedAttribute> attributes, std::vector<ir::ValueId> inputs) {
     const ir::Value& first = layer.value(inputs.front());
-    const ir::ResultType type{.type = first.type, .quantization = first.quantization};
+    ir::ResultType type{.type = first.type, .quantization = first.quantization};
+    if (type.quantization && type.quantization->axis) {
+        const auto axis = moved_scale_axis(first.shape, *type.quantization->axis, op, attributes);
+        if (axis) {
+            type.quantization->axis = axis;
+        } else if (first.type == DataType::Float32) {
+            type.quantization.reset();  // the real numbers stay what they are
+        }
+    }
     return layer.append_as(type, op, std::move(attributes), std::move(inputs));
 }
 

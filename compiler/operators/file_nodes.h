@@ -49,7 +49,8 @@ std::vector<ir::ValueId> append_declared(ir::LayerReader& layer, std::string_vie
                                          std::vector<ir::ValueId> inputs);
 /// Appends a reshape that keeps type and quantization; nothing if the shape is the same.
 ir::ValueId append_shape(ir::LayerReader& layer, ir::ValueId value, const ir::Shape& shape);
-/// Appends a node of one result with the type and quantization of an input.
+/// Appends a node of one result with the type and quantization of an input. Scales along an axis move with
+/// it; real numbers lose those that a node does not move.
 ir::ValueId append_same(ir::LayerReader& layer, std::string_view op,
                         std::vector<ir::NamedAttribute> attributes, std::vector<ir::ValueId> inputs);
 

@@ -107,12 +107,21 @@ void copy_view(const StridedView& given, std::size_t element_bytes, const void* 
 }
 
 void require_one_kind(const ir::NodeView& node) {
-    const auto check = [&](const ir::Value& value) {
-        if (value.type == node.input().type && value.quantization == node.input().quantization) return;
+    const auto check = [&](const ir::Value& value, bool has_same_scale) {
+        if (value.type == node.input().type && has_same_scale) return;
         throw ModelError("its inputs and its results must be of one type, scale and zero point");
     };
-    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i));
-    for (std::size_t i = 0; i < node.node().outputs.size(); ++i) check(node.output(i));
+    const auto has_same_scale = [&](const ir::Value& value) {
+        return value.quantization == node.input().quantization;
+    };
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        check(node.input(i), has_same_scale(node.input(i)));
+    }
+    // Scales along an axis of a constant that is computed while a file is read may move with the axis, or go.
+    const bool is_computed = node.data_inputs() == 0;
+    for (std::size_t i = 0; i < node.node().outputs.size(); ++i) {
+        check(node.output(i), is_computed || has_same_scale(node.output(i)));
+    }
 }
 
 void quantize_moved(const ir::Node& node, Quantizer& quantizer) {

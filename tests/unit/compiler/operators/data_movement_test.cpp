@@ -27,6 +27,24 @@ TEST_CASE("Concatenation is along any axis, of any type, with constants", "[comp
                   {integers({2}, {1, 2}), integers({2}, {3, 4})}) == integers({2, 2}, {1, 3, 2, 4}));
 }
 
+TEST_CASE("Scales along an axis of a constant move with the axis", "[compiler][operators]") {
+    // Real numbers that were integers, with a scale for each row.
+    Tensor weights = constant(counted_reals({2, 3}));
+    weights.quantization = ir::Quantization{{0.5, 0.25}, {0, 0}, 0};
+    const auto quantization_of = [&](const FileNode& node, const std::vector<Tensor>& inputs) {
+        const ir::Graph graph = read_node(node, inputs);
+        const ir::Value& value = graph.values[graph.outputs.front()];
+        CHECK(value.constant.has_value());
+        return value.quantization;
+    };
+    const auto along = [](std::uint32_t axis) { return ir::Quantization{{0.5, 0.25}, {0, 0}, axis}; };
+    CHECK(quantization_of(onnx("Transpose", {{"perm", {1, 0}}}), {weights}) == along(1));
+    CHECK(quantization_of(onnx("Reshape"), {weights, list({1, 1, 2, 3})}) == along(2));
+    CHECK(quantization_of(onnx("Unsqueeze"), {weights, list({0, 3})}) == along(1));
+    CHECK(quantization_of(onnx("Reshape"), {weights, list({3, 2})}) == std::nullopt);
+    CHECK(quantization_of(onnx("Slice"), {weights, list({0}), list({1}), list({0})}) == std::nullopt);
+}
+
 TEST_CASE("Bytes of another scale are converted where tensors are concatenated", "[compiler][operators]") {
     Tensor a = tensor_of<std::uint8_t>({1, 2}, DataType::Uint8, {10, 255});
     a.quantization = ir::Quantization{{0.5}, {0}, {}};
