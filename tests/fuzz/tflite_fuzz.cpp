@@ -7,8 +7,9 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
+#include "compiler/passes/prepare.h"
 
-/// Any bytes, as a TFLite file: read into a graph, printed.
+/// Any bytes, as a TFLite file: read into a graph, printed, simplified.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     // Whole files are read into memory that is aligned as the tables need it.
     const std::vector<std::uint8_t> file(data, data + size);
@@ -17,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             systole::frontend::build_tflite_graph(file, systole::operators::registry());
         if (systole::ir::find_fault(graph)) __builtin_trap();
         if (systole::ir::summary_of(graph).empty()) __builtin_trap();
+        if (systole::passes::simplify(graph).outputs.size() != graph.outputs.size()) __builtin_trap();
     } catch (const systole::ModelError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
     }

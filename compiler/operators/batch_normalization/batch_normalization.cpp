@@ -206,6 +206,8 @@ public:
         node.require_inputs(1, constants);
         const std::uint32_t channels = node.input_map().channels;
         for (std::size_t i = 0; i < constants; ++i) {
+            // Passes compute with them, also in networks without weights.
+            if (!node.constant(i)->constant->is_known()) throw ModelError("its constants must have values");
             if (node.constant(i)->shape.elements() == channels) continue;
             throw ModelError(fmt::format("its input has {} channels; its weights are for {}", channels,
                                          node.constant(i)->shape.elements()));
