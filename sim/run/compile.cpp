@@ -17,7 +17,6 @@
 #include "compiler/operators/operator.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
-#include "compiler/passes/move_transposes.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
 #include "hw/base/data_type.h"
@@ -101,7 +100,7 @@ ReadNetwork read_file(const RunSpec& spec) {
     }
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     // Inputs and outputs then have the order of axes that the program has.
-    ir::Graph graph = passes::move_transposes(
+    ir::Graph graph = passes::with_inner_axes(
         frontend::read_network(spec.network.value().path.text, operators::registry(), values, options));
     if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
     graph = naming_file(spec, graph, [&] { return passes::scale_images(graph, spec.size_multiplier); });
@@ -296,7 +295,9 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
                    const passes::PassObserver& observer) {
-    return passes::prepare(graph, calibration_of(graph, spec, inputs), observer);
+    ir::Graph prepared = passes::prepare(graph, calibration_of(graph, spec, inputs), observer);
+    passes::check_borders(graph, prepared);
+    return prepared;
 }
 
 schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
