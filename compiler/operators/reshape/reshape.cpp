@@ -259,9 +259,13 @@ public:
         quantize_moved(node, quantizer);
     }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
+        const ir::ValueId result = node.node().output();
+        const bool is_read = std::ranges::any_of(node.graph().nodes, [&](const ir::Node& reader) {
+            return std::ranges::find(reader.inputs, result) != reader.inputs.end();
+        });
         // The host gets the same bytes with either shape, and the chip has the same rows.
-        if (ir::is_output(node.graph(), node.node().output()) || node.input_map() == node.output_map()) {
-            lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
+        if (node.input_map() == node.output_map() || !is_read) {
+            lowering.share_tensor(result, lowering.tensor_of(node.node().inputs.front()));
             return;
         }
         ElementRangeOperator::lower(node, lowering);
