@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "hw/common/registers.h"
@@ -10,6 +11,11 @@ namespace systole::hw {
 /// Forwards trace events to several sinks, in the order in which they were added.
 class TraceFanOut final : public TraceSink {
 public:
+    TraceFanOut() = default;
+    TraceFanOut(std::initializer_list<TraceSink*> sinks) {
+        for (TraceSink* sink : sinks) add(sink);
+    }
+
     /// Ignores null. The sink must outlive all events.
     void add(TraceSink* sink) {
         if (sink != nullptr) sinks_.push_back(sink);

@@ -185,6 +185,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
     : sc_module(name),
       program_(check_fits(program, machine, options)),
       trace_(options.trace),
+      host_trace_({options.trace, options.host_trace}),
       clock_(make_clock(std::move(options.test_delta_delay))),
       workers_(order_, options.value_threads),
       semaphores_(clock_, order_),
@@ -192,7 +193,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       host_memory_("host_memory", options.values),
       unified_buffer_("unified_buffer", machine),
       host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
-                      unified_buffer_, ports_, waits_, failure_, options.trace),
+                      unified_buffer_, ports_, waits_, failure_, host_trace_.sink()),
       weight_memory_(options.weight_memory == nullptr
                          ? std::make_unique<WeightMemory>("weight_memory", machine, clock_)
                          : nullptr),
@@ -207,7 +208,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
       activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, workers_,
                        accumulators_, unified_buffer_, ports_, waits_, failure_, options.trace),
       host_processor_("host_processor", machine, program, options.host, options.values, clock_, semaphores_,
-                      order_, workers_, host_memory_, waits_, failure_, options.trace),
+                      order_, workers_, host_memory_, waits_, failure_, host_trace_.sink()),
       sequencer_("sequencer", machine, clock_, order_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()},

@@ -16,6 +16,7 @@
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
+#include "hw/common/fan_out.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
@@ -46,6 +47,9 @@ namespace systole::hw {
 struct CoreOptions {
     Values values = Values::Computed;
     TraceSink* trace = nullptr;
+    /// Receives the instructions of host interface and host processor alone, besides `trace`: there are few,
+    /// so that it costs no time.
+    TraceSink* host_trace = nullptr;
     RegisterSink* registers = nullptr;
     /// A weight memory of the caller's, instead of the one that the machine describes: its TLM-2.0 target
     /// socket. The core writes the weights into it with transport_dbg, before the run and without time, and
@@ -114,6 +118,7 @@ private:
 
     const isa::Program& program_;
     TraceSink* const trace_;
+    TraceFanOut host_trace_;
     Clock clock_;
     Failure failure_;
     OrderChecker order_;

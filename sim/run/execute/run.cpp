@@ -24,7 +24,9 @@
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
 #include "sim/run/compile.h"
+#include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/bounds.h"
+#include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/segment_host.h"
 #include "sim/run/host.h"
@@ -268,6 +270,7 @@ public:
             "tpu", spec.machine, program,
             hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                             .trace = listeners_.sink(),
+                            .host_trace = &batches_,
                             .registers = register_listeners_.sink(),
                             .host = host_ ? &*host_ : nullptr,
                             .test_delta_delay = {}});
@@ -288,6 +291,7 @@ public:
         record.counters = counters_of(*core_);
         record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
         record.speed.gemm = core_->gemm().seconds;
+        record.latency = latency_of(batches_.batches(program_, record.cycles));
         if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         record.work = std::move(work_);
@@ -299,6 +303,7 @@ public:
 
 private:
     const isa::Program& program_;
+    BatchRecorder batches_;
     std::optional<TimesRecorder> times_;
     std::vector<WorkInterval> work_;
     std::optional<ActivityRecorder> activity_;
@@ -554,12 +559,14 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
 
 RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress) {
     const Stopwatch time;
+    const LoneBatch lone_batch(spec);  // first, because preparing values starts threads
     const Prepared prepared = prepare(spec);
     const double seconds = time.seconds();
     if (observer != nullptr) {
         for (const std::string& warning : prepared.warnings) observer->warn(warning);
     }
     RunRecord record = simulate(spec, prepared, observer, progress);
+    lone_batch.add_to(record);
     record.speed.read = prepared.read_seconds;
     record.speed.prepare += seconds;
     record.speed.total += seconds;

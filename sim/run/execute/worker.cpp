@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
@@ -158,7 +159,9 @@ private:
             ::close(in_);
             ::close(out_);
             if (!prepared) return answer(run(spec, observer));
+            const LoneBatch lone_batch(spec);
             RunRecord record = simulate(spec, *prepared, observer);
+            lone_batch.add_to(record);
             record.speed.prepare += seconds;
             record.speed.total += seconds;
             return answer(std::move(record));

@@ -305,6 +305,18 @@ struct PixelScaling {
 };
 SYSTOLE_RECORD_FIELDS(PixelScaling, input, layer)
 
+/// How long the batches of a run are in the chip: from the first byte of a batch's input to the last byte of
+/// its results. The first batch begins with the run, and the last ends with it; a batch whose input comes
+/// later than the end of those before it begins there. So the times of all batches cover the run.
+struct BatchLatency {
+    Cycle sum = 0;      ///< of all batches
+    Cycle largest = 0;  ///< of one
+    /// The cycles of a run of one batch alone. Absent unless requests arrive, and of a run with one batch.
+    std::optional<Cycle> alone;
+    bool operator==(const BatchLatency&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(BatchLatency, sum, largest, alone)
+
 /// Work of the host.
 struct HostWork {
     std::string kind;   ///< "quantize_input", "softmax"
@@ -454,7 +466,9 @@ struct RunRecord {
     ProgramFacts program;
     std::optional<BatchFacts> batch;      ///< absent for a program
     std::optional<CutImages> cut_images;  ///< absent where an image fits, and for a program
-    std::optional<NetworkWork> network;   ///< its work on any processor; absent for a program
+    /// Absent for a program that states no batches, or ends before it has written the results of each.
+    std::optional<BatchLatency> latency;
+    std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program
     std::vector<HostWork> host_work;
     std::vector<SegmentWork> host_segments;
     Answers answers;
@@ -482,8 +496,9 @@ struct RunRecord {
     double share_of_cells(std::string_view counter) const;
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, bounds, unified_buffer_peak_bytes, program,
-                      batch, cut_images, network, host_work, host_segments, answers, instruction_times, work,
-                      phases, occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling, speed)
+                      batch, cut_images, latency, network, host_work, host_segments, answers,
+                      instruction_times, work, phases, occupancy, pictures, registers, printed,
+                      unfilled_buffers, pixel_scaling, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -1,0 +1,147 @@
+#include "sim/run/execute/batch_recorder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "hw/base/arithmetic.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/registers.h"
+
+namespace systole::run {
+namespace {
+
+/// A transfer between chip, or host, and host memory.
+struct Moved {
+    isa::RowRange range;      ///< of host memory, from the lowest byte to the highest
+    std::uint64_t bytes = 0;  ///< in the range
+    bool is_written = false;
+    Cycle begun = 0;
+    Cycle complete = 0;
+};
+
+/// Walks a program as the sequencer does: a register holds until it is set again.
+class TransferWalk {
+public:
+    explicit TransferWalk(const isa::Program& program) : program_(program) {}
+
+    /// What an instruction moved; those of the calls ascend.
+    void add(hw::InstructionNumber number, Cycle begun, Cycle complete) {
+        for (; next_ < number; ++next_) {
+            const auto* config = std::get_if<isa::SetConfig>(&program_.instructions[next_]);
+            if (config != nullptr) registers_.set(config->reg, config->value);
+        }
+        const isa::Instruction& instruction = program_.instructions[number];
+        const isa::Footprint touched = isa::footprint(instruction, registers_, program_);
+        if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
+            moved_.push_back({touched.host_read, bytes_of(*read), false, begun, complete});
+        } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
+            moved_.push_back({touched.host_write, bytes_of(*write), true, begun, complete});
+        }
+        for (const isa::HostRange& range : touched.host_ranges()) {
+            moved_.push_back({range.bytes, range.bytes.count(), range.is_written, begun, complete});
+        }
+    }
+
+    const std::vector<Moved>& moved() const { return moved_; }
+
+private:
+    template <typename Transfer>
+    static std::uint64_t bytes_of(const Transfer& transfer) {
+        return std::uint64_t{transfer.block_bytes} * transfer.blocks;
+    }
+
+    const isa::Program& program_;
+    isa::Registers registers_;
+    hw::InstructionNumber next_ = 0;
+    std::vector<Moved> moved_;
+};
+
+/// The first and the last byte of each batch, as far as they are known.
+class Borders {
+public:
+    explicit Borders(const isa::Program& program) : program_(program), batches_(batches_of(program)) {}
+
+    static std::uint64_t batches_of(const isa::Program& program) {
+        return divide_up(program.inferences, std::uint64_t{program.batch});
+    }
+
+    /// Notes the transfer for the batches of which a buffer has an inference in the range. The inferences lie
+    /// one after the other in their buffer.
+    void note(const Moved& moved) {
+        const isa::BufferKind kind = moved.is_written ? isa::BufferKind::Output : isa::BufferKind::Input;
+        for (const isa::HostBuffer& buffer : program_.buffers) {
+            const std::uint64_t inference_bytes = buffer.bytes / program_.inferences;
+            const isa::RowRange whole{buffer.address, buffer.address + inference_bytes * program_.inferences};
+            if (buffer.kind != kind || !whole.overlaps(moved.range)) continue;
+            const std::uint64_t batch_bytes = inference_bytes * program_.batch;
+            const std::uint64_t first = std::max(moved.range.first, whole.first) - whole.first;
+            const std::uint64_t last = std::min(moved.range.last, whole.last) - 1 - whole.first;
+            for (std::uint64_t batch = first / batch_bytes; batch <= last / batch_bytes; ++batch) {
+                note(moved, batches_[batch]);
+            }
+        }
+    }
+
+    std::vector<BatchTimes> times(Cycle cycles) const {
+        std::vector<BatchTimes> times;
+        Cycle ended = 0;  // all batches before this one
+        for (const Batch& batch : batches_) {
+            if (!batch.last_write) return {};
+            times.push_back(
+                {.begin = std::min(batch.first_read.value_or(ended), ended), .end = *batch.last_write});
+            ended = std::max(ended, times.back().end);
+        }
+        if (!times.empty()) times.back().end = cycles;
+        return times;
+    }
+
+private:
+    struct Batch {
+        std::optional<Cycle> first_read;
+        std::optional<Cycle> last_write;
+    };
+
+    static void note(const Moved& moved, Batch& batch) {
+        if (moved.is_written) {
+            batch.last_write = std::max(batch.last_write.value_or(moved.complete), moved.complete);
+        } else {
+            batch.first_read = std::min(batch.first_read.value_or(moved.begun), moved.begun);
+        }
+    }
+
+    const isa::Program& program_;
+    std::vector<Batch> batches_;
+};
+
+}  // namespace
+
+std::vector<BatchTimes> BatchRecorder::batches(const isa::Program& program, Cycle cycles) const {
+    if (program.batch == 0 || program.inferences == 0) return {};
+    std::vector<Transfer> in_order = times_;
+    std::ranges::sort(in_order, {}, &Transfer::number);
+    TransferWalk walk(program);
+    for (const Transfer& transfer : in_order) walk.add(transfer.number, transfer.begun, transfer.complete);
+    // A program may state any number of inferences. Each batch takes memory here, and has a byte of its own.
+    std::uint64_t written = 0;
+    for (const Moved& each : walk.moved()) {
+        if (each.is_written) written = saturating_sum(written, each.bytes);
+    }
+    if (written < Borders::batches_of(program)) return {};
+    Borders borders(program);
+    for (const Moved& each : walk.moved()) borders.note(each);
+    return borders.times(cycles);
+}
+
+std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches) {
+    if (batches.empty()) return std::nullopt;
+    BatchLatency latency;
+    for (const BatchTimes& batch : batches) {
+        latency.sum += batch.latency();
+        latency.largest = std::max(latency.largest, batch.latency());
+    }
+    return latency;
+}
+
+}  // namespace systole::run
