@@ -90,6 +90,7 @@ class Record(Section):
 
         add("inferences", self.inferences, "{:,}")
         add("throughput", self.inferences_per_second, "{:,.0f} inf/s")
+        add("latency", self.get("latency_ms") and self.latency_ms * 1e3, "{:,.1f} µs")
         add("a batch every", self.seconds_per_batch and self.seconds_per_batch * 1e6, "{:,.1f} µs")
         add("accuracy", self.accuracy and 100 * self.accuracy, "{:.2f} %")
         add("energy", self.energy.joules, "{:.4g} J")

@@ -103,6 +103,7 @@ test('large figures are those of report.json', async () => {
     const { tops, energy, matrix_unit: unit } = report;
     const expected = {
         Throughput: [report.inferences_per_second, inferenceRate(report.inferences_per_second)],
+        Latency: [report.latency_ms, si(report.latency_ms / 1000, 's')],
         'A batch every': [report.seconds_per_batch, si(report.seconds_per_batch, 's')],
         Cycles: [report.cycles, grouped(report.cycles)],
         Performance: [tops.achieved, `${tops.achieved.toFixed(tops.achieved < 10 ? 2 : 1)} TOPS`],

@@ -144,20 +144,22 @@ private:
 
 std::string table(const Advice& advice) {
     std::string text =
-        "<table>\n<tr><th>images</th><th>batch</th><th>ms a batch</th><th>inferences/s</th><th>of the "
+        "<table>\n<tr><th>images</th><th>batch</th><th>latency, ms</th><th>interval, "
+        "ms</th><th>inferences/s</th><th>of the "
         "peak</th>"
         "<th>limit</th><th>times the CPU</th></tr>\n";
     for (const Point& point : advice.points) {
         text += fmt::format("<tr><td>x {}</td><td>{}</td>", point.size, point.batch);
         if (!point.error.empty()) {
-            text += fmt::format("<td colspan=\"5\">{}</td></tr>\n", escaped(point.error));
+            text += fmt::format("<td colspan=\"6\">{}</td></tr>\n", escaped(point.error));
             continue;
         }
-        text += fmt::format("<td>{:.3f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                            1e3 * point.seconds_per_batch,
-                            report::grouped(static_cast<std::uint64_t>(point.inferences_per_second)),
-                            report::percent(point.peak_share), point.limit,
-                            point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
+        text +=
+            fmt::format("<td>{:.3f}</td><td>{:.3f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                        1e3 * point.latency_seconds, 1e3 * point.interval_seconds,
+                        report::grouped(static_cast<std::uint64_t>(point.inferences_per_second)),
+                        report::percent(point.peak_share), point.limit,
+                        point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
     }
     return text + "</table>\n";
 }

@@ -70,7 +70,9 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
     }
     const report::Report report = report::make_report(*outcome.record);
     point.inferences_per_second = report.inferences_per_second.value_or(0.0);
-    point.seconds_per_batch = point.inferences_per_second > 0.0 ? batch / point.inferences_per_second : 0.0;
+    const report::BatchSeconds times = report.latency.value_or(report::BatchSeconds());
+    point.latency_seconds = times.latency;
+    point.interval_seconds = times.interval;
     point.peak_share = report.peak_tops > 0.0 ? report.achieved_tops.value_or(0.0) / report.peak_tops : 0.0;
     point.limit = limit_of(report);
     if (!report.comparison.empty() && report.comparison.front().expected) {
@@ -265,19 +267,20 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
 }
 
 tables::Table to_table(const Advice& advice) {
-    tables::Table table{
-        .id = "advice",
-        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
-        .columns = {"images x batch", "ms a batch", "inferences/s", "% of peak", "limit", "x CPU"}};
+    tables::Table table{.id = "advice",
+                        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
+                        .columns = {"images x batch", "latency, ms", "interval, ms", "inferences/s",
+                                    "% of peak", "limit", "x CPU"}};
     for (const Point& point : advice.points) {
         const std::string label = fmt::format("{} x {}", point.size, point.batch);
         if (!point.error.empty()) {
-            table.add(label, {{}, {}, {}, tables::Cell::words(point.error), {}});
+            table.add(label, {{}, {}, {}, {}, tables::Cell::words(point.error), {}});
             continue;
         }
         table.add(
             label,
-            {tables::Cell::number(1e3 * point.seconds_per_batch, 3),
+            {tables::Cell::number(1e3 * point.latency_seconds, 3),
+             tables::Cell::number(1e3 * point.interval_seconds, 3),
              tables::Cell::figure(report::grouped(static_cast<std::uint64_t>(point.inferences_per_second))),
              tables::Cell::percent(point.peak_share), tables::Cell::words(point.limit),
              tables::Cell::number(point.speedup, 1)});
@@ -292,7 +295,8 @@ nlohmann::ordered_json to_json(const Advice& advice) {
         if (!point.error.empty()) {
             json["error"] = point.error;
         } else {
-            json["seconds_per_batch"] = point.seconds_per_batch;
+            json["latency_ms"] = 1e3 * point.latency_seconds;
+            json["interval_ms"] = 1e3 * point.interval_seconds;
             json["inferences_per_second"] = point.inferences_per_second;
             json["peak_share"] = point.peak_share;
             json["limit"] = point.limit;

@@ -27,8 +27,9 @@ struct Question {
 struct Point {
     std::uint32_t size = 1;
     std::uint32_t batch = 1;
-    std::string error = {};  ///< one line; the other fields then say nothing
-    double seconds_per_batch = 0.0;
+    std::string error = {};         ///< one line; the other fields then say nothing
+    double latency_seconds = 0.0;   ///< of a batch, mean
+    double interval_seconds = 0.0;  ///< by which batches follow each other
     double inferences_per_second = 0.0;
     double peak_share = 0.0;  ///< arithmetic done, of what the array could do at its peak
     std::string limit = {};   ///< the part of the machine that is the busiest in most layers, or "waiting"

@@ -22,16 +22,21 @@ std::optional<Served> Arrivals::serve(const Server& server, double rate) const {
     if (!(rate > 0.0) || rate >= server.capacity()) return std::nullopt;
     std::vector<double> taken;
     taken.reserve(times_.size());
-    double free_at = 0.0;
+    double may_begin = 0.0;  // the chip takes the next batch
+    double answered = 0.0;   // the batch before
     std::size_t batches = 0;
-    for (std::size_t next = 0; next < times_.size();) {
-        const double begin = std::max(free_at, times_[next] / rate);
-        free_at = begin + server.batch_seconds;
-        ++batches;
-        for (std::uint32_t i = 0; i < server.batch && next < times_.size(); ++i, ++next) {
-            if (times_[next] / rate > begin) break;
-            taken.push_back(free_at - times_[next] / rate);
-        }
+    for (std::size_t next = 0; next < times_.size(); ++batches) {
+        const double begin = std::max(may_begin, times_[next] / rate);
+        std::size_t behind = next;
+        while (behind < times_.size() && behind - next < server.batch && times_[behind] / rate <= begin)
+            ++behind;
+        may_begin = begin + server.interval_seconds;
+        const bool is_followed = behind < times_.size() &&
+                                 std::max(may_begin, times_[behind] / rate) < begin + server.alone_seconds;
+        const bool is_alone = begin >= answered && !is_followed;
+        const double latency = is_alone ? server.alone_seconds : server.latency_seconds;
+        answered = begin + latency;
+        for (; next < behind; ++next) taken.push_back(begin - times_[next] / rate + latency);
     }
     const double mean = static_cast<double>(times_.size()) / static_cast<double>(batches);
     taken.erase(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / 10));

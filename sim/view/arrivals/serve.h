@@ -10,11 +10,13 @@ namespace systole::arrivals {
 
 /// The chip, for requests. The program is compiled for `batch` inferences: a batch with fewer takes as long.
 struct Server {
-    double batch_seconds = 0.0;
+    double interval_seconds = 0.0;  ///< from the begin of a batch to the earliest begin of the next
+    double alone_seconds = 0.0;     ///< latency of a batch that has the chip to itself
+    double latency_seconds = 0.0;   ///< of one that shares the chip with the batch before or behind it
     std::uint32_t batch = 1;
 
     /// Requests a second of full batches without a pause.
-    double capacity() const { return batch / batch_seconds; }
+    double capacity() const { return batch / interval_seconds; }
 };
 
 /// Times from the arrival of a request to its result.
@@ -31,10 +33,10 @@ public:
 
     explicit Arrivals(std::uint64_t seed);
 
-    /// Serves them at this rate, in requests a second. As soon as the chip is free and requests wait, a batch
-    /// begins with the first of them, at most `batch`. The first tenth of the requests, when the queue is
-    /// still filling, does not count. Absent if the rate is not below the capacity: the queue would grow for
-    /// ever.
+    /// Serves them at this rate, in requests a second. As soon as the chip takes a batch and requests wait, a
+    /// batch begins with the first of them, at most `batch`. The first tenth of the requests, when the queue
+    /// is still filling, does not count. Absent if the rate is not below the capacity: the queue would grow
+    /// for ever.
     std::optional<Served> serve(const Server& server, double rate) const;
 
     /// The largest share of the capacity at which 99 of 100 requests have their results within the limit, in

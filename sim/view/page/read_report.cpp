@@ -61,6 +61,10 @@ constexpr std::array report_keys{Key{"machine", kinds::text},
                                  Key{"host_operations", kinds::list},
                                  Key{"simulator", kinds::object},
                                  Key{"configuration", kinds::object}};
+/// The times of batches, in reports that know of them.
+constexpr std::array batch_time_keys{Key{"interval_ms", kinds::number_or_null},
+                                     Key{"latency_ms", kinds::number_or_null},
+                                     Key{"latency_max_ms", kinds::number_or_null}};
 constexpr std::array tops_keys{Key{"achieved", kinds::number_or_null}, Key{"peak", kinds::number}};
 constexpr std::array matrix_unit_keys{
     Key{"active_cycles", kinds::count},       Key{"weight_stall_cycles", kinds::count},
@@ -150,6 +154,7 @@ Json parse_report(std::string_view text, const std::string& file) {
         check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file,
               fmt::format("layers[{}].matrix_unit", i));
     }
+    if (report.contains("latency_ms")) check(report, batch_time_keys, file, "");
     check_explanation(report, file);
     check_host_time(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");

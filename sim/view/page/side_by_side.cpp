@@ -146,7 +146,10 @@ std::vector<Figure> figures_of(std::span<const NamedReport> reports, const Commo
     figures.add_total("cycles", "count", common.same_clock, "/cycles");
     figures.add_total("time", "s", true, "/seconds");
     figures.add("throughput", "inf/s", 1, "/inferences_per_second");
-    figures.add("time a batch", "s", -1, "/seconds_per_batch");
+    constexpr double milli = 1e-3;
+    figures.add("latency", "s", -1, "/latency_ms", milli);
+    figures.add("latency, largest", "s", -1, "/latency_max_ms", milli);
+    figures.add("a batch every", "s", -1, "/seconds_per_batch");
     figures.add("performance", "OPS", 1, "/tops/achieved", tera);
     figures.add("peak", "OPS", 0, "/tops/peak", tera);
     figures.add_class("array active", "/matrix_unit/active_cycles", 1);

@@ -362,6 +362,9 @@ Json to_json(const Report& report) {
     json["seconds"] = report.seconds;
     json["inferences_per_second"] = or_null(report.inferences_per_second);
     json["seconds_per_batch"] = or_null(report.seconds_per_batch);
+    json["interval_ms"] = report.seconds_per_batch ? Json(1e3 * *report.seconds_per_batch) : Json(nullptr);
+    json["latency_ms"] = report.latency ? Json(1e3 * report.latency->latency) : Json(nullptr);
+    json["latency_max_ms"] = report.latency ? Json(1e3 * report.latency->largest) : Json(nullptr);
     json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = matrix_unit(report.matrix_unit);

@@ -314,6 +314,17 @@ Simulator make_simulator(const run::RunRecord& record) {
     return simulator;
 }
 
+std::optional<BatchSeconds> make_latency(const run::RunRecord& record, std::uint64_t batches) {
+    if (!record.latency || batches == 0) return std::nullopt;
+    const auto seconds = [&](Cycle cycles) { return seconds_of(cycles, record.spec.machine); };
+    const auto count = static_cast<double>(batches);
+    const double latency = seconds(record.latency->sum) / count;
+    return BatchSeconds{.interval = seconds(record.cycles) / count,
+                        .latency = latency,
+                        .largest = seconds(record.latency->largest),
+                        .alone = record.latency->alone ? seconds(*record.latency->alone) : latency};
+}
+
 nlohmann::ordered_json effective_configuration(const run::RunRecord& record) {
     nlohmann::ordered_json configuration;
     configuration["run"] = record.spec.labels.run;
@@ -351,6 +362,7 @@ Report make_report(const run::RunRecord& record) {
         report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
     }
     report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
+    report.latency = make_latency(record, report.batches);
     report.achieved_tops = tops(record.needed_macs(), report.seconds);
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
@@ -394,7 +406,7 @@ Report make_report(const run::RunRecord& record) {
                                                     [](const Comparison& each) { return each.host_time; });
         report.claim = make_claim(report);
     }
-    if (report.seconds_per_batch) report.requests = make_requests(record, *report.seconds_per_batch);
+    if (report.latency) report.requests = make_requests(record, *report.latency);
     add_host(report, record);
     add_answers(report, record);
     report.instruction_lines = record.instruction_times;

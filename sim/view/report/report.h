@@ -270,12 +270,23 @@ struct Simulator {
     std::uint64_t peak_rss_bytes = 0;
 };
 
+/// The times of batches in seconds: see run::BatchLatency.
+struct BatchSeconds {
+    double interval = 0.0;  ///< the run's time over its batches
+    double latency = 0.0;   ///< from first byte in to last byte out, mean
+    double largest = 0.0;   ///< of these latencies
+    double alone = 0.0;     ///< of one batch alone, or, if the run did not find out, `latency`
+};
+
 /// Requests that arrive at random and are computed in batches (sim/view/arrivals/serve.h).
 struct RequestLatencies {
-    double per_second = 0.0;     ///< 0: the run names no rate
-    double batch_seconds = 0.0;  ///< with the host's time, where it is in the chip's figures
-    double host_percent = 0.0;   ///< that time, of the chip's; 0: it is not in them
-    double capacity = 0.0;       ///< requests a second of full batches
+    double per_second = 0.0;  ///< 0: the run names no rate
+    // Of batches, with the host's time, where it is in the chip's figures.
+    double interval_seconds = 0.0;  ///< by which they follow each other
+    double alone_seconds = 0.0;     ///< latency of one that has the chip to itself
+    double latency_seconds = 0.0;   ///< of one that shares the chip with others
+    double host_percent = 0.0;      ///< that time, of the chip's; 0: it is not in them
+    double capacity = 0.0;          ///< requests a second of full batches
     /// Absent where there is no rate, or one that is not below the capacity.
     std::optional<double> p50_seconds = {};
     std::optional<double> p99_seconds = {};
@@ -304,7 +315,8 @@ struct Report {
     double clock_mhz = 0.0;
     double seconds = 0.0;
     std::optional<double> inferences_per_second;
-    std::optional<double> seconds_per_batch;  ///< mean
+    std::optional<double> seconds_per_batch;  ///< the interval between batches, mean
+    std::optional<BatchSeconds> latency;      ///< absent where the program does not state its batches
     std::optional<double> achieved_tops;
     double peak_tops = 0.0;
     std::optional<double> peak_share;  ///< achieved of peak
@@ -397,8 +409,8 @@ std::string layer_table(const Report& report, const terminal::Look& look = {}, b
 /// Energy by unit, if the machine says what an event takes, and power.
 std::string energy_text(const Report& report, const terminal::Look& look = {});
 
-/// Absent where the run asks for no requests. `batch_seconds` is the chip's mean time of a batch.
-std::optional<RequestLatencies> make_requests(const run::RunRecord& record, double batch_seconds);
+/// Absent where the run asks for no requests. `batch` has the chip's times, without its host.
+std::optional<RequestLatencies> make_requests(const run::RunRecord& record, const BatchSeconds& batch);
 nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requests);
 /// Latencies of requests, and how many there may be.
 std::string requests_text(const RequestLatencies& requests, const terminal::Look& look = {});

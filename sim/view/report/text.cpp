@@ -90,10 +90,7 @@ private:
         if (r.inferences > 0) {
             write_batching();
             entry("throughput", inference_rate(r.inferences_per_second), "");
-            // Batches overlap: from its first byte to its last, one takes longer than the mean.
-            entry(
-                r.batches == 1 ? "latency" : "a batch every", si(r.seconds_per_batch, "s"),
-                r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches)));
+            write_batch_times();
         }
         entry("performance", si(tera(r.achieved_tops), "OPS"),
               fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
@@ -104,7 +101,22 @@ private:
         }
     }
 
-    /// "in batches of 256".
+    /// Batches overlap: from its first byte to its last, one takes longer than the interval between them.
+    void write_batch_times() {
+        const Report& r = report_;
+        const std::string batches =
+            r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches));
+        if (!r.latency) {
+            entry("latency", "-", "the program does not say which results are of which batch");
+        } else {
+            const bool is_one = r.batches == 1;
+            entry("latency", si(r.latency->latency, "s"),
+                  is_one ? batches : fmt::format("{}, at most {}", batches, si(r.latency->largest, "s")));
+            if (is_one) return;
+        }
+        entry("a batch every", si(r.seconds_per_batch, "s"), batches);
+    }
+
     /// What became of a batch that does not fit.
     void write_batching() {
         if (!report_.batching || report_.batching->text.empty()) return;

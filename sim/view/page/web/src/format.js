@@ -2,7 +2,7 @@
 
 export const absent = '–';
 
-const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
+export const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 
 /// 1234567 as "1,234,567".
 export function grouped(value) {

@@ -1,7 +1,7 @@
 // The main figures of a run, each with its meaning.
 import { h, mainSection, table } from '../dom.js';
 import {
-    absent, bandText, bytes, counted, grouped, inferenceRate, percent, ratio, rough, roughTimes, si,
+    absent, bandText, bytes, counted, grouped, inferenceRate, isNumber, percent, ratio, rough, roughTimes, si,
 } from '../format.js';
 import { largestBound } from '../palette.js';
 
@@ -13,11 +13,21 @@ function card(name, shown, value, meaning) {
         h('div', { class: 'meaning' }, meaning));
 }
 
-/** Batches overlap, so the time by which they follow each other is the latency of a single batch only. */
-function batchTime(report) {
+/// Batches overlap: a batch is in the chip for longer than the interval between batches. Reports of earlier versions do
+/// not have its latency.
+function batchTimes(report) {
     const batches = Math.ceil(report.inferences / report.batch);
-    return batches === 1 ? ['Latency', 'the one batch, from first byte to last']
-        : ['A batch every', `of ${grouped(report.batch)} inferences; mean of ${grouped(batches)}`];
+    const made = [];
+    if (isNumber(report.latency_ms)) {
+        const meaning = batches === 1 ? 'the one batch'
+            : `mean of ${grouped(batches)} batches, at most ${si(report.latency_max_ms / 1000, 's')}`;
+        made.push(card('Latency', si(report.latency_ms / 1000, 's'), report.latency_ms, `${meaning}; from first byte in to last byte out`));
+    }
+    if (batches > 1 || made.length === 0) {
+        made.push(card('A batch every', si(report.seconds_per_batch, 's'), report.seconds_per_batch,
+            `of ${grouped(report.batch)} inferences; mean of ${grouped(batches)}`));
+    }
+    return made;
 }
 
 function cards(report) {
@@ -25,11 +35,10 @@ function cards(report) {
     const clock = report.configuration.machine.clock_mhz;
     const made = [];
     if (report.inferences > 0) {
-        const [batchName, batchMeaning] = batchTime(report);
         made.push(
             card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
                 `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
-            card(batchName, si(report.seconds_per_batch, 's'), report.seconds_per_batch, batchMeaning));
+            ...batchTimes(report));
     }
     made.push(
         card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),

@@ -19,7 +19,7 @@ export function scatter(study, pick) {
     if (names.length < 2) return null;
     const workload = workloadPicker(study, () => drawing.redraw());
     const varies = (name) => new Set(workload.rows().map(({ metrics: all }) => all[name])).size > 1;
-    // At one batch size, latency and throughput are one figure.
+    // At one batch size, and with one batch a run, latency and throughput are one figure.
     const hasBatches = new Set(workload.rows().map(({ values }) => values.batch)).size > 1;
     const costs = ['area_mm2', ...(hasBatches ? ['latency_ms', 'watts'] : ['watts', 'latency_ms'])].filter((name) => names.includes(name) && varies(name));
     let across = costs.find((name) => name !== mainMetric(study)) ?? names[0];
