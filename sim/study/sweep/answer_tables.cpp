@@ -32,7 +32,7 @@ Cell metric_cell(const std::optional<double>& value, const Metric& metric) {
     return value ? Cell::figure(number_text(*value, metric.unit)) : Cell();
 }
 
-/// "latency_ms (ms) = 1000 * seconds_per_batch: mean time of a batch".
+/// "interval_ms (ms) = interval_ms: by which batches follow each other".
 std::string definition(const Metric& metric) {
     std::string text = metric.name;
     if (!metric.unit.empty()) text += fmt::format(" ({})", metric.unit);

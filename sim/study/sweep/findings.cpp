@@ -99,13 +99,13 @@ std::string sentence_of_nothing(const Answer& answer, std::size_t axis, std::siz
 /// Absent if more of the resource is slower nowhere.
 std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axis,
                                            std::span<const Pair> pairs) {
-    const std::size_t latency = answer.metric("latency_ms", "findings");
+    const std::size_t interval = answer.metric("interval_ms", "findings");
     std::size_t slower = 0;
     double worst = 1.0;
     const Pair* worst_pair = nullptr;
     for (const Pair& pair : pairs) {
-        const std::optional<double> less = pair.less->metrics[latency];
-        const std::optional<double> more = pair.more->metrics[latency];
+        const std::optional<double> less = pair.less->metrics[interval];
+        const std::optional<double> more = pair.more->metrics[interval];
         if (!less || !more || *less <= 0.0) continue;
         const double factor = *more / *less;
         if (factor <= 1.0 + report::noticeable_change) continue;
@@ -116,7 +116,7 @@ std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axi
     }
     if (worst_pair == nullptr) return std::nullopt;
     return fmt::format(
-        "More of {} is slower in {} of {} steps: latency_ms rises by up to {:.1f} %, from point {} to point "
+        "More of {} is slower in {} of {} steps: interval_ms rises by up to {:.1f} %, from point {} to point "
         "{}. "
         "Their reports (--report {}) show which layers take longer.",
         name_of_axis(answer, axis), report::grouped(slower), report::grouped(pairs.size()),

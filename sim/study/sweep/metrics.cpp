@@ -19,8 +19,12 @@ using machine::ConfigError;
 std::span<const Metric> common_metrics() {
     static const std::vector<Metric> all{
         {"cycles", "cycles", "cycles", "of the whole run, in the core's clock", Better::Lower},
-        {"latency_ms", "1000 * seconds_per_batch", "ms",
-         "mean time of a batch: the run's seconds over its batches", Better::Lower},
+        {"latency_ms", "latency_ms", "ms",
+         "from the first byte of a batch into the chip to its last byte out, mean of the batches",
+         Better::Lower},
+        {"latency_max_ms", "latency_max_ms", "ms", "the longest of these latencies", Better::Lower},
+        {"interval_ms", "interval_ms", "ms",
+         "by which batches follow each other: the run's seconds over its batches", Better::Lower},
         {"inferences_per_second", "inferences_per_second", "1/s", "inferences over the run's seconds",
          Better::Higher},
         {"peak_share", "tops.achieved / tops.peak", "",

@@ -19,7 +19,7 @@ Answer answer_of(std::vector<AnswerRow> rows) {
     return {.study = "s",
             .keys = {"batch", "machine.clock_mhz"},
             .axes = 2,
-            .metrics = {{"latency_ms", "ms", "1000 * seconds_per_batch", "mean time", Better::Lower},
+            .metrics = {{"interval_ms", "ms", "interval_ms", "mean time", Better::Lower},
                         {"rate", "1/s", "rate", "", Better::Higher},
                         {"own", "", "rate * 2", "", Better::Neither}},
             .command = "sim run r.json",
@@ -56,14 +56,14 @@ using Labels = std::vector<std::string>;
 TEST_CASE("A table of points is sorted and cut as asked") {
     const Answer answer = example();
     CHECK(labels(sweep::point_table(answer, {})) == Labels{"1", "2", "3", "4"});
-    CHECK(labels(sweep::point_table(answer, {.sort = "latency_ms"})) == Labels{"2", "1", "3", "4"});
+    CHECK(labels(sweep::point_table(answer, {.sort = "interval_ms"})) == Labels{"2", "1", "3", "4"});
     CHECK(labels(sweep::point_table(answer, {.sort = "rate"})) == Labels{"3", "4", "2", "1"});
     CHECK(labels(sweep::point_table(answer, {.sort = "machine.clock_mhz"})) == Labels{"1", "3", "2", "4"});
     CHECK(labels(sweep::point_table(answer, {.sort = "rate", .top = 1})) == Labels{"3"});
     CHECK(sweep::point_table(answer, {.metrics = {"rate"}}).columns ==
           Labels{"point", "batch", "clock_mhz", "rate"});
-    CHECK_THROWS_WITH(sweep::point_table(answer, {.sort = "latency"}),
-                      Catch::Contains("--sort: latency is no metric") && Catch::Contains("latency_ms"));
+    CHECK_THROWS_WITH(sweep::point_table(answer, {.sort = "interval"}),
+                      Catch::Contains("--sort: interval is no metric") && Catch::Contains("interval_ms"));
 }
 
 TEST_CASE("A pivot has a metric over two keys") {
@@ -77,7 +77,7 @@ TEST_CASE("A pivot has a metric over two keys") {
     CHECK(table.rows[1].cells[0].text() == "40");
     answer.rows.push_back(row(6, 8, 700, {3.0, 50.0, 1.0}));  // a further axis would do this
     CHECK(pivot_of(answer, {"batch", "machine.clock_mhz", "rate"}).rows[1].cells[0].text() == "50");
-    CHECK(pivot_of(answer, {"batch", "machine.clock_mhz", "latency_ms"}).rows[1].cells[0].text() == "3");
+    CHECK(pivot_of(answer, {"batch", "machine.clock_mhz", "interval_ms"}).rows[1].cells[0].text() == "3");
     CHECK_THROWS_WITH(pivot_of(answer, {"bach", "batch"}), Catch::Contains("did you mean \"batch\"?"));
     CHECK_THROWS_WITH(pivot_of(answer, {"batch", "batch"}), Catch::Contains("two different keys"));
     CHECK_THROWS_WITH(pivot_of(answer, {"batch"}), Catch::Contains("ROWS,COLUMNS"));
@@ -85,11 +85,11 @@ TEST_CASE("A pivot has a metric over two keys") {
 
 TEST_CASE("The Pareto front has the points that none beats") {
     const Answer answer = example();
-    const std::vector<sweep::Goal> goals{sweep::parse_goal(answer, "latency_ms", "t"),
+    const std::vector<sweep::Goal> goals{sweep::parse_goal(answer, "interval_ms", "t"),
                                          sweep::parse_goal(answer, "rate", "t")};
     const tables::Table table = sweep::pareto_table(answer, goals);
     CHECK(labels(table) == Labels{"2", "3"});  // 1 is beaten by 2, 4 by 3
-    CHECK(table.rows[1].cells.back().text() == "+400 % latency_ms, +233 % rate");
+    CHECK(table.rows[1].cells.back().text() == "+400 % interval_ms, +233 % rate");
     const std::vector<sweep::Goal> one{sweep::parse_goal(answer, "min:rate", "t")};
     CHECK(labels(sweep::pareto_table(answer, one)) == Labels{"1"});
     const std::vector<sweep::Goal> equal{sweep::parse_goal(answer, "max:own", "t")};
@@ -105,10 +105,10 @@ TEST_CASE("The best point holds the conditions") {
         return found == nullptr ? std::uint64_t{0} : found->number;
     };
     CHECK(best({}) == 3);
-    CHECK(best({"latency_ms < 2"}) == 2);
-    CHECK(best({"latency_ms < 2", "machine.clock_mhz == 700"}) == 1);
+    CHECK(best({"interval_ms < 2"}) == 2);
+    CHECK(best({"interval_ms < 2", "machine.clock_mhz == 700"}) == 1);
     CHECK(best({"rate > 1000"}) == 0);
-    CHECK_THROWS_WITH(best({"latency_m < 2"}), Catch::Contains("--subject-to: latency_m is no metric"));
+    CHECK_THROWS_WITH(best({"interval_m < 2"}), Catch::Contains("--subject-to: interval_m is no metric"));
     CHECK_THROWS_WITH(best({"rate <"}), Catch::StartsWith("--subject-to is"));
     CHECK(sweep::command_of(answer, answer.rows[0]) ==
           "sim run r.json --set batch=1 --set machine.clock_mhz=700");
@@ -116,7 +116,7 @@ TEST_CASE("The best point holds the conditions") {
 
 TEST_CASE("CSV has all points and quotes what must be") {
     CHECK(sweep::to_csv(example()) ==
-          "point,batch,machine.clock_mhz,state,latency_ms,rate,own,error\r\n"
+          "point,batch,machine.clock_mhz,state,interval_ms,rate,own,error\r\n"
           "1,1,700,done,1,10,1,\r\n2,1,900,done,0.8,12,1,\r\n3,8,700,done,4,40,1,\r\n4,8,900,done,5,30,1,\r\n"
           "5,64,700,failed,,,,\"too, \"\"big\"\"\"\r\n");
 }

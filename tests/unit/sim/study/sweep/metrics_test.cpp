@@ -14,7 +14,8 @@ using sweep::Metrics;
 namespace {
 
 ReportJson report() {
-    return ReportJson::parse(R"({"cycles": 100, "seconds_per_batch": 0.002, "inferences_per_second": 50,
+    return ReportJson::parse(R"({"cycles": 100, "interval_ms": 2.0, "latency_ms": 3.5,
+        "latency_max_ms": 4.0, "inferences_per_second": 50,
         "tops": {"achieved": 2, "peak": 8}, "bounds": {"fill": null},
         "area": null, "requests": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
         "layers": [{"name": "a", "cycles": 30}, {"name": "b/c", "cycles": 70}],
@@ -52,7 +53,9 @@ TEST_CASE("Metrics are computed from a report, and what has no value is absent")
                            {"infinite", "1 / (cycles - 100)"}},
                           "s.json");
     CHECK(metric(metrics, "cycles") == 100.0);
-    CHECK(metric(metrics, "latency_ms") == 2.0);
+    CHECK(metric(metrics, "latency_ms") == 3.5);
+    CHECK(metric(metrics, "latency_max_ms") == 4.0);
+    CHECK(metric(metrics, "interval_ms") == 2.0);
     CHECK(metric(metrics, "peak_share") == 0.25);
     CHECK_FALSE(metric(metrics, "fill"));
     CHECK_FALSE(metric(metrics, "area_mm2"));  // the machine has none
