@@ -118,6 +118,11 @@ double inferences_per_second(const run::RunRecord& record) {
     return record.program.batch / record.seconds();
 }
 
+double latency_seconds(const run::RunRecord& record) {
+    return static_cast<double>(record.latency.value().sum) /
+           static_cast<double>(record.spec.machine.clock_hz());
+}
+
 double tera_ops(const run::RunRecord& record) {
     return 2.0 * batch_macs(record) / record.seconds() / 1e12;
 }

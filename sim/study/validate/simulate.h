@@ -44,6 +44,8 @@ ByWorkload<run::RunRecord> run_all(const ByWorkload<run::RunSpec>& workloads,
 /// Cycles in which the chip only waits for its first input or only sends its last output.
 Cycle host_only_cycles(const run::RunRecord& record);
 double inferences_per_second(const run::RunRecord& record);
+/// Of the one batch, from its first byte in to its last byte out.
+double latency_seconds(const run::RunRecord& record);
 /// 10^12 operations per second; a multiply-accumulate that the network asks for counts as two.
 double tera_ops(const run::RunRecord& record);
 /// Multiply-accumulates of the batch for each byte of the weight tiles' used cells; each tile counts once.
