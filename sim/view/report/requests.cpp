@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "sim/view/arrivals/serve.h"
 #include "sim/view/report/json_values.h"
@@ -18,11 +19,14 @@ std::optional<RequestLatencies> make_requests(const run::RunRecord& record, cons
     const std::optional<machine::HostPercent>& host = record.spec.machine.server.host_percent;
     const double host_percent = record.spec.host_time && host ? host->typical : 0.0;
     const double with_host = 1.0 + host_percent / 100.0;
+    // A run of fewer inferences than the batch asked for is one of all of them.
+    const std::uint64_t inferences =
+        std::min<std::uint64_t>(record.spec.compiler.batch, record.program.inferences);
     // Batches that share the chip take turns; none is quicker for it than one alone.
     const arrivals::Server server{.interval_seconds = batch.interval * with_host,
                                   .alone_seconds = batch.alone * with_host,
                                   .latency_seconds = std::max(batch.latency, batch.alone) * with_host,
-                                  .batch = record.spec.compiler.batch};
+                                  .batch = static_cast<std::uint32_t>(inferences)};
     const arrivals::Arrivals arriving(asked.seed);
     RequestLatencies requests{.per_second = asked.per_second,
                               .interval_seconds = server.interval_seconds,

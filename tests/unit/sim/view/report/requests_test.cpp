@@ -14,6 +14,7 @@ namespace {
 TEST_CASE("The largest load within a limit is the least of three random streams", "[report]") {
     run::RunRecord record;
     record.spec.compiler.batch = 16;
+    record.program.inferences = 160;
     record.spec.host_time = false;
     record.spec.arrivals = {.per_second = 0.0, .latency_limit_ms = 7.0, .seed = 1};
     const report::BatchSeconds batch{.interval = 0.0008, .latency = 0.002, .largest = 0.003, .alone = 0.001};
@@ -40,6 +41,7 @@ TEST_CASE("The largest load within a limit is the least of three random streams"
 TEST_CASE("The times of requests are those of batches, with the host's share", "[report]") {
     run::RunRecord record;
     record.spec.compiler.batch = 16;
+    record.program.inferences = 160;
     record.spec.arrivals = {.per_second = 0.001, .latency_limit_ms = 0.0, .seed = 1};
     record.spec.machine.server.host_percent = machine::HostPercent{.typical = 25, .least = 10, .most = 50};
     const report::BatchSeconds batch{.interval = 0.0008, .latency = 0.002, .largest = 0.003, .alone = 0.001};
@@ -54,6 +56,10 @@ TEST_CASE("The times of requests are those of batches, with the host's share", "
     CHECK(json.at("interval_ms").get<double>() == Approx(1.0));
     CHECK(json.at("alone_ms").get<double>() == Approx(1.25));
     CHECK(json.at("latency_ms").get<double>() == Approx(2.5));
+
+    // Fewer inferences than the batch asked for are one batch.
+    record.program.inferences = 10;
+    CHECK(report::make_requests(record, batch)->capacity == Approx(10 / 0.0010));
 
     // Slices of a single batch may take longer than those of a row of batches. Who shares is no quicker for
     // it.
