@@ -78,40 +78,17 @@ struct ChannelGroups {
     }
 };
 
-/// Copies a convolution's weights within the tile: for each element, the output channels of its group.
-template <typename Weight>
-void fill_groups(const HeldWeights<Weight>& weights, const ChannelGroups& groups, const TileCut& cut,
-                 isa::WeightTile& tile) {
-    const std::uint64_t first_channel = cut.segment.first_channel;
-    const std::uint64_t end_channel = first_channel + cut.segment.channels;
-    for (std::uint32_t row = 0; row < tile.rows; ++row) {
-        const std::uint64_t element = cut.first_element + row;
-        const std::uint64_t input_channel = element % groups.input_channels;
-        const std::uint64_t own = groups.first_output(input_channel);
-        const std::uint64_t first = std::max(own, first_channel);
-        const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
-        if (first >= last) continue;
-        tile.useful_macs += static_cast<std::uint32_t>(last - first);
-        if (weights.empty()) continue;
-        const std::uint64_t from =
-            groups.stored_row(element / groups.input_channels, input_channel) * groups.channels;
-        const std::size_t to = std::size_t{row} * tile.columns + cut.segment.first_column;
-        for (std::uint64_t channel = first; channel < last; ++channel) {
-            set_weight(tile, to + (channel - first_channel), weights[from + channel]);
-        }
-    }
-}
-
 /// Copies the filters of each pixel of a block to its columns. An element of the window of blocks belongs to
-/// the windows of some of the pixels; for the others, and for input channels of other groups, the tile keeps
-/// its zeros.
+/// the windows of some of the pixels; for the others, between the elements of a dilated kernel, and for input
+/// channels of other groups, the tile keeps its zeros.
 template <typename Weight>
-void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, const ChannelGroups& groups,
-                 const TileCut& cut, isa::WeightTile& tile) {
-    const std::uint32_t width = mapping::window_of_blocks(window, cut.segment.block).kernel_width;
+void fill_convolution(const HeldWeights<Weight>& weights, const ir::Window& window,
+                      const ChannelGroups& groups, const TileCut& cut, isa::WeightTile& tile) {
+    const mapping::PixelBlock& block = cut.segment.block;
+    const std::uint32_t width = mapping::window_of_blocks(window, block).kernel_width;
     const std::uint64_t first_channel = cut.segment.first_channel;
     const std::uint64_t end_channel = first_channel + cut.segment.channels;
-    tile.block_macs.resize(cut.segment.block.pixels(), 0);
+    if (block.pixels() > 1) tile.block_macs.resize(block.pixels(), 0);
     for (std::uint32_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t element = cut.first_element + row;
         const auto place = static_cast<std::uint32_t>(element / groups.input_channels);
@@ -120,13 +97,12 @@ void fill_blocks(const HeldWeights<Weight>& weights, const ir::Window& window, c
         const std::uint64_t first = std::max(own, first_channel);
         const std::uint64_t last = std::min(own + groups.outputs(), end_channel);
         if (first >= last) continue;
-        for (std::uint32_t pixel = 0; pixel < cut.segment.block.pixels(); ++pixel) {
-            const auto kernel_element =
-                mapping::kernel_element(window, pixel / cut.segment.block.width,
-                                        pixel % cut.segment.block.width, place / width, place % width);
+        for (std::uint32_t pixel = 0; pixel < block.pixels(); ++pixel) {
+            const auto kernel_element = mapping::kernel_element(
+                window, pixel / block.width, pixel % block.width, place / width, place % width);
             if (!kernel_element) continue;
             tile.useful_macs += static_cast<std::uint32_t>(last - first);
-            tile.block_macs[pixel] += static_cast<std::uint32_t>(last - first);
+            if (block.pixels() > 1) tile.block_macs[pixel] += static_cast<std::uint32_t>(last - first);
             if (weights.empty()) continue;
             const std::uint64_t from = groups.stored_row(*kernel_element, input_channel) * groups.channels;
             // One column tile has all channels of the segment, for each pixel.
@@ -148,10 +124,10 @@ void fill_with(const mapping::Network& network, const mapping::MatrixProduct& pr
     const ChannelGroups groups{.input_channels = network.tensors[layer.inputs[0]].shape.channels,
                                .channels = network.tensors[layer.output].shape.channels,
                                .groups = product.groups};
-    if (cut.segment.block.pixels() > 1) {
-        fill_blocks(weights, *product.window, groups, cut, tile);
-    } else if (product.groups > 1) {
-        fill_groups(weights, groups, cut, tile);
+    const bool has_zeros = product.groups > 1 || cut.segment.block.pixels() > 1 ||
+                           (product.window && product.window->is_dilated());
+    if (has_zeros) {
+        fill_convolution(weights, *product.window, groups, cut, tile);
     } else {
         fill_dense(weights, groups.channels, cut, tile);
     }
@@ -395,6 +371,7 @@ std::vector<isa::HostSegment> host_segments(const mapping::Network& network, con
         isa::HostSegment& segment = segments.emplace_back();
         segment.name = layer.name;
         segment.layers = work->layers;
+        segment.macs = work->macs;
         segment.operations = work->operations;
         segment.bytes = work->bytes;
         segment.constant_bytes = work->constant_bytes;

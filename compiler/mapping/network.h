@@ -69,7 +69,8 @@ struct Requantization {
 /// With a window, it has one input, an image; elements outside of it have the input's zero point. Input and
 /// output channels are divided into groups of equal size, and an output channel depends on the input channels
 /// of its group only: weights[kernel row][kernel column][input channel of the group][output channel].
-/// Depthwise convolutions have a group for each input channel.
+/// Depthwise convolutions have a group for each input channel. The weights of a dilated window are those of
+/// the kernel's own elements; its tiles have zeros between them (window_of_blocks).
 ///
 /// Without a window, it reads whole inputs, flattened in height, width, channel order: weights[input
 /// element][output]. Several inputs have the same type, and their weights follow each other.
@@ -123,10 +124,11 @@ struct Slice {
 /// Layers that the host computes (Layer::outputs), on tensors in host memory. Tensors of the chip are sent
 /// there before, and results that the chip reads are fetched behind.
 struct HostSegment {
-    std::vector<std::string> layers;  ///< of the network file
-    std::string graph;                ///< text of the graph (compiler/ir/text.h); inputs and outputs in order
-    std::uint64_t operations = 0;     ///< floating-point operations of one inference
-    std::uint64_t bytes = 0;          ///< of memory traffic of one inference, besides constants
+    std::vector<std::string> layers;       ///< of the network file
+    std::vector<std::uint64_t> macs = {};  ///< of one inference, by layer; empty: none has any
+    std::string graph;             ///< text of the graph (compiler/ir/text.h); inputs and outputs in order
+    std::uint64_t operations = 0;  ///< floating-point operations of one inference
+    std::uint64_t bytes = 0;       ///< of memory traffic of one inference, besides constants
     std::uint64_t constant_bytes = 0;  ///< of constants
 };
 

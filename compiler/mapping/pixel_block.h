@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
@@ -23,8 +24,9 @@ struct PixelBlock {
     bool operator==(const PixelBlock&) const = default;
 };
 
-/// The window that covers the windows of a block's pixels and moves from block to block. `window` is not
-/// dilated.
+/// The window that the chip streams: it covers the windows of a block's pixels and moves from block to block.
+/// It is not dilated, so that it also has elements that belong to no pixel's window: those between the
+/// elements of a dilated kernel, and between windows that are further apart than they are wide.
 ir::Window window_of_blocks(const ir::Window& window, const PixelBlock& block);
 
 /// The blocks of an output: their number from top to bottom and from left to right, and as channels those of
@@ -32,9 +34,18 @@ ir::Window window_of_blocks(const ir::Window& window, const PixelBlock& block);
 ir::FeatureMap blocks_of(const ir::FeatureMap& output, const PixelBlock& block);
 
 /// The number of the kernel element (row by row) of the layer's own window that a pixel of the block has at
-/// an element of the window of blocks; nullopt outside of its window.
+/// an element of the window of blocks; nullopt where its window has none.
 std::optional<std::uint32_t> kernel_element(const ir::Window& window, std::uint32_t pixel_row,
                                             std::uint32_t pixel_column, std::uint32_t element_row,
                                             std::uint32_t element_column);
+
+/// The rows and the columns of the window of blocks in which the windows of pixels have elements, in rising
+/// order. The elements of other rows and columns meet no weights.
+struct UsedElements {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> columns;
+};
+
+UsedElements used_elements(const ir::Window& window, const PixelBlock& block);
 
 }  // namespace systole::mapping

@@ -8,17 +8,16 @@
 namespace systole::mapping {
 namespace {
 
-/// Appends the element tile to the column tile; extends the last run if the tile follows it directly.
-void append_tile(ColumnTile& column, std::uint32_t element_tile, std::uint32_t weight_tile) {
+/// Appends consecutive tiles to the column tile; extends the last run if they follow it directly.
+void append_tiles(ColumnTile& column, const TileRun& tiles) {
     if (!column.runs.empty()) {
         TileRun& last = column.runs.back();
-        if (last.first_element_tile + last.tiles == element_tile) {
-            ++last.tiles;
+        if (last.first_element_tile + last.tiles == tiles.first_element_tile) {
+            last.tiles += tiles.tiles;
             return;
         }
     }
-    column.runs.push_back(
-        {.input = 0, .first_element_tile = element_tile, .tiles = 1, .first_weight_tile = weight_tile});
+    column.runs.push_back(tiles);
 }
 
 /// The column tiles of `channels` output channels, without their runs.
@@ -57,29 +56,36 @@ Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channel
     return tiling;
 }
 
-Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, std::uint32_t groups,
-                      std::uint32_t channels, const isa::Geometry& geometry) {
-    const std::uint64_t kernel_elements = std::uint64_t{window.kernel_height} * window.kernel_width;
-    const std::uint32_t group_inputs = input_channels / groups;
-    const std::uint32_t group_outputs = channels / groups;
-    const std::uint64_t elements = kernel_elements * input_channels;
-    Tiling tiling{
-        .elements = elements, .channels = channels, .tiles = 0, .columns = {}, .input_bounds = {0, elements}};
-    tiling.columns = cut_columns(channels, geometry);
+Tiling convolution_tiling(const ConvolutionMatrix& matrix, const isa::Geometry& geometry) {
+    const ir::Window streamed = window_of_blocks(matrix.window, matrix.block);
+    const UsedElements used = used_elements(matrix.window, matrix.block);
+    const std::uint32_t group_inputs = matrix.input_channels / matrix.groups;
+    const std::uint32_t group_outputs = matrix.columns / matrix.groups;
+    const std::uint64_t elements = streamed.kernel_elements() * matrix.input_channels;
+    Tiling tiling{.elements = elements,
+                  .channels = matrix.columns,
+                  .tiles = 0,
+                  .columns = cut_columns(matrix.columns, geometry),
+                  .input_bounds = {0, elements}};
     for (ColumnTile& column : tiling.columns) {
         // At each kernel element, the outputs depend on a range of input channels; its tiles are needed.
         const std::uint32_t last_channel = column.first_channel + column.channels - 1;
         const std::uint32_t first_input = column.first_channel / group_outputs * group_inputs;
         const std::uint32_t last_input = (last_channel / group_outputs + 1) * group_inputs - 1;
         std::uint64_t next_tile = 0;
-        for (std::uint64_t kernel_element = 0; kernel_element < kernel_elements; ++kernel_element) {
-            const std::uint64_t base = kernel_element * input_channels;
-            const std::uint64_t first_tile = std::max(next_tile, (base + first_input) / geometry.rows);
-            const std::uint64_t last_tile = (base + last_input) / geometry.rows;
-            for (std::uint64_t tile = first_tile; tile <= last_tile; ++tile) {
-                append_tile(column, static_cast<std::uint32_t>(tile),
-                            static_cast<std::uint32_t>(tiling.tiles++));
-                next_tile = tile + 1;
+        for (const std::uint64_t kernel_row : used.rows) {
+            for (const std::uint64_t kernel_column : used.columns) {
+                const std::uint64_t base =
+                    (kernel_row * streamed.kernel_width + kernel_column) * matrix.input_channels;
+                const std::uint64_t first_tile = std::max(next_tile, (base + first_input) / geometry.rows);
+                const std::uint64_t end_tile = (base + last_input) / geometry.rows + 1;
+                if (first_tile == end_tile) continue;  // they lie in the last tile of the element before
+                append_tiles(column, {.input = 0,
+                                      .first_element_tile = static_cast<std::uint32_t>(first_tile),
+                                      .tiles = static_cast<std::uint32_t>(end_tile - first_tile),
+                                      .first_weight_tile = static_cast<std::uint32_t>(tiling.tiles)});
+                tiling.tiles += end_tile - first_tile;
+                next_tile = end_tile;
             }
         }
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/window.h"
+#include "compiler/mapping/pixel_block.h"
 #include "hw/isa/program.h"
 
 namespace systole::mapping {
@@ -50,11 +51,21 @@ Tiling dense_tiling(std::uint64_t elements, std::uint32_t channels, const isa::G
 Tiling dense_tiling(std::span<const std::uint64_t> inputs, std::uint32_t channels,
                     const isa::Geometry& geometry);
 
-/// The tiling of a convolution whose matrix connects the input channels of a group only with the output
-/// channels of that group; a depthwise one has a group for each input channel. Tiles that contain only zeros
-/// are left out.
-Tiling grouped_tiling(const ir::Window& window, std::uint32_t input_channels, std::uint32_t groups,
-                      std::uint32_t channels, const isa::Geometry& geometry);
+/// The weight matrix of a convolution: a row for each element of the window of blocks, a column for each
+/// output channel of each pixel of a block.
+struct ConvolutionMatrix {
+    ir::Window window;  ///< of a pixel; it may be dilated
+    PixelBlock block = {};
+    std::uint32_t input_channels = 0;
+    /// The matrix connects the input channels of a group only with the output channels of that group; a
+    /// depthwise convolution has a group for each input channel. 1 for blocks of several pixels.
+    std::uint32_t groups = 1;
+    std::uint32_t columns = 0;
+};
+
+/// The tiling of a convolution. Tiles that contain only zeros are left out: those between the elements of a
+/// dilated kernel, or between the windows of a block's pixels, and those of other groups.
+Tiling convolution_tiling(const ConvolutionMatrix& matrix, const isa::Geometry& geometry);
 
 /// Appends the column tiles of a tiling that computes further columns of the same rows of sums, or of others.
 void append_columns(Tiling& tiling, const Tiling& further);

@@ -11,15 +11,31 @@ namespace {
 
 constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
 
-/// The rows or columns that a kernel of a Keras layer covers.
-std::uint32_t covered_by(const ir::LayerReader& layer, std::uint32_t kernel, std::uint32_t dilation) {
+/// The rows or columns that a layer's kernel covers with the dilation that the layer has under `key`.
+std::uint32_t covered_by(const ir::LayerReader& layer, const char* key, std::uint32_t kernel,
+                         std::uint32_t dilation) {
     const std::uint64_t covered = ir::covered_extent(kernel, dilation);
     if (covered > std::uint64_t{most}) {
-        layer.fail("dilation_rate", fmt::format("with it, the kernel covers {} rows or columns; there may be "
-                                                "at most {}",
-                                                covered, most));
+        layer.fail(key, fmt::format("with it, the kernel covers {} rows or columns; there may be at most {}",
+                                    covered, most));
     }
     return static_cast<std::uint32_t>(covered);
+}
+
+/// Windows with "same" padding, which a dilated kernel covers.
+ir::Window same_dilated_window(const ir::LayerReader& layer, const char* dilation_key,
+                               const std::array<std::uint32_t, 2>& kernel,
+                               const std::array<std::uint32_t, 2>& stride,
+                               const std::array<std::uint32_t, 2>& dilation) {
+    ir::Window window = ir::same_window(layer.input_map(),
+                                        {covered_by(layer, dilation_key, kernel[0], dilation[0]),
+                                         covered_by(layer, dilation_key, kernel[1], dilation[1])},
+                                        stride);
+    window.kernel_height = kernel[0];
+    window.kernel_width = kernel[1];
+    window.dilation_y = dilation[0];
+    window.dilation_x = dilation[1];
+    return window;
 }
 
 }  // namespace
@@ -46,13 +62,7 @@ ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint
     }
     ir::Window window{
         .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
-    if (padding == "same") {
-        const std::array<std::uint32_t, 2> covered{covered_by(layer, kernel[0], dilation[0]),
-                                                   covered_by(layer, kernel[1], dilation[1])};
-        window = ir::same_window(layer.input_map(), covered, stride);
-        window.kernel_height = kernel[0];
-        window.kernel_width = kernel[1];
-    }
+    if (padding == "same") window = same_dilated_window(layer, "dilation_rate", kernel, stride, dilation);
     window.dilation_y = dilation[0];
     window.dilation_x = dilation[1];
     return window;
@@ -76,7 +86,7 @@ ir::Window keras_sequence_window(const ir::LayerReader& layer, std::uint32_t ker
     }
     return {.kernel_width = kernel,
             .stride_x = stride,
-            .pad_left = covered_by(layer, kernel, dilation) - 1,
+            .pad_left = covered_by(layer, "dilation_rate", kernel, dilation) - 1,
             .dilation_x = dilation};
 }
 
@@ -103,16 +113,21 @@ ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector
 }
 
 ir::Window json_window(const ir::LayerReader& layer,
-                       const std::optional<std::array<std::uint32_t, 2>>& default_stride) {
+                       const std::optional<std::array<std::uint32_t, 2>>& default_stride,
+                       const std::array<std::uint32_t, 2>& dilation) {
     const auto kernel = layer.positive_pair("kernel");
     const auto stride = layer.positive_pair("stride", default_stride.value_or(kernel));
-    ir::Window window{
-        .kernel_height = kernel[0], .kernel_width = kernel[1], .stride_y = stride[0], .stride_x = stride[1]};
+    ir::Window window{.kernel_height = kernel[0],
+                      .kernel_width = kernel[1],
+                      .stride_y = stride[0],
+                      .stride_x = stride[1],
+                      .dilation_y = dilation[0],
+                      .dilation_x = dilation[1]};
     if (!layer.has("padding")) return window;
     if (layer.is_text("padding")) {
         const std::string padding = layer.text("padding", "");
         if (padding == "valid") return window;
-        if (padding == "same") return ir::same_window(layer.input_map(), kernel, stride);
+        if (padding == "same") return same_dilated_window(layer, "dilation", kernel, stride, dilation);
     }
     if (!layer.is_list("padding")) {
         layer.fail("padding", "it must be \"valid\", \"same\" or [top, left, bottom, right]");

@@ -39,7 +39,8 @@ ir::ValueId append_affine(ir::LayerReader& layer, ir::ValueId value, std::vector
 /// The windows of a layer of a graph file, by `kernel`, `stride` and `padding`. An absent `stride` is the
 /// default, or the kernel without a default.
 ir::Window json_window(const ir::LayerReader& layer,
-                       const std::optional<std::array<std::uint32_t, 2>>& default_stride);
+                       const std::optional<std::array<std::uint32_t, 2>>& default_stride,
+                       const std::array<std::uint32_t, 2>& dilation = {1, 1});
 
 /// [top, left, bottom, right], each at least 0.
 std::array<std::uint32_t, 4> json_sides(const ir::LayerReader& layer, const char* key);

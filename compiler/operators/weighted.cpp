@@ -299,7 +299,7 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
     const std::size_t channels = node.output_map().channels;
     mapping::MatrixProduct product{.window = window,
                                    .groups = groups,
-                                   .weights = chip_weights(node),
+                                   .weights = *node.constant(0)->constant,
                                    .weight_zero_point = weight_zero_point(node),
                                    .requantization = {.bias = {},
                                                       .multiplier = {},

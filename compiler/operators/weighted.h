@@ -50,8 +50,6 @@ public:
 protected:
     /// The number of an input's elements that are multiplied for one result.
     virtual std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const = 0;
-    /// The weights as the chip holds them; by default those of the node.
-    virtual ir::Constant chip_weights(const ir::NodeView& node) const { return *node.constant(0)->constant; }
     /// Adds the work of the matrix unit; includes a lookup that is the only reader of the result.
     void lower_product(const ir::NodeView& node, std::optional<ir::Window> window, std::uint32_t groups,
                        Lowering& lowering) const;

@@ -11,7 +11,8 @@
 namespace systole::operators {
 namespace {
 
-/// Throws ModelError unless the chip can hold a dilated kernel, with zeros between its elements.
+/// Throws ModelError unless the chip can stream the windows of a dilated kernel, with the elements between
+/// its own.
 void check_covered(const ir::Window& window) {
     constexpr std::uint64_t most = 4096;
     const std::uint64_t height = ir::covered_extent(window.kernel_height, window.dilation_y);
@@ -115,33 +116,9 @@ ir::Shape WindowedWeights::result_shape(const ir::NodeView& node) {
 
 ir::Window WindowedWeights::chip_window(const ir::NodeView& node) {
     ir::Window window = ir::window_of(node.node());
-    // Both fit: checked_kernel limits them.
-    window.kernel_height =
-        static_cast<std::uint32_t>(ir::covered_extent(window.kernel_height, window.dilation_y));
-    window.kernel_width =
-        static_cast<std::uint32_t>(ir::covered_extent(window.kernel_width, window.dilation_x));
-    window.dilation_y = window.dilation_x = 1;
+    if (window.kernel_height == 1) window.dilation_y = 1;
+    if (window.kernel_width == 1) window.dilation_x = 1;
     return window;
-}
-
-ir::Constant WindowedWeights::chip_weights(const ir::NodeView& node) const {
-    const ir::Constant& weights = *node.constant(0)->constant;
-    const ir::Window window = ir::window_of(node.node());
-    if (!window.is_dilated() || !weights.is_known()) return weights;
-    const std::span<const std::int8_t> own = weights.values<std::int8_t>();
-    const std::size_t element = own.size() / window.kernel_elements();
-    const ir::Window wide = chip_window(node);
-    std::vector<std::int8_t> all(wide.kernel_elements() * element,
-                                 static_cast<std::int8_t>(weight_zero_point(node)));
-    auto from = own.begin();
-    for (std::size_t row = 0; row < window.kernel_height; ++row) {
-        for (std::size_t column = 0; column < window.kernel_width;
-             ++column, from += static_cast<std::ptrdiff_t>(element)) {
-            const std::size_t tap = row * window.dilation_y * wide.kernel_width + column * window.dilation_x;
-            std::copy_n(from, element, all.begin() + static_cast<std::ptrdiff_t>(tap * element));
-        }
-    }
-    return ir::Constant::of(std::move(all));
 }
 
 std::uint64_t WindowedWeights::met_elements(const ir::NodeView& node, std::size_t /*input*/) const {
@@ -160,8 +137,9 @@ std::vector<ir::LayerKey> keras_convolution_keys(std::vector<ir::LayerKey> own) 
 std::vector<ir::LayerKey> json_convolution_keys(std::vector<ir::LayerKey> own) {
     std::vector<ir::LayerKey> keys = json_window_keys();
     keys.insert(keys.end(), own.begin(), own.end());
-    keys.insert(keys.end(),
-                {{"bias", "whether there is a bias"}, {"activation", "a function of the result"}});
+    keys.insert(keys.end(), {{"bias", "whether there is a bias"},
+                             {"activation", "a function of the result"},
+                             {"dilation", "`dilation`, or one number for both"}});
     return keys;
 }
 

@@ -35,10 +35,8 @@ protected:
     virtual void add_pixel_sums(const ir::Node& node, const std::vector<std::int32_t>& by_channel,
                                 std::int32_t factor, std::vector<std::int32_t>& sums) const = 0;
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override;
-    /// The windows of the chip, which knows no dilation: a dilated kernel gets elements between its own,
-    /// which stand for 0.
+    /// The node's window. A single row or column of a kernel has no dilation.
     static ir::Window chip_window(const ir::NodeView& node);
-    ir::Constant chip_weights(const ir::NodeView& node) const override;
 
 private:
     /// Adds the products of the window at a position of the output (row, column).

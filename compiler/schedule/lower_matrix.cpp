@@ -70,24 +70,27 @@ void check_lines(const LayerView& view, const ir::FeatureMap& output) {
 
 /// The tiles of a part of a convolution: of the window of its blocks, from an output channel on.
 mapping::Tiling tiling_of_part(const mapping::MatrixProduct& product, const LayerView& view, PlanPart& part,
-                               bool skips_zeros) {
+                               bool skips_groups) {
     const std::uint32_t input_channels = view.input().shape.channels;
     view.require(part.block.pixels() == 1 || part.columns <= view.target.geometry.columns,
                  "a block of pixels must fit the array's columns");
     check_lines(view, part.grid);
     part.elements = mapping::window_of_blocks(*product.window, part.block).kernel_elements() * input_channels;
     const bool is_whole = part.columns == view.output().shape.channels;
-    if (skips_zeros && part.block.pixels() == 1 && is_whole) {
-        return mapping::grouped_tiling(*product.window, input_channels, product.groups, part.columns,
+    const bool by_groups = skips_groups && part.block.pixels() == 1 && is_whole;
+    return mapping::convolution_tiling({.window = *product.window,
+                                        .block = part.block,
+                                        .input_channels = input_channels,
+                                        .groups = by_groups ? product.groups : 1,
+                                        .columns = part.columns},
                                        view.target.geometry);
-    }
-    return mapping::dense_tiling(part.elements, part.columns, view.target.geometry);
 }
 
 /// Plans a convolution: its windows are streamed against the tiles of the weight matrix, which has a row for
-/// each window element and a column for each filter. The matrix is zero unless input and output channel are
-/// of one group. Tiles that contain only such zeros are neither stored nor streamed; of a convolution that is
-/// not depthwise, only if the mapping says so.
+/// each window element and a column for each filter. The matrix is zero between the elements of a dilated
+/// kernel, and unless input and output channel are of one group. Tiles that contain only such zeros are
+/// neither stored nor streamed; zeros of other groups in a convolution that is not depthwise count only if
+/// the mapping says so.
 void plan_convolution(const mapping::MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
     const ir::Window& window = *product.window;
     const std::uint32_t input_channels = view.input().shape.channels;

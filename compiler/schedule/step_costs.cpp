@@ -224,7 +224,8 @@ std::uint64_t StepCosts::lines_read(std::uint32_t layer, std::size_t input, cons
     const std::uint64_t image = last / output_height;
     std::uint64_t line = height - 1;
     const auto through = [&](const ir::Window& window) {
-        const std::uint64_t bottom = last % output_height * window.stride_y + window.kernel_height;
+        const std::uint64_t bottom = last % output_height * window.stride_y +
+                                     ir::covered_extent(window.kernel_height, window.dilation_y);
         line = bottom <= window.pad_top ? 0 : std::min(bottom - window.pad_top, height) - 1;
     };
     if (const auto* product = std::get_if<mapping::MatrixProduct>(&read_by.work)) {

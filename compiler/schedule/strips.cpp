@@ -27,6 +27,11 @@ bool contains(const Lines& outer, const Lines& inner) {
     return outer.first <= inner.first && inner.end <= outer.end;
 }
 
+/// The lines from the first to the last element of a window.
+std::uint32_t covered_lines(const ir::Window& window) {
+    return static_cast<std::uint32_t>(ir::covered_extent(window.kernel_height, window.dilation_y));
+}
+
 /// The window that the layer moves over its input, if it does.
 const ir::Window* window_of(const Layer& layer) {
     if (const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work)) {
@@ -353,7 +358,7 @@ Lines lines_read(const TensorUses& uses, std::uint32_t layer, std::size_t input,
     const std::int64_t height = uses.network.tensors[work.inputs[input]].shape.height;
     const std::int64_t first = std::int64_t{output.first} * window->stride_y - window->pad_top;
     const std::int64_t end =
-        std::int64_t{output.end - 1} * window->stride_y - window->pad_top + window->kernel_height;
+        std::int64_t{output.end - 1} * window->stride_y - window->pad_top + covered_lines(*window);
     // At least one line, although windows may lie wholly in the padding.
     const std::int64_t from = std::clamp<std::int64_t>(first, 0, height - 1);
     return {static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(std::clamp(end, from + 1, height))};
@@ -363,7 +368,7 @@ ir::Window window_of_strip(const ir::Window& window, const Lines& input, const L
                            std::uint32_t input_height) {
     ir::Window own = window;
     const std::int64_t begin = std::int64_t{output.first} * window.stride_y - window.pad_top;
-    const std::uint32_t covered = (output.count() - 1) * window.stride_y + window.kernel_height;
+    const std::uint32_t covered = (output.count() - 1) * window.stride_y + covered_lines(window);
     // Windows below the image see padding alone, as those above it do.
     own.pad_top = begin >= input_height ? covered : static_cast<std::uint32_t>(input.first - begin);
     const std::uint32_t above = own.pad_top + input.count();

@@ -5,9 +5,9 @@ namespace {
 
 /// The windows along an axis.
 std::uint64_t positions(std::uint32_t input, std::uint32_t pad_before, std::uint32_t pad_after,
-                        std::uint32_t kernel, std::uint32_t stride) {
+                        std::uint64_t covered, std::uint32_t stride) {
     const std::uint64_t padded = std::uint64_t{input} + pad_before + pad_after;
-    return padded < kernel ? 0 : (padded - kernel) / stride + 1;
+    return padded < covered ? 0 : (padded - covered) / stride + 1;
 }
 
 bool positions_meet(std::uint32_t input, std::uint32_t pad_before, std::uint32_t kernel, std::uint32_t stride,
@@ -25,9 +25,11 @@ void check_window(const LayerView& view, const ir::Window& window) {
         window.kernel_height > 0 && window.kernel_width > 0 && window.stride_y > 0 && window.stride_x > 0,
         "kernel and strides must be at least 1");
     const std::uint64_t lines =
-        positions(input.height, window.pad_top, window.pad_bottom, window.kernel_height, window.stride_y);
+        positions(input.height, window.pad_top, window.pad_bottom,
+                  ir::covered_extent(window.kernel_height, window.dilation_y), window.stride_y);
     const std::uint64_t columns =
-        positions(input.width, window.pad_left, window.pad_right, window.kernel_width, window.stride_x);
+        positions(input.width, window.pad_left, window.pad_right,
+                  ir::covered_extent(window.kernel_width, window.dilation_x), window.stride_x);
     const bool lines_fit = view.layer.part_of ? output.height <= lines : output.height == lines;
     view.require(lines_fit && output.width == columns,
                  "the output's height and width must be the number of windows");

@@ -69,17 +69,21 @@ private:
             layer.update({{"kernel", kernel}, {"stride", stride}, {"padding", "same"}});
             return layer;
         };
+        const auto dilated = [&](nlohmann::json layer) {
+            if (below(3) == 0) layer["dilation"] = {below(3) + 1, below(3) + 1};
+            return layer;
+        };
         nlohmann::json layer;
         std::vector<std::size_t> inputs{input};
         switch (below(9)) {
             case 0:
             case 1:
-                layer = window({{"op", "convolution"}, {"activation", activation()}});
+                layer = dilated(window({{"op", "convolution"}, {"activation", activation()}}));
                 to.channels = below(12) + 1;
                 layer["filters"] = to.channels;
                 break;
             case 2:
-                layer = window({{"op", "depthwise_convolution"}, {"activation", activation()}});
+                layer = dilated(window({{"op", "depthwise_convolution"}, {"activation", activation()}}));
                 to.channels = 2 * from.channels;
                 layer["multiplier"] = 2;
                 break;

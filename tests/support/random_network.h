@@ -130,23 +130,29 @@ private:
         return keep(append_lookup(append(sums), result));
     }
 
-    /// One direction of a window over `input` pixels: kernel, stride, padding before and after.
+    /// One direction of a window over `input` pixels: kernel, stride, padding before and after, dilation.
     struct Axis {
-        std::uint32_t kernel, stride, before, behind, output;
+        std::uint32_t kernel, stride, before, behind, dilation, output;
+
+        std::uint32_t covered() const { return (kernel - 1) * dilation + 1; }
     };
+    /// Windows that touch the image are those of pooling, too, which knows no dilation.
     Axis axis(std::uint32_t input, bool touching) {
         Axis axis{};
         axis.kernel = below(4) + 1;
         axis.stride = below(3) + 1;
+        axis.dilation = !touching && one_in(4) ? below(3) + 2 : 1;
         const std::uint32_t most = touching ? axis.kernel : axis.kernel + 2;
         axis.before = below(most);
         axis.behind = below(most);
-        while (input + axis.before + axis.behind < axis.kernel) --axis.kernel;
+        while (input + axis.before + axis.behind < axis.covered()) {
+            --(axis.dilation > 1 ? axis.dilation : axis.kernel);
+        }
         if (touching) {
             axis.before = std::min(axis.before, axis.kernel - 1);
             axis.behind = std::min(axis.behind, axis.kernel - 1);
         }
-        axis.output = (input + axis.before + axis.behind - axis.kernel) / axis.stride + 1;
+        axis.output = (input + axis.before + axis.behind - axis.covered()) / axis.stride + 1;
         if (touching) {
             while ((axis.output - 1) * axis.stride >= axis.before + input) {
                 --axis.behind;
@@ -165,7 +171,9 @@ private:
                                 .pad_top = y.before,
                                 .pad_left = x.before,
                                 .pad_bottom = y.behind,
-                                .pad_right = x.behind};
+                                .pad_right = x.behind,
+                                .dilation_y = y.dilation,
+                                .dilation_x = x.dilation};
         return {window, ir::FeatureMap{y.output, x.output, input.channels}};
     }
 

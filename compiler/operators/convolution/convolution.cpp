@@ -180,7 +180,9 @@ ir::LayerKind keras_sequence_convolution() {
 ir::LayerKind json_convolution() {
     return {ir::Format::GraphJson, "convolution",
             json_convolution_keys({{"filters", "the kernel's last extent"}}), [](ir::LayerReader& layer) {
-                return append_convolution(layer, json_window(layer, {{1, 1}}), "bias", 1);
+                return append_convolution(
+                    layer, json_window(layer, {{1, 1}}, layer.positive_pair("dilation", {{1, 1}})), "bias",
+                    1);
             }};
 }
 
@@ -259,16 +261,7 @@ public:
     }
 
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        const ir::Window window = chip_window(node);
-        const std::uint32_t groups = groups_of(node.node());
-        const auto weights = ir::checked_product(
-            {window.kernel_elements(), node.input_map().channels / groups, node.output_map().channels});
-        if (window != ir::window_of(node.node()) && (!weights || *weights > ir::maximum_elements)) {
-            lowering.fail(node.node(),
-                          "it has more than 2^28 weights on the chip, with the zeros between those of its "
-                          "dilated kernel");
-        }
-        lower_product(node, window, groups, lowering);
+        lower_product(node, chip_window(node), groups_of(node.node()), lowering);
     }
 
 protected:

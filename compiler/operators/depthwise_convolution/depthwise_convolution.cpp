@@ -134,7 +134,9 @@ ir::LayerKind keras_depthwise_convolution() {
 ir::LayerKind json_depthwise_convolution() {
     return {ir::Format::GraphJson, "depthwise_convolution",
             json_convolution_keys({{"multiplier", "`multiplier`"}}), [](ir::LayerReader& layer) {
-                return append_depthwise(layer, json_window(layer, {{1, 1}}), "multiplier", "bias");
+                return append_depthwise(
+                    layer, json_window(layer, {{1, 1}}, layer.positive_pair("dilation", {{1, 1}})),
+                    "multiplier", "bias");
             }};
 }
 
