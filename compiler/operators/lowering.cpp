@@ -119,10 +119,17 @@ void Lowering::add_segment(const HostNodes& nodes) {
                               .operations = cost.operations,
                               .bytes = cost.bytes,
                               .constant_bytes = cost.constant_bytes};
-    for (const ir::NodeId node : nodes) {
-        const std::string& name = graph_.nodes[node].name;
-        if (std::ranges::count(work.layers, name) == 0) work.layers.push_back(name);
+    for (const ir::NodeId id : nodes) {
+        const Node& node = graph_.nodes[id];
+        const auto found = std::ranges::find(work.layers, node.name);
+        const auto place = static_cast<std::size_t>(found - work.layers.begin());
+        if (found == work.layers.end()) {
+            work.layers.push_back(node.name);
+            work.macs.push_back(0);
+        }
+        work.macs[place] += operator_of(node).macs({graph_, node});
     }
+    if (std::ranges::count(work.macs, 0U) == std::ssize(work.macs)) work.macs.clear();
     std::string name = work.layers.front();
     mapping::Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
     for (const ValueId input : segment.inputs) layer.inputs.push_back(tensor_of(input));

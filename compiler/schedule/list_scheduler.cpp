@@ -368,6 +368,7 @@ private:
         const double bytes =
             images * static_cast<double>(work->bytes) + static_cast<double>(work->constant_bytes);
         const double seconds =
+            static_cast<double>(work->layers.size()) * costs.host_seconds_per_layer +
             std::max(images * static_cast<double>(work->operations) * costs.host_seconds_per_operation,
                      bytes * costs.host_seconds_per_byte);
         const auto busy = static_cast<Cycle>(std::ceil(seconds * machine_.clock_mhz * 1e6));

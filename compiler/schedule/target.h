@@ -33,6 +33,7 @@ struct Costs {
     machine::MachineConfig machine;
     double host_seconds_per_operation = 0;  ///< the host takes the longer of the two
     double host_seconds_per_byte = 0;
+    double host_seconds_per_layer = 0;  ///< in addition, each time that it computes a segment
 };
 
 /// The last channels of a convolution, computed by themselves with blocks of their own.

@@ -115,6 +115,7 @@ struct SegmentTensor {
 struct HostSegment {
     std::string name;
     std::vector<std::string> layers = {};    ///< that it computes
+    std::vector<std::uint64_t> macs = {};    ///< of one inference, by layer; empty: none has any
     std::uint64_t operations = 0;            ///< floating-point operations of one inference
     std::uint64_t bytes = 0;                 ///< memory traffic of one inference, besides that of constants
     std::uint64_t constant_bytes = 0;        ///< constants, which each host_work reads once

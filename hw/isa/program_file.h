@@ -42,7 +42,8 @@ inline constexpr std::uint32_t version_with_host = 3;
 /// Of a program with tiles that have MACs for each pixel of a block. The sections of version 3, in which all
 /// may be empty, are followed by one of blocks.
 inline constexpr std::uint32_t version_with_blocks = 4;
-inline constexpr std::uint32_t newest_version = version_with_blocks;
+inline constexpr std::uint32_t version_with_host_macs = 5;
+inline constexpr std::uint32_t newest_version = version_with_host_macs;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -57,6 +58,7 @@ inline constexpr Tag code_section = {'C', 'O', 'D', 'E'};
 inline constexpr Tag rows_section = {'R', 'O', 'W', 'S'};
 inline constexpr Tag host_section = {'H', 'O', 'S', 'T'};
 inline constexpr Tag block_section = {'B', 'L', 'C', 'K'};
+inline constexpr Tag host_macs_section = {'H', 'M', 'A', 'C'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

@@ -175,6 +175,14 @@ std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initia
 
 std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program) {
     if (segment.writes.empty()) return "it writes no tensor";
+    const auto is_zero = [](std::uint64_t macs) { return macs == 0; };
+    if (!segment.macs.empty() && segment.macs.size() != segment.layers.size()) {
+        return fmt::format("it has MACs of {} layers; it computes {}", segment.macs.size(),
+                           segment.layers.size());
+    }
+    if (!segment.macs.empty() && std::ranges::all_of(segment.macs, is_zero)) {
+        return "its layers' MACs are all 0; then none may be given";
+    }
     if (!segment.graph.empty() && segment.graph.back() != '\n') {
         return "the text of its graph must end in a line end";
     }

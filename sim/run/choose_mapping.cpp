@@ -208,8 +208,10 @@ std::shared_ptr<const schedule::Costs> costs_of(const RunSpec& spec) {
     schedule::Costs costs{.machine = spec.machine};
     if (spec.host) {
         const baselines::Baseline host = baselines::read_baseline(nlohmann::json(*spec.host), "host");
-        costs.host_seconds_per_operation = baselines::roofline_seconds(host, 1.0, 0.0);
-        costs.host_seconds_per_byte = baselines::roofline_seconds(host, 0.0, 1.0);
+        const baselines::WorkCosts of_host = baselines::work_costs(host);
+        costs.host_seconds_per_operation = of_host.per_operation;
+        costs.host_seconds_per_byte = of_host.per_byte;
+        costs.host_seconds_per_layer = of_host.per_layer;
     }
     return std::make_shared<const schedule::Costs>(std::move(costs));
 }

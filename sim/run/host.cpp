@@ -25,9 +25,8 @@ void softmax(std::span<float> logits) {
     for (float& logit : logits) logit /= sum;
 }
 
-/// A kind of work of the host, with its cost. Operations run at the host's fp32 peak, and an exponential
-/// counts as one operation, so the time is a lower bound. Bytes are those of operand and result: one of the
-/// two is a float, the other has the format that the chip stores.
+/// A kind of work of the host, with its cost. An exponential counts as one operation. Bytes are those of
+/// operand and result: one of the two is a float, the other has the format that the chip stores.
 struct HostKind {
     std::string_view kind;
     double operations_per_element;
@@ -120,8 +119,8 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host) {
     const HostKind* kind = find_kind(work.kind);
     if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
     const auto elements = static_cast<double>(work.elements);
-    return baselines::roofline_seconds(host, elements * kind->operations_per_element,
-                                       elements * (kind->bytes_per_element + bytes_of(work.type)));
+    return baselines::work_costs(host).seconds(1, elements * kind->operations_per_element,
+                                               elements * (kind->bytes_per_element + bytes_of(work.type)));
 }
 
 std::vector<HostWork> output_work(const isa::Program& program) {

@@ -16,7 +16,7 @@ namespace systole::run {
 /// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.
 void check_host_operations(const isa::Program& program);
 
-/// Lower bound of the seconds that the work takes on one die of `host`, by its roofline.
+/// The seconds that the work, one layer, takes on one die of `host` (baselines::work_costs).
 double host_seconds(const HostWork& work, const baselines::Baseline& host);
 
 /// Whether the output has classes: it is a vector of two or more elements.

@@ -200,9 +200,13 @@ HostSegment& Directives::last_segment(Operands& operands) {
 }
 
 void Directives::segment_layers(Operands& operands) {
-    std::vector<std::string>& layers = last_segment(operands).layers;
-    layers.push_back(operands.word("layer").value);
-    while (const Token* const layer = operands.word_if_any("layer")) layers.push_back(layer->value);
+    HostSegment& segment = last_segment(operands);
+    segment.layers.push_back(operands.word("layer").value);
+    while (const Token* const layer = operands.word_if_any("layer")) segment.layers.push_back(layer->value);
+    const std::uint64_t macs = operands.keyed_number("macs", 0, 0, UINT64_MAX);
+    if (macs == 0 && segment.macs.empty()) return;
+    segment.macs.resize(segment.layers.size(), 0);
+    segment.macs.back() = macs;
 }
 
 SegmentTensor Directives::segment_tensor(Operands& operands) const {

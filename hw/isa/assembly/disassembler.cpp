@@ -82,7 +82,11 @@ public:
         if (segment.bytes != 0) write(" bytes={}", segment.bytes);
         if (segment.constant_bytes != 0) write(" constant_bytes={}", segment.constant_bytes);
         write("\n");
-        for (const std::string& layer : segment.layers) write(".computes {}\n", as_word(layer));
+        for (std::size_t i = 0; i < segment.layers.size(); ++i) {
+            write(".computes {}", as_word(segment.layers[i]));
+            if (!segment.macs.empty() && segment.macs[i] != 0) write(" macs={}", segment.macs[i]);
+            write("\n");
+        }
         for (const SegmentTensor& tensor : segment.reads) {
             write(".reads {} {}\n", as_word(buffers[tensor.buffer].name), tensor.bytes);
         }

@@ -229,6 +229,22 @@ void read_block_section(std::span<const std::uint8_t> file, ByteReader& content,
     blocks.finish("the section of blocks");
 }
 
+void read_host_macs_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    ByteReader macs = open_section(file, content, file_format::host_macs_section);
+    const std::size_t begin = macs.position();
+    const std::size_t count = macs.count(4, "MACs");
+    if (count != program.host_segments.size()) {
+        ByteReader::fail_at(begin, fmt::format("MACs of {} host segments; there are {}", count,
+                                               program.host_segments.size()));
+    }
+    for (HostSegment& segment : program.host_segments) {
+        segment.macs = list<std::uint64_t>(macs, 8, "MACs of a host segment", [](ByteReader& each) {
+            return each.number64("MACs of a host segment's layer");
+        });
+    }
+    macs.finish("the section of the host's MACs");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -272,6 +288,7 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version >= file_format::version_with_rows) read_rows_section(file, content, program);
     if (version >= file_format::version_with_host) read_host_section(file, content, program);
     if (version >= file_format::version_with_blocks) read_block_section(file, content, program);
+    if (version >= file_format::version_with_host_macs) read_host_macs_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

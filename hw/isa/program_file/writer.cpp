@@ -151,6 +151,14 @@ void write_blocks(ByteWriter& writer, const std::vector<WeightTile>& tiles) {
     }
 }
 
+void write_host_macs(ByteWriter& writer, const std::vector<HostSegment>& segments) {
+    writer.count(segments.size());
+    for (const HostSegment& segment : segments) {
+        writer.count(segment.macs.size());
+        for (const std::uint64_t macs : segment.macs) writer.number(macs, 8);
+    }
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -187,6 +195,11 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         write_blocks(writer, program.tiles);
         writer.end_section();
     }
+    if (version >= file_format::version_with_host_macs) {
+        writer.begin_section(file_format::host_macs_section);
+        write_host_macs(writer, program.host_segments);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
@@ -206,6 +219,10 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 std::uint32_t file_format::version_of(const Program& program) {
+    if (std::ranges::any_of(program.host_segments,
+                            [](const HostSegment& segment) { return !segment.macs.empty(); })) {
+        return version_with_host_macs;
+    }
     if (std::ranges::any_of(program.tiles, [](const WeightTile& tile) { return !tile.block_macs.empty(); })) {
         return version_with_blocks;
     }

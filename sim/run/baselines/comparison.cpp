@@ -30,9 +30,15 @@ std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Pre
                     .memory_bound = memory > compute};
 }
 
-double roofline_seconds(const Baseline& baseline, double operations, double bytes) {
-    return std::max(operations / (baseline.peak_fp32_gflops * giga),
-                    bytes / (baseline.memory_gb_per_s * giga));
+WorkCosts work_costs(const Baseline& baseline) {
+    WorkCosts costs{.per_operation = 1.0 / (baseline.peak_fp32_gflops * giga),
+                    .per_byte = 1.0 / (baseline.memory_gb_per_s * giga)};
+    const Efficiency& efficiency = baseline.efficiency;
+    if (!efficiency.known()) return costs;
+    costs.per_operation /= efficiency.peak_share;
+    costs.per_byte /= efficiency.memory_share;
+    costs.per_layer = efficiency.layer_microseconds * 1e-6;
+    return costs;
 }
 
 WithHostTime with_host_time(double inferences_per_second, const machine::HostPercent& host) {

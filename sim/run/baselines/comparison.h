@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -35,8 +36,19 @@ struct Roofline {
 /// work or the baseline has no peak in this precision.
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision);
 
-/// Lower bound of the seconds that one die needs for `operations` in fp32 and `bytes` of memory traffic.
-double roofline_seconds(const Baseline& baseline, double operations, double bytes);
+/// The seconds that work in fp32 takes on one die, by the baseline's efficiency model (expected.h): its
+/// operations or its memory traffic, whichever takes longer, and the launch of each layer. Without an
+/// efficiency, the roofline, which is a lower bound.
+struct WorkCosts {
+    double per_operation = 0;
+    double per_byte = 0;
+    double per_layer = 0;
+
+    double seconds(double layers, double operations, double bytes) const {
+        return layers * per_layer + std::max(operations * per_operation, bytes * per_byte);
+    }
+};
+WorkCosts work_costs(const Baseline& baseline);
 
 /// A throughput of the chip alone, with the host's time added: inferences a second at the typical share, and
 /// their band from the most to the least share.

@@ -11,7 +11,6 @@
 #include "compiler/operators/operator.h"
 #include "compiler/reference/segment_executor.h"
 #include "hw/isa/program_error.h"
-#include "sim/run/baselines/comparison.h"
 
 namespace systole::run {
 namespace {
@@ -53,9 +52,9 @@ ir::Graph graph_of(const isa::HostSegment& segment) {
 
 }  // namespace
 
-SegmentHost::SegmentHost(const isa::Program& program, baselines::Baseline baseline, double clock_hz,
+SegmentHost::SegmentHost(const isa::Program& program, const baselines::Baseline& baseline, double clock_hz,
                          bool with_values)
-    : program_(program), baseline_(std::move(baseline)), clock_hz_(clock_hz) {
+    : program_(program), costs_(baselines::work_costs(baseline)), clock_hz_(clock_hz) {
     if (!with_values) return;
     for (const isa::HostSegment& segment : program.host_segments) graphs_.push_back(graph_of(segment));
 }
@@ -63,8 +62,8 @@ SegmentHost::SegmentHost(const isa::Program& program, baselines::Baseline baseli
 Cycle SegmentHost::cycles(const isa::HostWork& work) const {
     const isa::HostSegment& segment = program_.host_segments.at(work.segment);
     const double images = work.images;
-    const double seconds = baselines::roofline_seconds(
-        baseline_, images * static_cast<double>(segment.operations),
+    const double seconds = costs_.seconds(
+        static_cast<double>(segment.layers.size()), images * static_cast<double>(segment.operations),
         images * static_cast<double>(segment.bytes) + static_cast<double>(segment.constant_bytes));
     // A time that is a whole number of cycles stays one: divisions may round up.
     constexpr double rounding = 1e-12;
@@ -79,7 +78,12 @@ void SegmentHost::compute(const isa::HostWork& work, const isa::HostTensors& ten
 std::vector<SegmentWork> SegmentHost::work() const {
     std::vector<SegmentWork> all;
     for (const isa::HostSegment& segment : program_.host_segments) {
-        all.push_back({.name = segment.name, .layers = segment.layers, .calls = 0, .images = 0, .cycles = 0});
+        all.push_back({.name = segment.name,
+                       .layers = segment.layers,
+                       .macs = segment.macs,
+                       .calls = 0,
+                       .images = 0,
+                       .cycles = 0});
     }
     for (const isa::Instruction& instruction : program_.instructions) {
         if (std::holds_alternative<isa::Halt>(instruction)) break;

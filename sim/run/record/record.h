@@ -323,7 +323,7 @@ struct HostWork {
     std::string layer;  ///< that the work belongs to
     std::uint64_t elements = 0;
     DataType type = DataType::Uint8;     ///< in which the chip stores the elements
-    std::optional<double> seconds = {};  ///< lower bound; absent if the run names no host
+    std::optional<double> seconds = {};  ///< absent if the run names no host
     bool operator==(const HostWork&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
@@ -332,12 +332,13 @@ SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
 struct SegmentWork {
     std::string name;
     std::vector<std::string> layers;  ///< that it computes
+    std::vector<std::uint64_t> macs;  ///< of one inference, by layer; empty: none has any
     std::uint64_t calls = 0;          ///< host_work instructions
     std::uint64_t images = 0;         ///< inferences in all of them
-    Cycle cycles = 0;                 ///< that the host computes, without its interrupts; a lower bound
+    Cycle cycles = 0;                 ///< that the host computes, without its interrupts
     bool operator==(const SegmentWork&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(SegmentWork, name, layers, calls, images, cycles)
+SYSTOLE_RECORD_FIELDS(SegmentWork, name, layers, macs, calls, images, cycles)
 
 /// The answers of the network.
 struct Outputs {

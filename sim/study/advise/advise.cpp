@@ -69,6 +69,11 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
         return point;
     }
     const report::Report report = report::make_report(*outcome.record);
+    if (report.host_share && report.host_share->is_all) {
+        point.error = fmt::format("all multiply-accumulates run on the host, not on {}: {}", report.machine,
+                                  report::layers_text(*report.host_share));
+        return point;
+    }
     point.inferences_per_second = report.inferences_per_second.value_or(0.0);
     const report::BatchSeconds times = report.latency.value_or(report::BatchSeconds());
     point.latency_seconds = times.latency;
@@ -192,6 +197,19 @@ std::vector<std::string> sentences_for(const std::string& machine, const std::st
 
 namespace {
 
+/// Says what part of the network runs on the host, which no batch changes; absent if none does.
+std::optional<std::string> host_sentence(std::span<const run::RunOutcome> outcomes) {
+    for (const run::RunOutcome& outcome : outcomes) {
+        if (!outcome.record) continue;
+        const report::Report report = report::make_report(*outcome.record);
+        if (!report.host_share) return std::nullopt;
+        return fmt::format("{} of the multiply-accumulates run on the host, not on {}: {}.",
+                           report::percent(report.host_share->macs_share), report.machine,
+                           report::layers_text(*report.host_share));
+    }
+    return std::nullopt;
+}
+
 /// A sentence says why there is no result of a size; its points are dropped. Larger sizes fail like it.
 void drop_sizes_without_results(std::span<const std::uint32_t> sizes, Advice& advice) {
     bool is_said = false;
@@ -262,6 +280,9 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
     }
     advice.cpu = question.cpu;
     advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points);
+    if (auto sentence = host_sentence(outcomes)) {
+        advice.sentences.insert(advice.sentences.begin(), *std::move(sentence));
+    }
     drop_sizes_without_results(question.sizes, advice);
     return advice;
 }

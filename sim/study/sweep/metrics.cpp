@@ -136,6 +136,16 @@ const Json* find_path(const Json& report, std::string_view dotted) {
 
 namespace {
 
+/// Whether a run with baselines is not compared with them, because it has no throughput.
+bool lacks_comparison(const Json& report) {
+    const auto is = [&](const char* path, bool (*holds)(const Json&)) {
+        const Json* const found = find_path(report, path);
+        return found != nullptr && holds(*found);
+    };
+    return is("inferences_per_second", [](const Json& value) { return value.is_null(); }) &&
+           is("configuration.baselines", [](const Json& value) { return !value.empty(); });
+}
+
 /// Removes "max:" or "min:" from the begin of a formula.
 Better take_direction(std::string& formula) {
     const bool is_max = formula.starts_with("max:");
@@ -221,6 +231,7 @@ std::optional<double> Metrics::value_of(const std::string& name, std::size_t of,
         }
     }
     const Json* const found = find_path(report, name);
+    if (found == nullptr && name.starts_with("comparison.") && lacks_comparison(report)) return std::nullopt;
     if (found == nullptr) {
         std::vector<std::string> paths;
         add_paths(report, "", paths);

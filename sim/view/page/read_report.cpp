@@ -86,6 +86,10 @@ constexpr std::array configuration_keys{Key{"run", kinds::object}, Key{"machine"
 constexpr std::array host_time_keys{Key{"text", kinds::text}, Key{"in_chip", kinds::flag},
                                     Key{"inferences_per_second", kinds::number}};
 
+constexpr std::array host_share_keys{Key{"layers", kinds::list}, Key{"macs_share", kinds::number},
+                                     Key{"seconds_share", kinds::number_or_null}};
+constexpr std::array host_layer_keys{Key{"name", kinds::text}};
+
 constexpr std::array explanation_keys{Key{"text", kinds::text}, Key{"what_ifs", kinds::list}};
 constexpr std::array what_if_keys{Key{"change", kinds::text}, Key{"settings", kinds::list},
                                   Key{"speedup", kinds::number_or_null}, Key{"error", kinds::text}};
@@ -131,6 +135,13 @@ void check_host_time(const Json& report, const std::string& file) {
     if (found != report.end() && !found->is_null()) check(*found, host_time_keys, file, "host_time");
 }
 
+void check_host_share(const Json& report, const std::string& file) {
+    const auto found = report.find("host_share");
+    if (found == report.end() || found->is_null()) return;
+    check(*found, host_share_keys, file, "host_share");
+    check_each((*found)["layers"], host_layer_keys, file, "host_share.layers");
+}
+
 void check_schema(const Json& report, const std::string& file) {
     constexpr std::string_view schema = "sim.report/1";
     const Json given = report.value("schema", Json());
@@ -157,6 +168,7 @@ Json parse_report(std::string_view text, const std::string& file) {
     if (report.contains("latency_ms")) check(report, batch_time_keys, file, "");
     check_explanation(report, file);
     check_host_time(report, file);
+    check_host_share(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
 }

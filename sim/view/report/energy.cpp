@@ -18,8 +18,9 @@ std::optional<double> for_each_inference(double joules, const run::RunRecord& re
     return joules / static_cast<double>(record.program.inferences);
 }
 
-double over(double joules, double seconds) {
-    return seconds > 0.0 ? joules / seconds : 0.0;
+/// The mean power; absent for a run of no cycle.
+std::optional<double> over(double joules, double seconds) {
+    return seconds > 0.0 ? std::optional(joules / seconds) : std::nullopt;
 }
 
 Energy by_event(const run::RunRecord& record, double seconds) {

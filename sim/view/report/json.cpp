@@ -107,7 +107,7 @@ Json energy(const std::optional<Energy>& energy, const std::optional<std::string
     }
     Json object{{"joules", energy->joules()},
                 {"joules_per_inference", or_null(energy->joules_per_inference)},
-                {"watts", energy->watts},
+                {"watts", or_null(energy->watts)},
                 {"by_unit", Json::object()},
                 {"static_joules", energy->static_joules},
                 {"dynamic_joules", energy->dynamic_joules},
@@ -116,12 +116,12 @@ Json energy(const std::optional<Energy>& energy, const std::optional<std::string
                 {"notes", energy->notes}};
     for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;
     if (const auto& events = energy->events) {
-        object["die_watts"] = events->die_watts;
+        object["die_watts"] = or_null(events->die_watts);
         object["published_busy_watts"] =
             events->published_watts > 0.0 ? Json(events->published_watts) : Json(nullptr);
         object["die_dynamic_factor"] = events->die_dynamic_factor;
         object["uncalibrated"] = {{"joules", events->uncalibrated_joules},
-                                  {"die_watts", events->uncalibrated_die_watts}};
+                                  {"die_watts", or_null(events->uncalibrated_die_watts)}};
         if (events->over_time) object["power_over_time"] = power_over_time(*events->over_time);
     }
     return object;
@@ -328,9 +328,22 @@ Json host_operation(const HostOperation& operation) {
         {"kind", operation.kind}, {"layer", operation.layer}, {"seconds", or_null(operation.seconds)}};
     if (!operation.is_segment()) return object;
     object["layers"] = operation.layers;
-    object["share"] = *operation.share;
+    object["share"] = or_null(operation.share);
     object["images"] = operation.images;
     return object;
+}
+
+Json host_share(const std::optional<HostShare>& share) {
+    if (!share) return nullptr;
+    Json layers = Json::array();
+    for (const HostShare::Layer& layer : share->layers) {
+        layers.push_back({{"name", layer.name}, {"macs_per_inference", layer.macs}});
+    }
+    return {{"layers", layers},
+            {"macs_per_inference", share->macs},
+            {"macs_share", share->macs_share},
+            {"seconds", share->seconds},
+            {"seconds_share", or_null(share->seconds_share)}};
 }
 
 Json buffer(const run::BufferContents& buffer) {
@@ -393,6 +406,7 @@ Json to_json(const Report& report) {
     json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
                                {"agreements", or_null(report.float_agreements)}};
     json["timing_only"] = report.timing_only;
+    json["host_share"] = host_share(report.host_share);
     json["host_operations"] = list_of(report.host_operations, host_operation);
     json["host_seconds"] = or_null(report.host_seconds);
     json["host"] = report.host.empty() ? Json(nullptr) : Json(report.host);

@@ -212,10 +212,12 @@ std::optional<ComparisonMeasured> compare_with_measured(const run::RunRecord& re
                               .int8 = compare(record, ours, baseline, measured.int8_inferences_per_second)};
 }
 
-std::vector<Comparison> make_comparison(const run::RunRecord& record, const HostTime& ours) {
+/// `host_macs` are those of one inference that our host does; a baseline does them, too.
+std::vector<Comparison> make_comparison(const run::RunRecord& record, const HostTime& ours,
+                                        std::uint64_t host_macs) {
     const run::ProgramFacts& program = record.program;
     const baselines::Work work{
-        .macs = program.macs(),
+        .macs = saturating_sum(program.macs(), host_macs),
         .weights = program.weights,
         .batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(program.batch, program.inferences))};
     std::vector<Comparison> comparison;
@@ -269,13 +271,37 @@ void add_host(Report& report, const run::RunRecord& record) {
                                           .layer = work.layers.empty() ? work.name : layers,
                                           .seconds = seconds,
                                           .layers = work.layers,
-                                          .share = seconds / report.seconds,
+                                          .share = ratio(seconds, report.seconds),
                                           .images = work.images});
     }
     if (!record.spec.host) return;
-    report.host = record.spec.host->value("name", "");
+    const auto host = baselines::read_baseline(nlohmann::json(*record.spec.host), "host");
+    report.host = host.name;
+    report.host_at_least = !host.efficiency.known();
     report.host_seconds = 0.0;
     for (const HostOperation& operation : report.host_operations) *report.host_seconds += *operation.seconds;
+}
+
+/// Of the host's segments, those layers that have multiply-accumulates.
+std::optional<HostShare> make_host_share(const run::RunRecord& record, double run_seconds) {
+    HostShare share;
+    Cycle cycles = 0;
+    for (const run::SegmentWork& work : record.host_segments) {
+        if (work.macs.empty()) continue;
+        cycles += work.cycles;
+        for (std::size_t i = 0; i < work.macs.size(); ++i) {
+            if (work.macs[i] == 0) continue;
+            share.layers.push_back({.name = work.layers.at(i), .macs = work.macs[i]});
+            share.macs = saturating_sum(share.macs, work.macs[i]);
+        }
+    }
+    if (share.layers.empty()) return std::nullopt;
+    const auto of_host = static_cast<double>(share.macs);
+    share.macs_share = of_host / (of_host + static_cast<double>(record.program.macs()));
+    share.is_all = record.program.macs() == 0;
+    share.seconds = seconds_of(cycles, record.spec.machine);
+    share.seconds_share = ratio(share.seconds, run_seconds);
+    return share;
 }
 
 void add_answers(Report& report, const run::RunRecord& record) {
@@ -358,12 +384,17 @@ Report make_report(const run::RunRecord& record) {
     report.cycles = record.cycles;
     report.clock_mhz = machine.clock_mhz;
     report.seconds = seconds_of(report.cycles, machine);
-    if (report.inferences > 0) {
-        report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
+    report.host_share = make_host_share(record, report.seconds);
+    // Of a run whose work is the host's, these would be figures of the host.
+    const bool chip_computes = !report.host_share || !report.host_share->is_all;
+    if (chip_computes) {
+        if (report.inferences > 0) {
+            report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
+        }
+        report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
+        report.latency = make_latency(record, report.batches);
+        report.achieved_tops = tops(record.needed_macs(), report.seconds);
     }
-    report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
-    report.latency = make_latency(record, report.batches);
-    report.achieved_tops = tops(record.needed_macs(), report.seconds);
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
     report.roofline = make_roofline(machine, record.needed_macs(),
@@ -397,11 +428,13 @@ Report make_report(const run::RunRecord& record) {
     }
 
     report.energy = make_energy(record, report.seconds);
+    if (report.energy && !chip_computes) report.energy->joules_per_inference.reset();
     report.no_energy = no_energy_reason(record.spec.machine);
     report.area = area::area_of(machine);
     if (report.inferences_per_second) {
         report.host_time = make_host_time(record, *report.inferences_per_second);
-        report.comparison = make_comparison(record, report.host_time);
+        report.comparison =
+            make_comparison(record, report.host_time, report.host_share ? report.host_share->macs : 0);
         report.host_time.in_baselines = std::any_of(report.comparison.begin(), report.comparison.end(),
                                                     [](const Comparison& each) { return each.host_time; });
         report.claim = make_claim(report);

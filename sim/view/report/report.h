@@ -129,11 +129,11 @@ struct UnifiedBufferMap {
 
 /// Additional figures of event-by-event energy, for a machine with a section `energy`.
 struct EventEnergy {
-    double die_watts = 0.0;        ///< without weight memory, which is on the board
-    double published_watts = 0.0;  ///< of the busy chip; 0 where the machine file does not say
+    std::optional<double> die_watts;  ///< without weight memory, which is on the board
+    double published_watts = 0.0;     ///< of the busy chip; 0 where the machine file does not say
     double die_dynamic_factor = 1.0;
     double uncalibrated_joules = 0.0;  ///< the total with a calibration factor of 1
-    double uncalibrated_die_watts = 0.0;
+    std::optional<double> uncalibrated_die_watts;
     std::optional<energy::PowerOverTime> over_time;  ///< where the run asks for it
 };
 
@@ -142,7 +142,7 @@ struct EventEnergy {
 struct Energy {
     double static_joules = 0.0;
     double dynamic_joules = 0.0;
-    double watts = 0.0;
+    std::optional<double> watts;
     std::optional<double> joules_per_inference;
     std::vector<std::pair<std::string, double>> by_unit;  ///< joules; they sum to those of the run
     std::optional<EventEnergy> events;                    ///< absent where watts are the published ones
@@ -249,14 +249,32 @@ struct Claim {
 struct HostOperation {
     std::string kind;  ///< "quantize_input", "softmax", "segment"
     std::string layer;
-    std::optional<double> seconds;  ///< lower bound; absent where the run names no host
+    std::optional<double> seconds;  ///< absent where the run names no host
     // Of a segment.
     std::vector<std::string> layers = {};  ///< that it computes
     std::optional<double> share = {};      ///< of the run's seconds
     std::uint64_t images = 0;              ///< inferences
 
-    bool is_segment() const { return share.has_value(); }
+    bool is_segment() const { return kind == "segment"; }
 };
+
+/// The multiply-accumulates of layers that run on the host, not on the chip.
+struct HostShare {
+    struct Layer {
+        std::string name;
+        std::uint64_t macs = 0;  ///< of one inference
+    };
+    std::vector<Layer> layers;            ///< those with multiply-accumulates, at least one
+    std::uint64_t macs = 0;               ///< of one inference, in all of them
+    double macs_share = 0.0;              ///< of the network's
+    double seconds = 0.0;                 ///< of the segments with these layers
+    std::optional<double> seconds_share;  ///< of the run's seconds
+    /// The chip has no multiply-accumulates: then the run has no figure that says how fast the chip is.
+    bool is_all = false;
+};
+
+/// "c, d and 3 more".
+std::string layers_text(const HostShare& share);
 
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
 struct Simulator {
@@ -348,10 +366,12 @@ struct Report {
     HostTime host_time;                        ///< in the comparison
     std::optional<RequestLatencies> requests;  ///< where the run asks for them
     std::vector<Comparison> comparison;
-    std::optional<Claim> claim;  ///< absent where there is no comparison
+    std::optional<Claim> claim;           ///< absent where there is no comparison
+    std::optional<HostShare> host_share;  ///< absent where the chip does all multiply-accumulates
     std::vector<HostOperation> host_operations;
     std::optional<double> host_seconds;  ///< of all of them
     std::string host;                    ///< the baseline that does them; empty where the run names none
+    bool host_at_least = false;          ///< their time is a lower bound: the baseline has no efficiency
 
     bool timing_only = false;
     std::vector<std::uint32_t> predictions;

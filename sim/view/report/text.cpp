@@ -33,6 +33,27 @@ std::string remark(std::initializer_list<std::string_view> parts) {
     return text;
 }
 
+/// So many layers of the host are named.
+constexpr std::size_t named_layers = 3;
+
+}  // namespace
+
+std::string layers_text(const HostShare& share) {
+    std::string text;
+    const std::size_t count = share.layers.size();
+    // One more takes no more room than "and 1 more".
+    const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
+    for (std::size_t i = 0; i < named; ++i) {
+        constexpr std::size_t longest = 24;
+        const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
+        text += fmt::format("{}{}", between, fitted(share.layers[i].name, longest));
+    }
+    if (named < count) text += fmt::format(" and {} more", grouped(count - named));
+    return text;
+}
+
+namespace {
+
 class Writer : ReportLines {
 public:
     Writer(const Report& report, const terminal::Look& look, bool all_layers)
@@ -84,11 +105,13 @@ private:
             if (is_of_pieces) note(4, "(sim explain says whether this makes the run slower, and why)");
         }
         line("");
+        write_host_share();
         write_answers();
         entry("time", si(r.seconds, "s"),
               fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
+        if (r.inferences > 0) write_batching();
+        if (r.host_share && r.host_share->is_all) return;  // no figure of the chip's speed
         if (r.inferences > 0) {
-            write_batching();
             entry("throughput", inference_rate(r.inferences_per_second), "");
             write_batch_times();
         }
@@ -104,6 +127,7 @@ private:
     /// Batches overlap: from its first byte to its last, one takes longer than the interval between them.
     void write_batch_times() {
         const Report& r = report_;
+        if (r.batches == 0) return;
         const std::string batches =
             r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches));
         if (!r.latency) {
@@ -115,6 +139,16 @@ private:
             if (is_one) return;
         }
         entry("a batch every", si(r.seconds_per_batch, "s"), batches);
+    }
+
+    /// What left the chip comes before all figures, which would otherwise be taken for those of the chip.
+    void write_host_share() {
+        if (!report_.host_share) return;
+        const HostShare& share = *report_.host_share;
+        entry("on the host", percent(share.macs_share),
+              fmt::format("of the multiply-accumulates: {}; {} of the time", layers_text(share),
+                          percent(share.seconds_share)));
+        if (share.is_all) note(4, "(the chip has none, so there is no figure of its speed)");
     }
 
     /// What became of a batch that does not fit.
@@ -430,7 +464,8 @@ private:
             for (const HostOperation& operation : report_.host_operations) {
                 if (!operation.is_segment()) continue;
                 entry(fitted(operation.layer, 18), si(operation.seconds, "s"),
-                      fmt::format("at least; {} of the run; {} inference{}", percent(operation.share),
+                      fmt::format("{}{} of the run; {} inference{}",
+                                  report_.host_at_least ? "at least; " : "", percent(operation.share),
                                   grouped(operation.images), operation.images == 1 ? "" : "s"));
             }
         }
@@ -439,14 +474,17 @@ private:
             for (const HostOperation& operation : report_.host_operations) {
                 if (operation.is_segment()) continue;
                 entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
-                      fmt::format(
-                          "{}; {}", fitted(operation.layer, 14),
-                          operation.seconds ? "at least, by its roofline" : "not timed: no host given"));
+                      fmt::format("{}; {}", fitted(operation.layer, 14), basis_of(operation)));
             }
         }
         if (!report_.host.empty()) {
             note(2, fmt::format("(the host is {}; --host names another)", report_.host));
         }
+    }
+
+    std::string_view basis_of(const HostOperation& operation) const {
+        if (!operation.seconds) return "not timed: no host given";
+        return report_.host_at_least ? "at least, by its roofline" : "expected";
     }
 
     void write_simulator() {

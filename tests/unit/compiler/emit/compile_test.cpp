@@ -102,6 +102,7 @@ std::shared_ptr<const schedule::Costs> costs_of(const schedule::Target& target, 
     machine->activation_unit.latency_cycles = draw(random, 1, 200);
     machine->sequencer.queue_depth = draw(random, 1, 40);
     costs->host_seconds_per_operation = 1e-9 * draw(random, 0, 100);
+    costs->host_seconds_per_layer = 1e-7 * draw(random, 0, 5);
     return costs;
 }
 

@@ -383,6 +383,16 @@ TEST_CASE("Errors between statements name the later one", "[isa][assembly]") {
     CHECK_NOTHROW(assemble("nop\n.layer a dense\ntag 1\n.layer b dense\ntag 2", "x.asm"));
 }
 
+TEST_CASE("The MACs of a host segment's layers are those of the last one named", "[isa][assembly]") {
+    const std::string head = ".buffer a output 8 8\n.host_segment s\n.writes a 4\n";
+    const auto macs = [&](const std::string& text) {
+        return assemble(head + text, "x.asm").host_segments.front().macs;
+    };
+    CHECK(macs(".computes a b").empty());
+    CHECK(macs(".computes a b macs=7") == std::vector<std::uint64_t>{0, 7});
+    CHECK(macs(".computes a macs=7; .computes b; .computes c macs=9") == std::vector<std::uint64_t>{7, 0, 9});
+}
+
 TEST_CASE("Errors of host segments name the word", "[isa][assembly]") {
     check_error(".computes a", "1:1: .computes: there is no .host_segment above it");
     check_error(".graph \"a\"", "1:1: .graph: there is no .host_segment above it");

@@ -201,6 +201,34 @@ TEST_CASE("The MACs of blocks are a section at the end, in a file of version 4",
                       Contains("byte 8: version is 4; a file of this program must be of version 1"));
 }
 
+TEST_CASE("The MACs of host segments are a section at the end, in a file of version 5",
+          "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    program.buffers = {{.name = "e", .kind = BufferKind::Output, .address = 0, .bytes = 8, .contents = {}}};
+    program.instructions = {Halt{}};
+    program.host_segments = {{.name = "s",
+                              .layers = {"a", "b"},
+                              .reads = {},
+                              .writes = {{.buffer = 0, .bytes = 2}},
+                              .graph = "g\n"}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 3);
+    program.host_segments.front().macs = {0, 258};
+    const Bytes sections = {'B', 'L', 'C', 'K', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'H', 'M', 'A', 'C', 24, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0,  //
+                            0,   0,   0,   0,   0,  0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0};
+    Bytes expected = before;
+    expected[8] = 5;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "macs.tpu") == program);
+    // An entry for each segment.
+    Bytes other = expected;
+    other[before.size() + 16 + 12] = 2;
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains("MACs of 2 host segments; there are 1"));
+}
+
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     for (std::size_t length = 0; length < file.size(); ++length) {

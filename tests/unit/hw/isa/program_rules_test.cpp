@@ -132,6 +132,17 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
 TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {
     check_broken([](Program& p) { p.host_segments[0].writes.clear(); },
                  "host segment \"s\": it writes no tensor");
+    check_broken(
+        [](Program& p) {
+            p.host_segments[0].macs = {1, 2, 3};
+        },
+        "host segment \"s\": it has MACs of 3 layers; it computes 1");
+    check_broken(
+        [](Program& p) {
+            p.host_segments[0].layers = {"a"};
+            p.host_segments[0].macs = {0};
+        },
+        "host segment \"s\": its layers' MACs are all 0; then none may be given");
     check_broken([](Program& p) { p.host_segments[0].graph = "graph"; },
                  "host segment \"s\": the text of its graph must end in a line end");
     check_broken([](Program& p) { p.host_segments[0].reads[0].buffer = 4; },

@@ -194,6 +194,10 @@ private:
         HostSegment segment;
         segment.name = name();
         for (std::uint64_t i = from(0, 2); i > 0; --i) segment.layers.push_back(name());
+        if (!segment.layers.empty() && coin()) {
+            segment.macs.resize(segment.layers.size(), 0);
+            segment.macs[from(0, segment.macs.size() - 1)] = from(1, UINT64_MAX);
+        }
         segment.operations = from(0, UINT64_MAX);
         segment.bytes = from(0, UINT64_MAX);
         segment.constant_bytes = from(0, UINT64_MAX);

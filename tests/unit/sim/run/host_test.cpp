@@ -132,6 +132,12 @@ TEST_CASE("Host time grows with the work and shrinks with the host", "[run]") {
     CHECK(run::host_seconds(work, host) == Approx(5e6 / 1e10));
     host.peak_fp32_gflops = 0.001;
     CHECK(run::host_seconds(work, host) == Approx(7e6 / 1e6));
+    // With the model of its software: half the peak, a quarter of the bandwidth, 3 us for a layer.
+    host.efficiency = {.peak_share = 0.5, .memory_share = 0.25, .layer_microseconds = 3.0};
+    CHECK(run::host_seconds(work, host) == Approx(3e-6 + 2 * 7e6 / 1e6));
+    host.peak_fp32_gflops = 1000;
+    CHECK(run::host_seconds(work, host) == Approx(3e-6 + 4 * 5e6 / 1e10));
+    CHECK(run::host_seconds({.kind = "softmax", .layer = "", .elements = 0}, host) == Approx(3e-6));
     CHECK_THROWS_AS(run::host_seconds({.kind = "sort", .layer = "", .elements = 1}, host), std::logic_error);
 }
 

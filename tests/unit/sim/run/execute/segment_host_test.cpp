@@ -1,4 +1,4 @@
-// The host's processor: its time is a roofline, its values are those of the segment's graph.
+// The host's processor: its time is that of a baseline, its values are those of the segment's graph.
 #include "sim/run/execute/segment_host.h"
 
 #include <catch2/catch.hpp>
@@ -70,6 +70,24 @@ TEST_CASE("The host's cycles are the longer of its operations and its memory tra
     CHECK(host.cycles({.segment = 1, .first_inference = 0, .images = 2}) == 560);
 }
 
+TEST_CASE("With a baseline's efficiency, the host launches each layer of a segment each time", "[host]") {
+    const isa::Program program = isa::assemble(R"(
+.buffer scores exchange 0 12
+.buffer shares exchange 64 12
+.host_segment two operations=1000
+.computes first second macs=20
+.reads scores 4; .writes shares 4
+halt)",
+                                               "test");
+    baselines::Baseline baseline = one_gigaflop();
+    baseline.efficiency = {.peak_share = 0.5, .memory_share = 1.0, .layer_microseconds = 10.0};
+    const SegmentHost host(program, baseline, segment_clock_hz, false);
+    // 20 us for two layers; 1000 operations take 2 us at half the peak.
+    CHECK(host.cycles({.segment = 0, .first_inference = 0, .images = 1}) == 22 * 700);
+    CHECK(host.cycles({.segment = 0, .first_inference = 0, .images = 3}) == 26 * 700);
+    CHECK(host.work().front().macs == std::vector<std::uint64_t>{0, 20});
+}
+
 TEST_CASE("The host computes the graph on real numbers and stores them as the graph says", "[host]") {
     const isa::Program program = two_segments();
     SegmentHost host = segment_host_of(program);
@@ -98,8 +116,10 @@ TEST_CASE("The work of a program's segments is that of its instructions up to ha
         "host_work segment=1 first=0 images=1");
     const auto work = segment_host_of(program).work();
     REQUIRE(work.size() == 2);
-    CHECK(work[0] == run::SegmentWork{
-                         .name = "stored", .layers = {"weighting"}, .calls = 2, .images = 3, .cycles = 2100});
+    CHECK(
+        work[0] ==
+        run::SegmentWork{
+            .name = "stored", .layers = {"weighting"}, .macs = {}, .calls = 2, .images = 3, .cycles = 2100});
     CHECK(work[1].calls == 0);
     CHECK(work[1].cycles == 0);
 }

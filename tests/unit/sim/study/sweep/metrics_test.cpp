@@ -75,6 +75,18 @@ TEST_CASE("Metrics are computed from a report, and what has no value is absent")
     CHECK(Metrics({{"first", "predictions.0"}}, "s.json").need_values());
 }
 
+TEST_CASE("A run without throughput has no value of a comparison") {
+    ReportJson none = report();
+    none["inferences_per_second"] = nullptr;
+    none["comparison"] = ReportJson::array();
+    none["configuration"]["baselines"] = {{{"name", "k80"}}};
+    const Metrics metrics({{"x", "comparison.0.expected.speedup"}}, "s.json");
+    CHECK_FALSE(metrics.values_of(none)[index_of(metrics, "x")]);
+    // Without baselines, the question is wrong.
+    none["configuration"]["baselines"] = ReportJson::array();
+    CHECK_THROWS_WITH(metrics.values_of(none), Catch::Contains("which is no path of report.json"));
+}
+
 TEST_CASE("Metrics that cannot be computed are refused") {
     const auto refused = [](std::vector<sweep::Metric> own, const std::string& rule) {
         CHECK_THROWS_WITH(Metrics(std::move(own), "s.json").values_of(report()),

@@ -189,7 +189,7 @@ TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's
     REQUIRE(report.energy->events);
     const double all = report.energy->joules();
     CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
-    CHECK(report.energy->watts == Approx(all / report.seconds));
+    CHECK(report.energy->watts.value() == Approx(all / report.seconds));
     double units = 0.0;
     for (const auto& [unit, joules] : report.energy->by_unit) units += joules;
     CHECK(units == Approx(all).epsilon(1e-12));
@@ -200,7 +200,7 @@ TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's
     const report::EventEnergy& events = *report.energy->events;
     const nlohmann::ordered_json json = report::to_json(report)["energy"];
     const double weight_memory = json["by_unit"]["weight_memory"];
-    CHECK(events.die_watts == Approx((all - weight_memory) / report.seconds));
+    CHECK(events.die_watts.value() == Approx((all - weight_memory) / report.seconds));
     CHECK(events.published_watts == 40.0);
     // Half of the die's dynamic energy is the factor's.
     const double dynamic_on_die = report.energy->dynamic_joules - weight_memory;
@@ -282,6 +282,7 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
                                 "/claim",
                                 "/predictions",
                                 "/accuracy",
+                                "/host_share",
                                 "/host_operations",
                                 "/simulator/wall_seconds",
                                 "/simulator/read_seconds",
@@ -439,6 +440,12 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
                                       .share = 0.9999,
                                       .images = 9'999'999'999});
     report.host = std::string(50, 'h');
+    report.host_share = report::HostShare{
+        .layers = {{std::string(60, 'a'), 1}, {std::string(60, 'b'), 1}, {"c", 1}, {"d", 1}, {"e", 1}},
+        .macs = 5,
+        .macs_share = 0.5,
+        .seconds = 1.0,
+        .seconds_share = 0.25};
     check_width(report::to_text(report, {}, look), columns);
     report.accuracy.reset();
     report.timing_only = false;

@@ -23,7 +23,7 @@ function batchTimes(report) {
             : `mean of ${grouped(batches)} batches, at most ${si(report.latency_max_ms / 1000, 's')}`;
         made.push(card('Latency', si(report.latency_ms / 1000, 's'), report.latency_ms, `${meaning}; from first byte in to last byte out`));
     }
-    if (batches > 1 || made.length === 0) {
+    if (isNumber(report.seconds_per_batch) && (batches > 1 || made.length === 0)) {
         made.push(card('A batch every', si(report.seconds_per_batch, 's'), report.seconds_per_batch,
             `of ${grouped(report.batch)} inferences; mean of ${grouped(batches)}`));
     }
@@ -34,7 +34,7 @@ function cards(report) {
     const { tops, energy, matrix_unit: unit, roofline } = report;
     const clock = report.configuration.machine.clock_mhz;
     const made = [];
-    if (report.inferences > 0) {
+    if (report.inferences > 0 && report.inferences_per_second !== null) {
         made.push(
             card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
                 `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
@@ -42,7 +42,7 @@ function cards(report) {
     }
     made.push(
         card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),
-        card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
+        tops.achieved === null ? null : card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
             `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
             + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
         card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
@@ -70,6 +70,19 @@ function cards(report) {
             `${grouped(report.accuracy * report.inferences)} of ${grouped(report.inferences)} right`));
     }
     return made;
+}
+
+/// Layers with multiply-accumulates that the host computes: said before all figures, which would otherwise be
+/// taken for those of the chip. Reports of earlier versions do not say.
+function hostShare({ host_share: share, inferences_per_second: rate }) {
+    if (!share) return null;
+    const names = share.layers.map((layer) => layer.name);
+    const shown = names.length > 4 ? [...names.slice(0, 3), `${grouped(names.length - 3)} more`] : names;
+    return h('p', { class: 'host-share', role: 'note' },
+        `${percent(share.macs_share)} of the multiply-accumulates run on the host, not on the chip: `
+        + `${shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown[0]}. `
+        + `They take ${percent(share.seconds_share)} of the time.`
+        + (rate === null ? ' There is no figure of the chip\'s speed.' : ''));
 }
 
 /// The best known figure of a baseline: measured, else expected, else an upper bound.
@@ -144,7 +157,7 @@ function remarks(report) {
     if (report.batching?.text) made.push(`The batch of ${grouped(report.batching.images)}: ${report.batching.text}.`);
     for (const name of report.unfilled_buffers ?? []) made.push(`Input buffer ${name} was not filled: zeros.`);
     for (const operation of report.host_operations) {
-        const time = operation.seconds === null ? '' : `, at least ${si(operation.seconds, 's')}`;
+        const time = operation.seconds === null ? '' : `, ${si(operation.seconds, 's')}`;
         made.push(operation.kind === 'segment'
             ? `Work of the host, in the times above: ${operation.layer}${time}, ${percent(operation.share)} of the run.`
             : `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${time}.`);
@@ -166,7 +179,7 @@ function batchesOf({ batch, inferences, batching }) {
 export function headline(report) {
     const meaning = report.inferences > 0 ? `${counted(report.inferences, 'inference')} ${batchesOf(report)}`
         : 'a program of its own';
-    return mainSection('headline', `${report.model} on ${report.machine}`, meaning,
+    return mainSection('headline', `${report.model} on ${report.machine}`, meaning, hostShare(report),
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
         hostTime(report), baselineTable(report), remarks(report));
