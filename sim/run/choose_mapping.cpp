@@ -252,9 +252,11 @@ std::string stages_text(const mapping::Network& network, const schedule::StageAl
 std::string memory_text(const schedule::Schedule& schedule) {
     const schedule::MemoryPlan& memory = schedule.memory;
     const std::uint64_t row_bytes = schedule.target.geometry.rows;
+    const std::string sizes = fmt::format("unified buffer: {} bytes allocated, {} live at once",
+                                          memory.rows * row_bytes, memory.least_rows * row_bytes);
+    if (memory.least_rows == 0) return sizes + "\n";  // nothing of the network is on the chip
     const double more = static_cast<double>(memory.rows) / static_cast<double>(memory.least_rows) - 1.0;
-    return fmt::format("unified buffer: {} bytes allocated, {} live at once: {:.1f} % more\n",
-                       memory.rows * row_bytes, memory.least_rows * row_bytes, 100.0 * more);
+    return fmt::format("{}: {:.1f} % more\n", sizes, 100.0 * more);
 }
 
 std::string slices_text(const schedule::SliceAlternatives& slices) {

@@ -14,7 +14,7 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-    return report::percent(ratio(part, whole));
+    return report::percent(report::share_of(part, whole));
 }
 
 /// The wait in cycles per tile. A layer without tiles of its own, which uses those fetched for a layer joined

@@ -31,7 +31,7 @@ const columns = [
     ['macs', 'MACs', (value) => si(value), 'multiply-accumulates of one inference'],
     ['weights', 'weights', bytes, 'weight bytes fetched in the whole run'],
     ['intensity', 'MAC/byte', (value) => si(value), 'multiply-accumulates for each weight byte fetched'],
-    ['tops', 'performance', (value) => si(value * 1e12, 'OPS'), 'achieved while the layer had the matrix unit'],
+    ['tops', 'performance', (value) => si(value === null ? null : value * 1e12, 'OPS'), 'achieved while the layer had the matrix unit'],
     ['joules', 'energy', (value) => si(value, 'J'), 'of the whole run, static share included'],
 ];
 
