@@ -38,7 +38,7 @@ std::string three_sevenths(const tests::Folder& folder) {
 TEST_CASE("--tflite-runtime chooses the bits of a release", "[system][tflite]") {
     const tests::Folder folder;
     const std::string model = three_sevenths(folder);
-    const std::string input = folder.file("x.npy", tests::npy("|i1", "1, 1", std::string(1, 1)));
+    const std::string input = folder.file("x.npy", tests::npy("|i1", "(1, 1)", std::string(1, 1)));
     const auto answer = [&](const std::string& command) {
         const tests::Outcome outcome = tests::sim(command + " --machine tpu_v1 --quiet --input " + input +
                                                   " --outputs " + (folder / "out").string());
