@@ -47,7 +47,7 @@ void check_run(const std::string& arguments, const tests::Folder& folder) {
 /// A program of a few instructions, or of none, for a network of a few layers, inferences and batches.
 std::string random_program(std::mt19937& random) {
     const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
-    std::string text = ".array 4 4\n";
+    std::string text = ".array 4 4\n.unified_buffer 0 64 random 2\n.accumulators 8 2 fill 1\n";
     const std::uint32_t layers = below(3);
     if (below(3) > 0) {
         text +=
@@ -70,7 +70,7 @@ std::string random_program(std::mt19937& random) {
             case 2:
                 text +=
                     "set activation.columns 4; set activation.pixel_bytes 4; "
-                    "set activation.outputs_per_image 2\nactivate acc=8 ub=8 rows=2\n";
+                    "set activation.outputs_per_image 2\nactivate acc=8 ub=20 rows=2 load\n";
                 break;
             default:
                 break;
