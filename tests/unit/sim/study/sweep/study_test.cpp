@@ -82,6 +82,8 @@ TEST_CASE("A study that breaks a rule is refused with file, place and rule") {
     refused(R"("axes": {"batch": [1]}, "where": ["batch >"])", "where is \"batch >\"");
     refused(R"("axes": {"batch": [1]}, "where": ["bach > 1"])", "did you mean \"batch\"?");
     refused(R"("axes": {"batch": [1]}, "where": ["mapping > 1"])", "a formula is of numbers");
+    refused(R"("axes": {"batch": [1, 2]}, "where": ["10 / (batch - 2) > 3"])",
+            "where at point 2 is \"10 / (batch - 2) > 3\": it has no value here; a division by zero?");
     refused(R"("axes": {"batch": [1]}, "derive": {"batch": "2"})", "derive.batch: the key has an axis");
     refused(R"("axes": {"batch": [1]}, "derive": {"limit": "limit + 1"})", "leads back to itself");
     refused(R"("axes": {"batch": [1]}, "derive": {"limits": "1"})", "did you mean \"limit\"?");
