@@ -16,7 +16,7 @@ std::size_t clamped_element(std::int64_t element, std::size_t extent) {
 
 /// The place in the input of an element of the result, in float32 as the runtimes compute it: TFLite
 /// multiplies by the quotient of the extents, ONNX Runtime divides by the scale.
-float float_place(const AxisResize& axis, std::size_t element) {
+float float_coordinate(const AxisResize& axis, std::size_t element) {
     const auto x = static_cast<float>(element);
     const auto input = static_cast<float>(axis.input);
     const auto output = static_cast<float>(axis.output);
@@ -141,7 +141,7 @@ Between between(const AxisResize& axis, std::size_t element) {
         return {below, static_cast<float>(static_cast<double>(rest.numerator) /
                                           static_cast<double>(rest.denominator))};
     }
-    const float place = float_place(axis, element);
+    const float place = float_coordinate(axis, element);
     const float below = std::floor(place);
     return {static_cast<std::int64_t>(below), place - below};
 }
@@ -172,7 +172,7 @@ std::vector<std::vector<Tap>> nearest_taps(const AxisResize& axis) {
     std::vector<std::vector<Tap>> taps;
     for (std::size_t i = 0; i < axis.output; ++i) {
         const std::int64_t element = axis.is_exact ? nearest_element(axis, exact_place(axis, i))
-                                                   : nearest_element(axis, float_place(axis, i));
+                                                   : nearest_element(axis, float_coordinate(axis, i));
         taps.push_back({{clamped_element(element, axis.input), 1.0F}});
     }
     return taps;

@@ -1,3 +1,4 @@
+// The scaling of pixels in the front of networks, from their files.
 #include "compiler/operators/input_scaling.h"
 
 #include <catch2/catch.hpp>
