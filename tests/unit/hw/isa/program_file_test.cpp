@@ -281,10 +281,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 5;
-    check(changed, "8: version is 5; this program reads versions 1 to 4");
+    changed[8] = 6;
+    check(changed, "8: version is 6; this program reads versions 1 to 5");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 4");
+    check(changed, "8: version is 0; this program reads versions 1 to 5");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),
