@@ -1,4 +1,5 @@
-// Gives the inputs of a concatenation or a dense layer the same range, so that no branch has to be rescaled.
+// Gives the inputs of a concatenation or a dense layer the same range, so that few branches have to be
+// rescaled.
 #include "compiler/passes/unite_ranges.h"
 
 #include <algorithm>
@@ -14,74 +15,184 @@ namespace {
 
 using ir::Graph;
 using ir::ValueId;
-using Producers = std::vector<std::optional<ir::NodeId>>;
 
-/// Disjoint sets of values; each set is represented by one of its values.
-class ValueSets {
+/// The distance between the ends of a range.
+double width_of(const ir::Range& range) {
+    return double{range.maximum} - double{range.minimum};
+}
+
+ir::Range union_of(const ir::Range& a, const ir::Range& b) {
+    return {std::min(a.minimum, b.minimum), std::max(a.maximum, b.maximum)};
+}
+
+/// Disjoint sets of values that get one range, the union of theirs; each set is represented by one of its
+/// values.
+class RangeSets {
 public:
-    explicit ValueSets(std::size_t values) : parents_(values) {
+    explicit RangeSets(const Graph& graph) : parents_(graph.values.size()), sets_(graph.values.size()) {
         std::iota(parents_.begin(), parents_.end(), ValueId{0});
+        for (ValueId id = 0; id < parents_.size(); ++id) {
+            const ir::Range range = graph.values[id].range.value_or(ir::Range());
+            sets_[id] = {.range = range, .narrowest = width_of(range)};
+        }
     }
+
+    void unite(ValueId a, ValueId b) {
+        const ValueId from = find(a);
+        const ValueId to = find(b);
+        parents_[from] = to;
+        sets_[to].range = union_of(sets_[from].range, sets_[to].range);
+        sets_[to].narrowest = std::min(sets_[from].narrowest, sets_[to].narrowest);
+    }
+
+    /// Makes the set's range count as that of one tensor, which no member can do without.
+    void settle(ValueId value) {
+        Set& set = sets_[find(value)];
+        set.narrowest = width_of(set.range);
+    }
+
+    /// Whether the values of two sets lose less by one range than by a conversion between two. The error of a
+    /// stored number grows with the square of its range. With one range, of width w, both sets have this
+    /// error; with two, the narrower one has its own, and the other one that of the conversion besides its
+    /// own: in sum, one range is better where w^2 <= 2 n^2, of the narrower width n.
+    bool are_similar(ValueId a, ValueId b) const {
+        const Set& first = sets_[find(a)];
+        const Set& second = sets_[find(b)];
+        const double width = width_of(union_of(first.range, second.range));
+        const double narrowest = std::min(first.narrowest, second.narrowest);
+        return width * width <= 2.0 * narrowest * narrowest;
+    }
+
+    const ir::Range& range(ValueId value) const { return sets_[find(value)].range; }
+
+private:
+    struct Set {
+        ir::Range range;
+        double narrowest = 0.0;  ///< width of the range of any member
+    };
 
     ValueId find(ValueId value) const {
         while (parents_[value] != value) value = parents_[value];
         return value;
     }
-    void unite(ValueId a, ValueId b) { parents_[find(a)] = find(b); }
 
-private:
     std::vector<ValueId> parents_;
+    std::vector<Set> sets_;  ///< by representative
 };
 
-/// The value whose elements a value holds, moved but not scaled: the input of the node that computes it.
-std::optional<ValueId> moved_from(const Graph& graph, const Producers& producers, ValueId value) {
-    if (!producers[value]) return std::nullopt;
-    const ir::Node& node = graph.nodes[*producers[value]];
-    if (!operators::operator_of(node).moves_elements()) return std::nullopt;
-    return node.inputs.front();
-}
+/// The sets of values of a graph, which are united step by step.
+class Uniting {
+public:
+    explicit Uniting(const Graph& graph)
+        : graph_(graph), readers_(ir::readers(graph)), producers_(ir::producers(graph)), sets_(graph) {}
+
+    /// First the values that only one node reads: nothing else depends on their range.
+    void unite_private_inputs() {
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            for_each_shared(id, [&](ValueId input, ValueId with) {
+                if (!has_other_readers(input, id)) unite(input, with);
+            });
+        }
+        for (ValueId id = 0; id < graph_.values.size(); ++id) sets_.settle(id);
+    }
+
+    /// Then the others, where their own range is about as wide. From the last node to the first: a
+    /// concatenation's result is as wide as its inputs, so the widest range of a chain decides.
+    void unite_similar_inputs() {
+        for (auto id = static_cast<ir::NodeId>(graph_.nodes.size()); id-- > 0;) {
+            for_each_shared(id, [&](ValueId input, ValueId with) {
+                if (has_other_readers(input, id) && sets_.are_similar(source_of(input), with))
+                    unite(input, with);
+            });
+        }
+    }
+
+    const RangeSets& sets() const { return sets_; }
+
+private:
+    /// Calls visit(input, value) for each input of a concatenation, or of a dense layer with several, and the
+    /// value whose range it may share.
+    template <typename Visit>
+    void for_each_shared(ir::NodeId id, const Visit& visit) {
+        const ir::Node& node = graph_.nodes[id];
+        if (node.is("concat")) {
+            for (const ValueId input : node.inputs) {
+                // The network's input keeps its own range; that of the concatenation covers it.
+                if (!ir::is_input(graph_, source_of(input))) visit(input, node.output());
+            }
+        }
+        if (node.is("dense")) {
+            std::vector<ValueId> inputs;
+            for (const ValueId input :
+                 std::span(node.inputs).first(ir::NodeView(graph_, node).data_inputs())) {
+                const ValueId source = source_of(input);
+                const bool is_given =
+                    ir::is_input(graph_, source) && graph_.values[source].stored_as == DataType::Uint8;
+                if (!is_given) inputs.push_back(input);
+            }
+            if (inputs.empty()) return;
+            // One that no other node reads takes any range.
+            const auto first =
+                std::ranges::find_if(inputs, [&](ValueId input) { return !has_other_readers(input, id); });
+            const ValueId with = first == inputs.end() ? inputs.front() : *first;
+            for (const ValueId input : inputs) visit(input, with);
+        }
+    }
+
+    /// Whether a value has 8 bits and other nodes than `reader`, or the network's outputs, read its elements:
+    /// from itself, from the value that they are moved from, or from another one with elements of that. All
+    /// these have one encoding, so they would get the range that `reader` needs.
+    bool has_other_readers(ValueId value, ir::NodeId reader) const {
+        if (graph_.values[value].stored_as != DataType::Uint8) return false;
+        std::vector<ValueId> alike{source_of(value)};
+        for (std::size_t i = 0; i < alike.size(); ++i) {
+            if (ir::is_output(graph_, alike[i])) return true;
+            for (const ir::NodeId id : readers_[alike[i]]) {
+                if (id == reader) continue;
+                const ir::Node& node = graph_.nodes[id];
+                if (!operators::operator_of(node).moves_elements()) return true;
+                alike.push_back(node.output());
+            }
+        }
+        return false;
+    }
+
+    /// The value whose elements a value holds, moved but not scaled: the input of the node that computes it.
+    std::optional<ValueId> moved_from(ValueId value) const {
+        if (!producers_[value]) return std::nullopt;
+        const ir::Node& node = graph_.nodes[*producers_[value]];
+        if (!operators::operator_of(node).moves_elements()) return std::nullopt;
+        return node.inputs.front();
+    }
+
+    ValueId source_of(ValueId value) const {
+        while (const auto from = moved_from(value)) value = *from;
+        return value;
+    }
+
+    void unite(ValueId input, ValueId with) {
+        sets_.unite(input, with);
+        while (const auto from = moved_from(input)) {
+            sets_.unite(*from, input);
+            input = *from;
+        }
+    }
+
+    const Graph& graph_;
+    const std::vector<std::vector<ir::NodeId>> readers_;
+    const std::vector<std::optional<ir::NodeId>> producers_;
+    RangeSets sets_;
+};
 
 }  // namespace
 
 Graph unite_ranges(Graph graph) {
     if (operators::is_quantized(graph)) return graph;
-    const Producers producers = ir::producers(graph);
-    ValueSets sets(graph.values.size());
-    const auto unite = [&](ValueId input, ValueId with) {
-        sets.unite(input, with);
-        while (const auto from = moved_from(graph, producers, input)) {
-            sets.unite(*from, input);
-            input = *from;
-        }
-    };
-    for (const ir::Node& node : graph.nodes) {
-        if (node.is("concat")) {
-            for (const ValueId input : node.inputs) {
-                // The network's input keeps its own range; that of the concatenation covers it.
-                if (!ir::is_input(graph, operators::moved_source(graph, input))) unite(input, node.output());
-            }
-        }
-        if (node.is("dense")) {
-            std::optional<ValueId> first;
-            const std::size_t inputs = ir::NodeView(graph, node).data_inputs();
-            for (const ValueId input : std::span(node.inputs).first(inputs)) {
-                const ValueId source = operators::moved_source(graph, input);
-                if (ir::is_input(graph, source) && graph.values[source].stored_as == DataType::Uint8)
-                    continue;
-                if (first) unite(input, *first);
-                if (!first) unite(first.emplace(input), input);
-            }
-        }
-    }
-    std::vector<ir::Range> united(graph.values.size());
+    Uniting uniting(graph);
+    uniting.unite_private_inputs();
+    uniting.unite_similar_inputs();
     for (ValueId id = 0; id < graph.values.size(); ++id) {
-        if (!graph.values[id].range) continue;
-        ir::Range& range = united[sets.find(id)];
-        range.minimum = std::min(range.minimum, graph.values[id].range->minimum);
-        range.maximum = std::max(range.maximum, graph.values[id].range->maximum);
-    }
-    for (ValueId id = 0; id < graph.values.size(); ++id) {
-        if (graph.values[id].range) graph.values[id].range = united[sets.find(id)];
+        if (graph.values[id].range) graph.values[id].range = uniting.sets().range(id);
     }
     return graph;
 }
