@@ -9,11 +9,13 @@
 #include <future>
 #include <limits>
 #include <span>
+#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/equalize_channels.h"
+#include "compiler/passes/value_histogram.h"
 #include "compiler/reference/executor.h"
 
 namespace systole::passes {
@@ -21,11 +23,19 @@ namespace {
 
 using ir::Range;
 
-/// The ranges of activations, by value.
-struct Ranges {
-    std::vector<Range> whole;
-    /// Of each channel, for the values of chains; empty for others.
+/// What calibration saw of activations, by value.
+struct Observations {
+    std::vector<Range> ranges;
+    /// The ranges of each channel, for the values of chains; empty for others.
     std::vector<std::vector<Range>> channels;
+    std::vector<ValueHistogram> histograms;  ///< none, if they are not asked for
+};
+
+/// The graph that is observed, on which inputs, and what of it.
+struct Observed {
+    const ir::Graph& graph;
+    std::span<const ChannelChain> chains;  ///< whose channels' ranges are noted
+    bool histograms = false;
 };
 
 /// Branch-free, for the vector units. NaN never compares as smaller or larger.
@@ -41,25 +51,29 @@ void widen_channels(std::vector<Range>& channels, std::span<const float> values)
     }
 }
 
-/// The ranges of activations over some of the inputs.
-Ranges ranges_of(const ir::Graph& graph, std::span<const ChannelChain> chains,
-                 std::span<const std::span<const float>> inputs, std::uint32_t count) {
-    Ranges ranges{.whole = std::vector<Range>(graph.values.size()),
-                  .channels = std::vector<std::vector<Range>>(graph.values.size())};
-    for (const ChannelChain& chain : chains) {
+/// Observes the activations over some of the inputs.
+Observations observe_some(const Observed& observed, std::span<const std::span<const float>> inputs,
+                          std::uint32_t count) {
+    const ir::Graph& graph = observed.graph;
+    Observations seen{
+        .ranges = std::vector<Range>(graph.values.size()),
+        .channels = std::vector<std::vector<Range>>(graph.values.size()),
+        .histograms = std::vector<ValueHistogram>(observed.histograms ? graph.values.size() : 0)};
+    for (const ChannelChain& chain : observed.chains) {
         for (const ir::ValueId id : chain.stored) {
-            ranges.channels[id].resize(graph.values[id].shape.extents().back());
+            seen.channels[id].resize(graph.values[id].shape.extents().back());
         }
     }
-    const auto widen = [&](ir::ValueId value_id, std::span<const float> values) {
-        Range range = ranges.whole[value_id];
+    const auto observe = [&](ir::ValueId value_id, std::span<const float> values) {
+        Range range = seen.ranges[value_id];
         bool finite = true;
         for (const float value : values) {
             range = widened(range, value);
             finite &= std::abs(value) <= std::numeric_limits<float>::max();
         }
-        ranges.whole[value_id] = range;
-        if (!ranges.channels[value_id].empty()) widen_channels(ranges.channels[value_id], values);
+        seen.ranges[value_id] = range;
+        if (!seen.channels[value_id].empty()) widen_channels(seen.channels[value_id], values);
+        if (observed.histograms) seen.histograms[value_id].add(values);
         if (finite) return;
         const auto wrong =
             std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
@@ -67,8 +81,8 @@ Ranges ranges_of(const ir::Graph& graph, std::span<const ChannelChain> chains,
             fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
                         graph.name, ir::quoted(graph.values[value_id].name), *wrong));
     };
-    reference::execute(graph, inputs, count, widen);
-    return ranges;
+    reference::execute(graph, inputs, count, observe);
+    return seen;
 }
 
 void widen(std::span<Range> ranges, std::span<const Range> others) {
@@ -78,9 +92,9 @@ void widen(std::span<Range> ranges, std::span<const Range> others) {
     }
 }
 
-/// The ranges of activations over all inputs.
-Ranges calibrated_ranges(const ir::Graph& graph, std::span<const ChannelChain> chains,
-                         const Calibration& calibration) {
+/// Observes the activations over all inputs.
+Observations observe(const Observed& observed, const Calibration& calibration) {
+    const ir::Graph& graph = observed.graph;
     if (calibration.count == 0) {
         throw ModelError(
             fmt::format("{}: there are no calibration inputs; quantization needs at least 1", graph.name));
@@ -97,25 +111,53 @@ Ranges calibrated_ranges(const ir::Graph& graph, std::span<const ChannelChain> c
         second_half.push_back(inputs[i].subspan(half * elements));
     }
     if (half == 0 || first_half.size() != inputs.size())
-        return ranges_of(graph, chains, inputs, calibration.count);
-    // One half runs on another processor. The union of the ranges does not depend on the order.
-    std::future<Ranges> others = std::async(
-        std::launch::async, [&] { return ranges_of(graph, chains, second_half, calibration.count - half); });
-    Ranges ranges = ranges_of(graph, chains, first_half, half);
-    const Ranges other_ranges = others.get();
-    widen(ranges.whole, other_ranges.whole);
-    for (std::size_t value = 0; value < ranges.channels.size(); ++value) {
-        widen(ranges.channels[value], other_ranges.channels[value]);
+        return observe_some(observed, inputs, calibration.count);
+    // One half runs on another processor. The sum of what both saw does not depend on the order.
+    std::future<Observations> others = std::async(
+        std::launch::async, [&] { return observe_some(observed, second_half, calibration.count - half); });
+    Observations seen = observe_some(observed, first_half, half);
+    const Observations other = others.get();
+    widen(seen.ranges, other.ranges);
+    for (std::size_t value = 0; value < seen.channels.size(); ++value) {
+        widen(seen.channels[value], other.channels[value]);
     }
-    return ranges;
+    for (std::size_t value = 0; value < seen.histograms.size(); ++value) {
+        seen.histograms[value].add(other.histograms[value]);
+    }
+    return seen;
 }
 
 /// Ranges for a graph whose results cannot be computed. Instructions do not depend on the ranges, but on
 /// whether the input has a range of its own; it has one, as in a graph with weights.
-Ranges assumed_ranges(const ir::Graph& graph) {
-    Ranges ranges{.whole = std::vector<Range>(graph.values.size(), Range{-1.0F, 1.0F}), .channels = {}};
-    for (const ir::ValueId input : graph.inputs) ranges.whole[input] = {-2.0F, 2.0F};
-    return ranges;
+Observations assumed(const ir::Graph& graph) {
+    Observations seen{.ranges = std::vector<Range>(graph.values.size(), Range{-1.0F, 1.0F}),
+                      .channels = {},
+                      .histograms = {}};
+    for (const ir::ValueId input : graph.inputs) seen.ranges[input] = {-2.0F, 2.0F};
+    return seen;
+}
+
+/// The share of a tensor's numbers of each sign beyond the range of CalibrationMethod::Percentile.
+constexpr double outliers = 1e-4;
+
+/// The range of a value by the method.
+Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen, CalibrationMethod method) {
+    const Range& all = seen.ranges[id];
+    // 16 bits have steps enough for all numbers. The largest output is the answer of a classifier.
+    if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8 ||
+        ir::is_output(graph, id)) {
+        return all;
+    }
+    switch (method) {
+        case CalibrationMethod::MinMax:
+            return all;
+        case CalibrationMethod::Percentile:
+            return seen.histograms[id].without_outliers(all, outliers);
+        case CalibrationMethod::LeastError:
+            return seen.histograms[id].with_least_error(
+                all, static_cast<std::uint32_t>(highest_of(DataType::Uint8)));
+    }
+    throw std::logic_error("a method of calibration without ranges");
 }
 
 }  // namespace
@@ -123,16 +165,21 @@ Ranges assumed_ranges(const ir::Graph& graph) {
 ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     if (operators::is_quantized(graph)) return graph;
     const std::vector<ChannelChain> chains = channel_chains(graph);
-    const Ranges ranges =
-        graph.has_weights ? calibrated_ranges(graph, chains, calibration) : assumed_ranges(graph);
-    for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
-        const ir::Value& value = graph.values[id];
-        if (!value.constant && value.type == DataType::Float32) graph.values[id].range = ranges.whole[id];
-    }
+    const bool needs_histograms = graph.has_weights && calibration.method != CalibrationMethod::MinMax;
+    Observations seen = graph.has_weights
+                            ? observe({graph, chains, needs_histograms && chains.empty()}, calibration)
+                            : assumed(graph);
     for (const ChannelChain& chain : chains) {
         std::vector<std::vector<Range>> channels;
-        for (const ir::ValueId id : chain.stored) channels.push_back(ranges.channels[id]);
+        for (const ir::ValueId id : chain.stored) channels.push_back(seen.channels[id]);
         equalize_channels(graph, chain, channels);
+    }
+    // Equal channels have other histograms.
+    if (needs_histograms && !chains.empty()) seen = observe({graph, {}, true}, calibration);
+    for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
+        ir::Value& value = graph.values[id];
+        if (value.constant || value.type != DataType::Float32) continue;
+        value.range = range_of(graph, id, seen, calibration.method);
     }
     return graph;
 }
