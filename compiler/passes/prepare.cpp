@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "compiler/ir/names.h"
+#include "compiler/operators/lowering.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
+#include "compiler/passes/correct_biases.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
@@ -39,12 +42,13 @@ PassManager simplification() {
 
 PassManager preparation(Calibration calibration) {
     PassManager passes = simplification();
-    const std::optional<InputEncoding> input = calibration.encoding;
-    passes.add("calibrate", [calibration = std::move(calibration)](ir::Graph graph) {
-        return calibrate(std::move(graph), calibration);
-    });
+    const auto shared = std::make_shared<const Calibration>(std::move(calibration));
+    passes.add("calibrate", [shared](ir::Graph graph) { return calibrate(std::move(graph), *shared); });
     passes.add("unite_ranges", unite_ranges);
-    passes.add("quantize", [input](const ir::Graph& graph) { return quantize(graph, input); });
+    passes.add("quantize", [shared](const ir::Graph& graph) {
+        if (operators::is_quantized(graph)) return graph;
+        return correct_biases(quantize(graph, shared->encoding), graph, *shared);
+    });
     return passes;
 }
 

@@ -10,8 +10,8 @@ namespace systole::passes {
 /// padding, and concatenations for dense layers. The results stay the same, except for float rounding.
 PassManager simplification();
 
-/// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize. The latter do
-/// not change a graph on integers.
+/// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize (with
+/// correct_biases). The latter do not change a graph on integers.
 PassManager preparation(Calibration calibration);
 
 /// The network with the order of axes inside that its inputs and outputs keep from now on: the first pass

@@ -1,0 +1,159 @@
+// Corrects the biases of layers with weights: inputs behind a ReLU have means above 0, with which the
+// rounding errors of weights add up.
+#include "compiler/passes/correct_biases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "compiler/operators/encoding.h"
+#include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
+
+namespace systole::passes {
+namespace {
+
+/// Inputs that means are taken over: they change little with more.
+constexpr std::uint32_t most_inputs = 16;
+
+/// The mean of each index of the last axis, by value.
+using Means = std::vector<std::vector<double>>;
+
+Means means_of(const ir::Graph& graph, const Calibration& calibration) {
+    Means sums(graph.values.size());
+    std::vector<double> counts(graph.values.size(), 0.0);
+    const std::uint32_t count = std::min(calibration.count, most_inputs);
+    std::vector<std::span<const float>> inputs{calibration.inputs};
+    inputs.insert(inputs.end(), calibration.further_inputs.begin(), calibration.further_inputs.end());
+    for (std::span<const float>& input : inputs)
+        input = input.first(input.size() / calibration.count * count);
+    reference::execute(graph, inputs, count, [&](ir::ValueId id, std::span<const float> values) {
+        const auto extents = graph.values[id].shape.extents();
+        const std::size_t channels = extents.empty() ? 1 : extents.back();
+        sums[id].resize(channels, 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) sums[id][i % channels] += double{values[i]};
+        counts[id] += static_cast<double>(values.size() / channels);
+    });
+    for (std::size_t id = 0; id < sums.size(); ++id) {
+        for (double& sum : sums[id]) sum /= counts[id];
+    }
+    return sums;
+}
+
+std::vector<ir::NodeId> weighted_nodes(const ir::Graph& graph) {
+    std::vector<ir::NodeId> nodes;
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+        if (operators::operator_of(graph.nodes[id]).has_weights()) nodes.push_back(id);
+    }
+    return nodes;
+}
+
+/// The means of the numbers that the weights of each output channel are multiplied with.
+class MultipliedMeans {
+public:
+    MultipliedMeans(const ir::NodeView& real, const Means& means) : real_(real) {
+        for (std::size_t i = 0; i < real.data_inputs(); ++i) {
+            means_.push_back(&means[real.node().inputs[i]]);
+            elements_.push_back(real.input(i).shape.elements());
+        }
+        const auto extents = real.constant(0)->shape.extents();
+        if (real.node().is("convolution")) channels_ = extents[extents.size() - 2];
+    }
+
+    /// Of weight `row` of the output channel, of all those, and the data input that it belongs to.
+    std::pair<double, std::size_t> of(std::size_t row, std::size_t output, std::size_t outputs) const {
+        const ir::Node& node = real_.node();
+        if (node.is("depthwise_convolution")) {
+            const auto multiplier = static_cast<std::size_t>(node.integer("multiplier"));
+            return {means_.front()->at(output / multiplier), 0};
+        }
+        if (node.is("convolution")) {
+            const auto groups = static_cast<std::size_t>(node.integer("groups"));
+            const std::size_t first = output / (outputs / groups) * channels_;
+            return {means_.front()->at(first + row % channels_), 0};
+        }
+        std::size_t input = 0;  // of a dense layer
+        for (; row >= elements_[input]; ++input) row -= elements_[input];
+        return {means_[input]->at(row % means_[input]->size()), input};
+    }
+
+private:
+    ir::NodeView real_;
+    std::vector<const std::vector<double>*> means_;
+    std::vector<std::size_t> elements_;
+    std::size_t channels_ = 1;
+};
+
+/// The bias of a layer on integers without what the rounding of its weights adds to its mean.
+std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeView& real,
+                                    const Means& means) {
+    const std::span<const std::int8_t> weights = stored.constant(0)->constant->values<std::int8_t>();
+    const std::span<const float> exact = real.constant(0)->constant->values<float>();
+    const std::span<const std::int32_t> bias = stored.constant(1)->constant->values<std::int32_t>();
+    const std::vector<double>& scales = stored.constant(0)->quantization->scales;
+    std::vector<double> input_scales;
+    for (std::size_t i = 0; i < stored.data_inputs(); ++i) {
+        input_scales.push_back(operators::encoding_of(stored.input(i)).scale);
+    }
+    // All inputs count with the largest scale: see quantize_weights.
+    const double input_scale = *std::ranges::max_element(input_scales);
+    const std::int64_t input_steps =
+        std::int64_t{highest_of(stored.input().type)} - lowest_of(stored.input().type);
+    const MultipliedMeans multiplied(real, means);
+    const std::size_t outputs = bias.size();
+    std::vector<double> errors(outputs, 0.0);
+    std::vector<std::int64_t> largest(outputs, 0);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        const std::size_t output = i % outputs;
+        const auto [mean, input] = multiplied.of(i / outputs, output, outputs);
+        const double weight = weights[i] * scales[output] * (input_scale / input_scales[input]);
+        errors[output] += (weight - double{exact[i]}) * mean;
+        largest[output] += std::abs(std::int64_t{weights[i]}) * input_steps;
+    }
+    std::vector<std::int32_t> result(bias.begin(), bias.end());
+    for (std::size_t output = 0; output < outputs; ++output) {
+        const double numbers = bias[output] - errors[output] / (input_scale * scales[output]);
+        // No sum may overflow.
+        const double room =
+            double{std::numeric_limits<std::int32_t>::max()} - static_cast<double>(largest[output]);
+        if (std::abs(numbers) <= room) result[output] = static_cast<std::int32_t>(std::lround(numbers));
+    }
+    return result;
+}
+
+/// Whether a node of the quantized graph has the rounded weights of one of the graph in float, and a bias.
+bool have_same_weights(const ir::NodeView& stored, const ir::NodeView& real) {
+    const ir::Value* const weights = stored.constant(0);
+    const ir::Value* const exact = real.constant(0);
+    const ir::Value* const bias = stored.constant(1);
+    return bias != nullptr && weights->type == DataType::Int8 && bias->type == DataType::Int32 &&
+           exact->type == DataType::Float32 && weights->name == exact->name &&
+           weights->shape == exact->shape && weights->constant->is_known() && exact->constant->is_known() &&
+           weights->quantization->scales.size() == bias->shape.elements();
+}
+
+}  // namespace
+
+ir::Graph correct_biases(ir::Graph quantized, const ir::Graph& real, const Calibration& calibration) {
+    if (!real.has_weights) return quantized;
+    const std::vector<ir::NodeId> nodes = weighted_nodes(quantized);
+    const std::vector<ir::NodeId> real_nodes = weighted_nodes(real);
+    if (nodes.empty() || nodes.size() != real_nodes.size()) return quantized;
+    const Means means = means_of(real, calibration);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const ir::NodeView stored(quantized, quantized.nodes[nodes[i]]);
+        const ir::NodeView exact(real, real.nodes[real_nodes[i]]);
+        if (!have_same_weights(stored, exact)) continue;
+        const ir::ValueId bias = stored.node().inputs[stored.data_inputs() + 1];
+        quantized.values[bias].constant = ir::Constant::of(corrected(stored, exact, means));
+    }
+    return quantized;
+}
+
+}  // namespace systole::passes

@@ -1,0 +1,82 @@
+#include "compiler/passes/correct_biases.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/passes/drop_weights.h"
+#include "compiler/passes/prepare.h"
+#include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
+#include "tests/unit/compiler/passes/compare.h"
+
+using namespace systole;
+using namespace systole::passes::tests;
+using passes::Calibration;
+using tests::Graph;
+using tests::GraphParts;
+
+namespace {
+
+constexpr std::uint32_t images = 4;
+constexpr ir::FeatureMap image{6, 6, 24};
+
+/// A layer on numbers above 0, as behind a ReLU.
+Graph weighted(const std::string& op, std::uint32_t seed) {
+    GraphParts parts(seed);
+    Graph graph = tests::graph_of(image);
+    const ir::Window window{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    if (op == "convolution") graph.append("l", parts.convolution(image, window, 8, true), {0});
+    if (op == "depthwise") graph.append("l", parts.depthwise(image, window, 2, true), {0});
+    if (op == "dense") graph.append("l", parts.dense(image, 8, true), {0});
+    return graph;
+}
+
+/// The sum, over the channels of the result, of the squared mean error.
+double mean_error(const ir::Graph& graph, const ir::Graph& integers, const std::vector<float>& inputs) {
+    const operators::Encoding in = operators::encoding_of(integers.input());
+    const operators::Encoding out = operators::encoding_of(integers.output());
+    std::vector<std::uint8_t> stored;
+    for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
+    const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);
+    const std::vector<float> expected = reference::execute(graph, inputs, images);
+    std::vector<double> errors(graph.output_map().channels, 0.0);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        errors[i % errors.size()] += (out.real(bytes[i]) - double{expected[i]}) / out.scale;
+    }
+    double sum = 0.0;
+    for (const double error : errors) {
+        const double mean = error / (static_cast<double>(bytes.size()) / static_cast<double>(errors.size()));
+        sum += mean * mean;
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("Corrected biases take back what rounded weights add to the mean", "[compiler][passes]") {
+    const std::string op = GENERATE("convolution", "depthwise", "dense");
+    double before = 0.0;
+    double after = 0.0;
+    for (std::uint32_t seed = 0; seed < tests::random_runs(10); ++seed) {
+        const Graph graph = weighted(op, seed);
+        const Calibration calibration{
+            .inputs = GraphParts(seed + 1).values(images * graph.input_shape().elements(), 0.2F, 1.0F),
+            .count = images,
+            .encoding = {}};
+        const ir::Graph real = passes::unite_ranges(passes::calibrate(graph, calibration));
+        const ir::Graph rounded = passes::quantize(real, {});
+        const ir::Graph corrected = passes::correct_biases(rounded, real, calibration);
+        before += mean_error(graph, rounded, calibration.inputs);
+        after += mean_error(graph, corrected, calibration.inputs);
+    }
+    INFO(op << ": " << before << " before, " << after << " after");
+    CHECK(after < 0.5 * before);
+}
+
+TEST_CASE("Biases without values are not corrected", "[compiler][passes]") {
+    const Graph graph = weighted("convolution", 1);
+    const ir::Graph network = passes::prepare(passes::drop_weights(graph), {});
+    CHECK_FALSE(network.has_weights);
+}
