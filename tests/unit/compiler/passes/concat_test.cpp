@@ -133,14 +133,6 @@ struct SharedTensor {
     }
 };
 
-/// The encoding of the first value of this name.
-operators::Encoding encoding_of_named(const ir::Graph& graph, const std::string& name) {
-    for (const ir::Value& value : graph.values) {
-        if (value.name == name && !value.constant) return operators::encoding_of(value);
-    }
-    throw std::logic_error("there is no " + name);
-}
-
 }  // namespace
 
 TEST_CASE("A wide range of a concatenation is not put on tensors that others read too",

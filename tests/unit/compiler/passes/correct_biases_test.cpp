@@ -18,18 +18,18 @@ using tests::GraphParts;
 
 namespace {
 
-constexpr std::uint32_t images = 4;
-constexpr ir::FeatureMap image{6, 6, 24};
+constexpr std::uint32_t bias_images = 4;
+constexpr ir::FeatureMap positive_map{6, 6, 24};
 
 /// A layer on numbers above 0, as behind a ReLU.
 Graph weighted(const std::string& op, std::uint32_t seed) {
     GraphParts parts(seed);
-    Graph graph = tests::graph_of(image);
+    Graph graph = tests::graph_of(positive_map);
     const ir::Window window{
         .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
-    if (op == "convolution") graph.append("l", parts.convolution(image, window, 8, true), {0});
-    if (op == "depthwise") graph.append("l", parts.depthwise(image, window, 2, true), {0});
-    if (op == "dense") graph.append("l", parts.dense(image, 8, true), {0});
+    if (op == "convolution") graph.append("l", parts.convolution(positive_map, window, 8, true), {0});
+    if (op == "depthwise") graph.append("l", parts.depthwise(positive_map, window, 2, true), {0});
+    if (op == "dense") graph.append("l", parts.dense(positive_map, 8, true), {0});
     return graph;
 }
 
@@ -39,8 +39,8 @@ double mean_error(const ir::Graph& graph, const ir::Graph& integers, const std::
     const operators::Encoding out = operators::encoding_of(integers.output());
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
-    const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);
-    const std::vector<float> expected = reference::execute(graph, inputs, images);
+    const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, bias_images);
+    const std::vector<float> expected = reference::execute(graph, inputs, bias_images);
     std::vector<double> errors(graph.output_map().channels, 0.0);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         errors[i % errors.size()] += (out.real(bytes[i]) - double{expected[i]}) / out.scale;
@@ -62,8 +62,8 @@ TEST_CASE("Corrected biases take back what rounded weights add to the mean", "[c
     for (std::uint32_t seed = 0; seed < tests::random_runs(10); ++seed) {
         const Graph graph = weighted(op, seed);
         const Calibration calibration{
-            .inputs = GraphParts(seed + 1).values(images * graph.input_shape().elements(), 0.2F, 1.0F),
-            .count = images,
+            .inputs = GraphParts(seed + 1).values(bias_images * graph.input_shape().elements(), 0.2F, 1.0F),
+            .count = bias_images,
             .encoding = {}};
         const ir::Graph real = passes::unite_ranges(passes::calibrate(graph, calibration));
         const ir::Graph rounded = passes::quantize(real, {});
