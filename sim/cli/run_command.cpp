@@ -125,6 +125,7 @@ private:
     RunOptions asked_for() const {
         RunOptions asked = options;
         if (shows("instructions")) asked.instructions = true;
+        if (shows("accuracy")) asked.accuracy_by_layer = true;
         if (shows("registers") && asked.registers.empty()) asked.registers = "all";
         return asked;
     }
@@ -157,7 +158,8 @@ private:
     }
 
     /// Absent if the run fails: `simulate` then reports the error and writes the traces up to it.
-    static std::optional<report::Explanations> explained(const run::RunConfig& config) {
+    static std::optional<report::Explanations> explained(run::RunConfig config) {
+        config.accuracy_by_layer = false;  // an explanation is of cycles
         try {
             return explain::explain(config);
         } catch (const explain::CannotRun&) {

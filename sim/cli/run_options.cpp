@@ -112,6 +112,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     number("arrivals", arrivals);
     number("arrival_seed", arrival_seed);
     texts("calibration", calibration);
+    text("calibration_method", calibration_method);
     text("host", host);
     texts("baselines", baselines);
     if (no_host_time) settings.push_back({"host_time", false});
@@ -120,6 +121,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("float_outputs", float_outputs);
     flag("timing_only", timing_only);
     flag("float_reference", float_reference);
+    flag("accuracy_by_layer", accuracy_by_layer);
     flag("instructions", instructions);
     number("power_windows", power_windows);
     text("registers", registers);
@@ -211,6 +213,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     command
         .add_option("--calibration", options.calibration, "images to quantize with (first 128 of the input)")
         ->type_name("FILE...");
+    one_of("--calibration-method", options.calibration_method, run::names_of(run::CalibrationMethod()),
+           "ranges from these: minmax (all numbers), percentile (99.99 %), mse (least error)", "NAME");
     CLI::Option* set =
         command
             .add_option("--set", options.set,

@@ -26,6 +26,7 @@ struct RunOptions {
     std::vector<std::string> mean, std;
     std::string channels;
     std::vector<std::string> calibration;
+    std::string calibration_method;
     std::string host;
     std::vector<std::string> baselines;
     std::string arrivals, latency_limit, arrival_seed;
@@ -35,6 +36,7 @@ struct RunOptions {
     std::string out, outputs, float_outputs;
     bool timing_only = false;
     bool float_reference = false;
+    bool accuracy_by_layer = false;
     bool instructions = false;
     std::string power_windows;
     std::string registers;

@@ -44,6 +44,25 @@ std::optional<passes::InputEncoding> pixel_encoding(const ir::Graph& graph, cons
     return passes::InputEncoding{own->scale, own->zero_point};
 }
 
+passes::CalibrationMethod method_of(CalibrationMethod method) {
+    switch (method) {
+        case CalibrationMethod::MinMax:
+            return passes::CalibrationMethod::MinMax;
+        case CalibrationMethod::Percentile:
+            return passes::CalibrationMethod::Percentile;
+        case CalibrationMethod::LeastError:
+            return passes::CalibrationMethod::LeastError;
+    }
+    throw std::logic_error("a method that calibration does not know");
+}
+
+/// Throws InputError where each number of an input is 0: the ranges of all layers would follow from that.
+void check_calibration(const NamedImages& named, std::span<const float> values) {
+    if (std::ranges::any_of(values, [](float value) { return value != 0.0F; })) return;
+    throw input::InputError(fmt::format(
+        "{}: each number is 0; calibration needs images that the network typically sees", named.name));
+}
+
 passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
                                    const std::vector<NamedImages>& inputs) {
     passes::Calibration calibration;
@@ -69,6 +88,7 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     const std::uint64_t count = read.empty() ? std::min<std::uint64_t>(given, calibration_images) : given;
     for (std::size_t i = 0; i < images.size(); ++i) {
         std::vector<float> values = to_floats(images[i].images, 0, count, normalization_of(spec, &graph, i));
+        if (!read.empty()) check_calibration(images[i], values);
         if (i == 0) {
             calibration.inputs = std::move(values);
         } else {
@@ -76,6 +96,7 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
         }
     }
     calibration.count = static_cast<std::uint32_t>(count);
+    calibration.method = method_of(spec.data.calibration_method);
     return calibration;
 }
 
@@ -289,6 +310,23 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
                 scale_warning(inputs[i], scale, tensor.scale * (highest_of(tensor.type) - tensor.zero_point));
         }
         if (warning) warnings.push_back(*std::move(warning));
+    }
+    return warnings;
+}
+
+std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* graph,
+                                          std::span<const isa::BorderTensor> tensors,
+                                          const std::vector<NamedImages>& inputs) {
+    std::vector<std::string> warnings;
+    if (spec.timing_only || spec.data.random_input > 0) return warnings;
+    const bool on_integers = graph == nullptr || operators::is_quantized(*graph);
+    for (std::size_t i = 0; i < inputs.size() && i < tensors.size(); ++i) {
+        const isa::BorderTensor& tensor = tensors[i];
+        if (!is_integer(tensor.type)) continue;
+        const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
+        if (auto warning = storage_warning(inputs[i], storage, on_integers)) {
+            warnings.push_back(*std::move(warning));
+        }
     }
     return warnings;
 }

@@ -264,6 +264,46 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
         named.name, reached, ir::quoted(layer));
 }
 
+std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage,
+                                           bool may_saturate) {
+    const std::vector<float>* const floats = named.images.floats();
+    if (floats == nullptr) return std::nullopt;
+    const double lowest = storage.scale * (lowest_of(storage.type) - storage.zero_point);
+    const double highest = storage.scale * (highest_of(storage.type) - storage.zero_point);
+    std::size_t others = 0;  // than 0
+    std::size_t lost = 0;    // of these, those that become 0
+    std::size_t outside = 0;
+    float farthest = 0.0F;  // of them
+    double distance = 0.0;
+    for (std::size_t i = 0; i < floats->size(); ++i) {
+        const float value = (*floats)[i];
+        if (std::isnan(value) || (!may_saturate && std::isinf(value))) {
+            throw input::InputError(fmt::format("{}: number {} is {}; it cannot be stored as {}", named.name,
+                                                i, value, name_of(storage.type)));
+        }
+        if (value != 0.0F) ++others;
+        if (value != 0.0F && std::abs(double{value}) < 0.5 * storage.scale) ++lost;
+        const double beyond = std::max(lowest - value, value - highest);
+        if (beyond <= 0.5 * storage.scale) continue;
+        ++outside;
+        if (beyond <= distance) continue;
+        distance = beyond;
+        farthest = value;
+    }
+    if (2 * lost > others) {
+        return fmt::format(
+            "{}: {} of the {} numbers besides 0 become 0, for the input is stored in steps of {:.4g}, "
+            "from {:.4g} to {:.4g}",
+            named.name, lost, others, storage.scale, lowest, highest);
+    }
+    constexpr std::size_t noticeable = 100;  // one in so many numbers
+    if (noticeable * outside <= floats->size() && distance <= highest - lowest) return std::nullopt;
+    return fmt::format(
+        "{}: {} of {} numbers are outside of {:.4g} to {:.4g}, in which the input is stored, and become "
+        "an end of that; the farthest is {:.4g}",
+        named.name, outside, floats->size(), lowest, highest, farthest);
+}
+
 std::optional<Storage> storage_of_pixels(const Normalization& normalization) {
     const auto& [scale, mean, deviation, as_stored, lowest] = normalization;
     if (as_stored || mean.size() > 1 || deviation.size() > 1) return std::nullopt;

@@ -102,6 +102,12 @@ struct Storage {
     DataType type = DataType::Uint8;
 };
 
+/// A warning for floats that the storage does not hold: most of those besides 0 become 0, more than 1 % are
+/// outside of its range, or one is farther outside than the range is wide. Throws InputError for NaN and,
+/// unless `may_saturate`, for infinite numbers. Pixels and integers have no warning.
+std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage,
+                                           bool may_saturate);
+
 /// The storage in uint8 that keeps each pixel as it is; absent if no zero point does so.
 std::optional<Storage> storage_of_pixels(const Normalization& normalization);
 

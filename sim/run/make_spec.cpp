@@ -119,6 +119,7 @@ RunSpec make_spec(const RunConfig& config) {
     if (!config.labels.empty()) spec.data.labels = content_of(paths.find(config.labels));
     if (!config.label_names.empty()) spec.data.label_names = content_of(paths.find(config.label_names));
     spec.data.calibration = contents_of(config.calibration, paths);
+    spec.data.calibration_method = config.calibration_method;
     spec.timing_only = config.timing_only;
     spec.float_reference = config.float_reference;
     spec.observed = {.instruction_times = config.instructions,
@@ -127,6 +128,7 @@ RunSpec make_spec(const RunConfig& config) {
                      .pictures = !config.out.empty(),
                      .outputs = !config.outputs.empty(),
                      .float_outputs = !config.float_outputs.empty(),
+                     .layer_accuracy = config.accuracy_by_layer,
                      .power_windows = config.power_windows,
                      .registers = config.registers,
                      .print = config.print};

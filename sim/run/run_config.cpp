@@ -49,6 +49,7 @@ constexpr auto tflite_runtime_names = names_of(TfliteRuntime());
 constexpr auto preset_names = names_of(Preset());
 constexpr auto mapping_names = names_of(MappingName());
 constexpr auto channel_orders = names_of(ChannelOrder());
+constexpr auto calibration_methods = names_of(CalibrationMethod());
 
 constexpr std::string_view print_rule = "a timing-only run has no values in its buffers";
 
@@ -123,6 +124,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .if_absent = "first 128 of the input",
                    .rule = models_only_rule},
                   config.calibration);
+    visitor.choice({.key = "calibration_method",
+                    .meaning = "range of each tensor from the numbers that it has on these images: from the "
+                               "smallest to the largest, without the largest 0.01 %, or with the least mean "
+                               "squared error",
+                    .rule = models_only_rule},
+                   config.calibration_method, calibration_methods);
     visitor.choice(
         {.key = "mapping",
          .meaning = "choices of the compiler: all that save cycles, those of the validation, or none",
@@ -186,6 +193,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "run the network in float as well",
                    .rule = float_reference_rule},
                   config.float_reference);
+    visitor.field(
+        {.key = "accuracy_by_layer",
+         .meaning = "report how far each layer's numbers are from those of the network in float, on "
+                    "the first 8 images",
+         .rule = float_reference_rule},
+        config.accuracy_by_layer);
     visitor.field({"instructions", "", "report the times of each instruction in its queue and unit"},
                   config.instructions);
     visitor.field(
@@ -219,8 +232,9 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "tflite_runtime", "size_multiplier", "batch", "calibration", "mapping",
-              "overlap", "cut_images", "float_reference", "float_outputs", "arrivals", "latency_limit_ms"});
+        drop({"model", "input_shape", "tflite_runtime", "size_multiplier", "batch", "calibration",
+              "calibration_method", "mapping", "overlap", "cut_images", "float_reference", "float_outputs",
+              "accuracy_by_layer", "arrivals", "latency_limit_ms"});
     if (key == "model") drop({"program", "input_shape", "tflite_runtime", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
@@ -256,15 +270,19 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "tflite_runtime", "batch", "calibration", "mapping", "overlap",
-                                "cut_images", "arrivals", "latency_limit_ms"}) {
+        for (const char* key : {"input_shape", "tflite_runtime", "batch", "calibration", "calibration_method",
+                                "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);
+        if (config.accuracy_by_layer) reader.fail("accuracy_by_layer", float_reference_rule);
         if (!config.float_outputs.empty()) reader.fail("float_outputs", float_reference_rule);
     }
     if (config.timing_only && config.float_reference) {
         reader.fail("float_reference", "a timing-only run has no values to compare with it");
+    }
+    if (config.timing_only && config.accuracy_by_layer) {
+        reader.fail("accuracy_by_layer", "a timing-only run has no values to compare with it");
     }
     if (config.timing_only) {
         if (!config.outputs.empty()) reader.fail("outputs", outputs_rule);

@@ -82,29 +82,31 @@ struct RunConfig {
     std::vector<double> mean;           ///< taken from that
     std::vector<double> std;            ///< by which the difference is divided
     ChannelOrder channels = ChannelOrder::Rgb;
-    std::vector<std::string> calibration;     ///< images to quantize with; else the first of the input
-    MappingName mapping = MappingName::Best;  ///< choices of the compiler
-    bool overlap = true;                      ///< transfers and layers overlap
-    bool cut_images = true;                   ///< where one does not fit the unified buffer
-    std::uint32_t batch = 0;                  ///< 0: not given, which means 1
-    std::uint64_t limit = 0;                  ///< 0: all images
-    std::string host;                         ///< baseline that does the host's work; empty: default_host
-    std::vector<std::string> baselines;       ///< to compare with
-    double arrivals = 0.0;                    ///< requests a second that arrive at random; 0: none
-    double latency_limit_ms = 0.0;            ///< of 99 of 100 requests; 0: none
-    std::uint64_t arrival_seed = 1;           ///< of their times
-    bool host_time = true;                    ///< comparisons add the host's time to the chip's
-    std::string out;                          ///< folder for report.json and traces; empty: none
-    std::string outputs;                      ///< folder for the network's outputs; empty: none
-    std::string float_outputs;                ///< folder for those of the float reference
-    bool timing_only = false;                 ///< no values, cycles only
-    bool float_reference = false;             ///< run the network in float as well
-    bool instructions = false;                ///< keep the times of each instruction
-    std::uint32_t power_windows = 0;          ///< windows of time to report energy in; 0: none
-    std::string registers;                    ///< cycles whose registers to keep; see read_cycle_range
-    std::vector<std::string> print;           ///< host buffers to show after the run; see find_view
-    bool explain = true;                      ///< with `out`: explain the cycles, by simulations of changes
-    trace::TraceConfig trace;                 ///< traces to write during the run
+    std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
+    CalibrationMethod calibration_method = CalibrationMethod::LeastError;  ///< ranges from these
+    MappingName mapping = MappingName::Best;                               ///< choices of the compiler
+    bool overlap = true;                                                   ///< transfers and layers overlap
+    bool cut_images = true;              ///< where one does not fit the unified buffer
+    std::uint32_t batch = 0;             ///< 0: not given, which means 1
+    std::uint64_t limit = 0;             ///< 0: all images
+    std::string host;                    ///< baseline that does the host's work; empty: default_host
+    std::vector<std::string> baselines;  ///< to compare with
+    double arrivals = 0.0;               ///< requests a second that arrive at random; 0: none
+    double latency_limit_ms = 0.0;       ///< of 99 of 100 requests; 0: none
+    std::uint64_t arrival_seed = 1;      ///< of their times
+    bool host_time = true;               ///< comparisons add the host's time to the chip's
+    std::string out;                     ///< folder for report.json and traces; empty: none
+    std::string outputs;                 ///< folder for the network's outputs; empty: none
+    std::string float_outputs;           ///< folder for those of the float reference
+    bool timing_only = false;            ///< no values, cycles only
+    bool float_reference = false;        ///< run the network in float as well
+    bool accuracy_by_layer = false;      ///< compare each layer with it
+    bool instructions = false;           ///< keep the times of each instruction
+    std::uint32_t power_windows = 0;     ///< windows of time to report energy in; 0: none
+    std::string registers;               ///< cycles whose registers to keep; see read_cycle_range
+    std::vector<std::string> print;      ///< host buffers to show after the run; see find_view
+    bool explain = true;                 ///< with `out`: explain the cycles, by simulations of changes
+    trace::TraceConfig trace;            ///< traces to write during the run
 
     /// The settings of the machine, in order; their keys without "machine.".
     std::vector<Setting> machine_settings;

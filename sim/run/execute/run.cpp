@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "sim/run/compile.h"
 #include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/bounds.h"
+#include "sim/run/execute/layer_accuracy.h"
 #include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/segment_host.h"
@@ -465,6 +467,12 @@ Prepared prepare(const RunSpec& spec) {
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
+        if (spec.observed.layer_accuracy && operators::is_quantized(*prepared.graph)) {
+            throw machine::ConfigError(
+                fmt::format("accuracy_by_layer is true; {} is already quantized: there is no float network "
+                            "to compare with",
+                            prepared.graph->name));
+        }
         if (spec.observed.float_outputs && operators::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(
                 fmt::format("float_outputs is given; {} is already quantized: there is no float network",
@@ -499,6 +507,8 @@ Prepared prepare(const RunSpec& spec) {
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
     if (graph != nullptr && !spec.timing_only)
         prepared.pixel_scaling = own_scaling(spec, *graph, prepared.inputs);
+    std::ranges::move(storage_warnings(spec, graph, program.inputs, prepared.inputs),
+                      std::back_inserter(prepared.warnings));
     if (spec.timing_only) {  // a worker keeps many prepared runs, and copies them with each fork
         for (NamedImages& input : prepared.inputs) drop_values(input.images);
     }
@@ -548,6 +558,10 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));
     } catch (const isa::ProgramError& error) {
         throw isa::ProgramError(fmt::format("{}: {}", name, error.what()));
+    }
+    if (spec.observed.layer_accuracy) {
+        record.answers.layer_accuracy = naming_file(
+            spec, *prepared.graph, [&] { return layer_accuracy(spec, *prepared.graph, prepared.inputs); });
     }
     time_host_work(record);
     if (observer != nullptr) observer->finish(record);

@@ -428,6 +428,19 @@ struct BestClasses {
 };
 SYSTOLE_RECORD_FIELDS(BestClasses, classes)
 
+/// How far the numbers of a layer are from those of the network in float.
+struct LayerAccuracy {
+    std::string name;  ///< of the tensor that the layer computes
+    std::string kind;  ///< "input", or the operator
+    /// The power of the float network's numbers over that of the differences; absent if either is 0.
+    std::optional<double> decibels;
+    std::optional<double> lost;  ///< decibels of the layer's worst input over those of its result
+    std::uint64_t numbers = 0;   ///< that were compared
+    std::uint64_t clipped = 0;   ///< of them, those outside of the tensor's range
+    bool operator==(const LayerAccuracy&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(LayerAccuracy, name, kind, decibels, lost, numbers, clipped)
+
 /// The answers of the network, and their accuracy.
 struct Answers {
     std::optional<Outputs> outputs;  ///< absent in a timing-only run, and where the program has no output
@@ -437,10 +450,11 @@ struct Answers {
     std::vector<BestClasses> best_classes;          ///< of the first inferences, where classes have names
     std::vector<OutputArray> output_arrays;         ///< where the run asks for them
     std::vector<OutputArray> float_output_arrays;
+    std::vector<LayerAccuracy> layer_accuracy;  ///< where the run asks for it
     bool operator==(const Answers&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements, best_classes,
-                      output_arrays, float_output_arrays)
+                      output_arrays, float_output_arrays, layer_accuracy)
 
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {

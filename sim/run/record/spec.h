@@ -138,6 +138,12 @@ constexpr std::array<std::string_view, 3> names_of(TfliteRuntime) {
     return {"newest", "2.19", "2.21"};
 }
 
+/// The range of a tensor of bytes, from the numbers that calibration saw in it.
+enum class CalibrationMethod : std::uint8_t { MinMax, Percentile, LeastError };
+constexpr std::array<std::string_view, 3> names_of(CalibrationMethod) {
+    return {"minmax", "percentile", "mse"};
+}
+
 /// The input of the network.
 struct RunData {
     std::vector<InputFile> input;
@@ -146,8 +152,10 @@ struct RunData {
     std::optional<Content> labels;
     std::optional<Content> label_names;
     std::vector<Content> calibration;
+    CalibrationMethod calibration_method = CalibrationMethod::MinMax;
 };
-SYSTOLE_RECORD_FIELDS(RunData, input, random_input, preparation, labels, label_names, calibration)
+SYSTOLE_RECORD_FIELDS(RunData, input, random_input, preparation, labels, label_names, calibration,
+                      calibration_method)
 
 /// Requests that arrive at random: the report has their latencies.
 struct RequestArrivals {
@@ -165,12 +173,13 @@ struct Observed {
     bool pictures = false;            ///< some of the input, with predictions
     bool outputs = false;             ///< every output of the network, for files
     bool float_outputs = false;       ///< those of the float reference
+    bool layer_accuracy = false;      ///< of each layer, against the float reference
     std::uint32_t power_windows = 0;  ///< above 0: when units worked, to show power in this many windows
     std::string registers;            ///< cycles in which the array's registers are kept: "all", "10-20"
     std::vector<std::string> print;   ///< host buffers: "NAME:int8x4"
 };
 SYSTOLE_RECORD_FIELDS(Observed, instruction_times, occupancy, phases, pictures, outputs, float_outputs,
-                      power_windows, registers, print)
+                      layer_accuracy, power_windows, registers, print)
 
 /// A key of the machine that was set over its file, and the JSON it was set to.
 struct LabelledSetting {

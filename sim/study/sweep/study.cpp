@@ -23,7 +23,8 @@ namespace {
 /// Keys of files and texts that a point writes or prints: a study keeps records, and has none of them.
 constexpr std::array<std::string_view, 3> output_keys{"out", "outputs", "float_outputs"};
 /// Keys of runs that compute values.
-constexpr std::array<std::string_view, 3> value_keys{"float_reference", "registers", "print"};
+constexpr std::array<std::string_view, 4> value_keys{"float_reference", "accuracy_by_layer", "registers",
+                                                     "print"};
 
 Expression parsed(const std::string& formula, const std::string& place) {
     try {

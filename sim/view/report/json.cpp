@@ -227,6 +227,15 @@ Json instruction(const InstructionLine& line) {
             {"text", line.text}};
 }
 
+Json layer_accuracy(const run::LayerAccuracy& layer) {
+    return {{"name", layer.name},
+            {"kind", layer.kind},
+            {"decibels", or_null(layer.decibels)},
+            {"lost_decibels", or_null(layer.lost)},
+            {"numbers", layer.numbers},
+            {"clipped", layer.clipped}};
+}
+
 Json registers(const run::RegisterDump& dump) {
     const auto cycle = [](const run::CycleRegisters& each) -> Json {
         return {{"cycle", each.cycle},
@@ -405,6 +414,9 @@ Json to_json(const Report& report) {
     json["accuracy"] = or_null(report.accuracy);
     json["float_reference"] = {{"accuracy", or_null(report.float_accuracy)},
                                {"agreements", or_null(report.float_agreements)}};
+    if (!report.layer_accuracy.empty()) {
+        json["accuracy_by_layer"] = list_of(report.layer_accuracy, layer_accuracy);
+    }
     json["timing_only"] = report.timing_only;
     json["host_share"] = host_share(report.host_share);
     json["host_operations"] = list_of(report.host_operations, host_operation);

@@ -309,6 +309,7 @@ void add_answers(Report& report, const run::RunRecord& record) {
     report.accuracy = record.answers.accuracy;
     report.float_accuracy = record.answers.float_accuracy;
     report.float_agreements = record.answers.float_agreements;
+    report.layer_accuracy = record.answers.layer_accuracy;
     if (!record.answers.outputs) return;
     const run::Outputs& outputs = *record.answers.outputs;
     report.predictions = outputs.predictions;

@@ -382,6 +382,7 @@ struct Report {
     std::optional<double> accuracy;
     std::optional<double> float_accuracy;
     std::optional<std::uint64_t> float_agreements;
+    std::vector<run::LayerAccuracy> layer_accuracy;  ///< if the run requests it
 
     std::vector<InstructionLine> instruction_lines;  ///< if the run requests them
     run::RegisterDump registers;                     ///< of the cycles that the run requests
@@ -447,6 +448,8 @@ std::string register_table(const run::RegisterDump& dump, const terminal::Look& 
 
 /// A title and the values; each line begins with the index of its first value.
 std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look = {});
+/// How far each layer's numbers are from those of the network in float.
+std::string accuracy_text(const Report& report, const terminal::Look& look = {});
 
 /// Says in whose figures the host's time is: "host time is in both sides: ...".
 std::string host_time_text(const HostTime& host);

@@ -64,7 +64,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 15> sections;
+    static const std::array<Section, 16> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -353,6 +353,10 @@ private:
         throw std::logic_error("a path without a name");
     }
 
+    void write_accuracy() {
+        if (!report_.layer_accuracy.empty()) text_ += '\n' + accuracy_text(report_, look_);
+    }
+
     void write_requests() {
         if (report_.requests) text_ += '\n' + requests_text(*report_.requests, look_);
     }
@@ -515,11 +519,12 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 15> Writer::sections{{{"summary", &Writer::write_headline},
+const std::array<Writer::Section, 16> Writer::sections{{{"summary", &Writer::write_headline},
                                                         {"matrix_unit", &Writer::write_matrix_unit},
                                                         {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},
+                                                        {"accuracy", &Writer::write_accuracy},
                                                         {"requests", &Writer::write_requests},
                                                         {"energy", &Writer::write_energy},
                                                         {"area", &Writer::write_area},

@@ -1,6 +1,7 @@
 // A report, or several beside each other.
 import { drawCharts, dropCharts } from './chart.js';
 import { choice, h } from './dom.js';
+import { accuracy } from './sections/accuracy.js';
 import { bufferMap } from './sections/buffer_map.js';
 import { comparison } from './sections/comparison.js';
 import { configuration } from './sections/configuration.js';
@@ -19,7 +20,7 @@ import { themeSwitch } from './theme.js';
 /// The sections in the order of the page. Each makes its section from a report, or null if the report has no
 /// data for it.
 const sections = [headline, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
-    counters, configuration];
+    accuracy, counters, configuration];
 
 const links = h('nav', { 'aria-label': 'Sections' });
 const compared = h('div');

@@ -1,0 +1,50 @@
+// How far each layer's numbers are from those of the network in float, for a terminal.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
+#include "sim/view/terminal/layout.h"
+
+namespace systole::report {
+namespace {
+
+class AccuracyTable : ReportLines {
+public:
+    AccuracyTable(const Report& report, const terminal::Look& look) : ReportLines(look), report_(report) {}
+
+    std::string write() && {
+        constexpr std::size_t figures = 33;  // behind name and kind
+        constexpr std::size_t kind = 18;
+        const std::size_t name = columns_ - figures - kind - 4;
+        line("{:<{}}{:>9}{:>9}  {:>10}", "Accuracy", name + kind + 4, "dB", "lost", "clipped");
+        for (const run::LayerAccuracy& layer : report_.layer_accuracy) {
+            const std::optional<double> clipped = share_of(layer.clipped, layer.numbers);
+            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", terminal::fitted(layer.name, name), name,
+                 terminal::fitted(layer.kind, kind), kind, decibels(layer.decibels), decibels(layer.lost),
+                 layer.clipped == 0 ? std::string("-") : percent(clipped));
+        }
+        note(2,
+             "(signal to noise against the network in float; lost: from the worst input to the result; "
+             "clipped: numbers outside of the tensor's range; -: no difference, or none to compare)");
+        return take();
+    }
+
+private:
+    static std::string decibels(const std::optional<double>& value) {
+        return value ? fmt::format("{:.1f}", *value) : "-";
+    }
+
+    const Report& report_;
+};
+
+}  // namespace
+
+std::string accuracy_text(const Report& report, const terminal::Look& look) {
+    return AccuracyTable(report, look).write();
+}
+
+}  // namespace systole::report

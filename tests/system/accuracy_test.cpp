@@ -1,0 +1,165 @@
+// What quantization costs, layer by layer, and what is said of input that is stored badly.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/system/input_files.h"
+#include "tests/system/sim_process.h"
+
+using namespace systole;
+using tests::npy;
+using tests::Outcome;
+using tests::sim;
+
+namespace {
+
+/// Two convolutions, without a part on the host: the output is the last tensor of the chip.
+constexpr const char* network = R"({
+    "schema": "sim.graph/1", "name": "net", "weights": {"seed": 1}, "input": {"shape": [4, 4, 2]},
+    "layers": [
+        {"name": "first", "op": "convolution", "inputs": ["input"], "filters": 6, "kernel": 3, "activation": "relu"},
+        {"name": "last", "op": "convolution", "inputs": ["first"], "filters": 5, "kernel": 2}],
+    "output": "last"})";
+constexpr std::size_t values_per_image = 4 * 4 * 2;
+
+std::string floats_file(const tests::Folder& folder, const std::string& name,
+                        const std::vector<float>& values) {
+    std::string bytes(values.size() * sizeof(float), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    const std::size_t images = values.size() / values_per_image;
+    return folder.file(name, npy("<f4", "(" + std::to_string(images) + ", 4, 4, 2)", bytes));
+}
+
+/// Images of numbers from -1 to 1, without 0.
+std::vector<float> ordinary(std::size_t images) {
+    std::vector<float> values;
+    for (std::size_t i = 0; i < images * values_per_image; ++i) {
+        values.push_back(std::sin(static_cast<float>(7 * i + 1)));
+    }
+    return values;
+}
+
+/// The float32 numbers of a .npy file that sim wrote.
+std::vector<float> floats_of(const std::filesystem::path& file) {
+    const std::string bytes = tests::text_in(file);
+    constexpr std::size_t length_at = 8;
+    const std::size_t header = 10 + static_cast<unsigned char>(bytes.at(length_at)) +
+                               256U * static_cast<unsigned char>(bytes.at(length_at + 1));
+    std::vector<float> values((bytes.size() - header) / sizeof(float));
+    std::memcpy(values.data(), bytes.data() + header, values.size() * sizeof(float));
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("The accuracy of the last layer is that of the network's output", "[system][accuracy]") {
+    const tests::Folder folder;
+    const std::string model = folder.file("net.json", network);
+    const std::string input = floats_file(folder, "x.npy", ordinary(3));
+    const std::string out = (folder.path() / "out").string();
+    const std::string in_float = (folder.path() / "float").string();
+    const Outcome outcome = sim("run --machine tpu_v1 --json --set accuracy_by_layer=true --model " + model +
+                                " --input " + input + " --outputs " + out + " --float-outputs " + in_float);
+    REQUIRE(outcome.exit_code == 0);
+    const auto layers = outcome.json().at("accuracy_by_layer");
+    REQUIRE(layers.size() == 3);
+    CHECK(layers[0]["kind"] == "input");
+    CHECK(layers[0]["lost_decibels"].is_null());
+    CHECK(layers[2]["name"] == "last");
+    const std::vector<float> ours = floats_of(out + "/last.npy");
+    const std::vector<float> expected = floats_of(in_float + "/last.npy");
+    REQUIRE(ours.size() == expected.size());
+    double signal = 0.0;
+    double noise = 0.0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        signal += double{expected[i]} * expected[i];
+        noise += (double{ours[i]} - expected[i]) * (double{ours[i]} - expected[i]);
+    }
+    CHECK(layers[2]["decibels"].get<double>() == Approx(10.0 * std::log10(signal / noise)).epsilon(1e-3));
+    CHECK(layers[2]["numbers"] == ours.size());
+    const double worst = layers[1]["decibels"].get<double>();
+    CHECK(layers[2]["lost_decibels"].get<double>() == Approx(worst - layers[2]["decibels"].get<double>()));
+}
+
+TEST_CASE("--show accuracy prints a line for each layer", "[system][accuracy]") {
+    const Outcome outcome = sim("run mnist_cnn --limit 2 --batch 2 --show accuracy");
+    REQUIRE(outcome.exit_code == 0);
+    CHECK_THAT(outcome.out, Catch::StartsWith("Accuracy"));
+    CHECK_THAT(outcome.out, Catch::Contains("convolution"));
+    CHECK_THAT(outcome.out, Catch::Contains("dense"));
+}
+
+TEST_CASE("A method of calibration is part of the run, and changes answers", "[system][accuracy]") {
+    const tests::Folder folder;
+    const std::string model = folder.file("net.json", network);
+    std::vector<float> values = ordinary(40);
+    values[5] = 60.0F;
+    const std::string input = floats_file(folder, "x.npy", values);
+    std::vector<std::vector<float>> answers;
+    for (const std::string method : {"minmax", "mse"}) {
+        const std::string out = (folder.path() / method).string();
+        const Outcome outcome = sim("run --machine tpu_v1 --json --model " + model + " --input " + input +
+                                    " --outputs " + out + " --calibration-method " + method);
+        REQUIRE(outcome.exit_code == 0);
+        CHECK(outcome.json()["configuration"]["run"]["calibration_method"] == method);
+        answers.push_back(floats_of(out + "/last.npy"));
+    }
+    CHECK(answers[0] != answers[1]);
+}
+
+TEST_CASE("Input that is stored badly is not passed over in silence", "[system][accuracy]") {
+    const tests::Folder folder;
+    const std::string model = folder.file("net.json", network);
+    const auto run = [&](const std::vector<float>& values, const std::string& options = {}) {
+        return sim("run --machine tpu_v1 --quiet --model " + model + " --input " +
+                   floats_file(folder, "x.npy", values) + options);
+    };
+    CHECK(run(ordinary(2)).err.empty());
+
+    std::vector<float> values = ordinary(2);
+    SECTION("one number far larger than the others") {
+        const float huge = GENERATE(3e38F, -3e38F, 1e6F);
+        values[7] = huge;
+        const Outcome outcome = run(values);
+        INFO(outcome.err);
+        // The network may overflow in float: that is an error, which names the layer.
+        CHECK((outcome.exit_code == 0 || outcome.exit_code == 2));
+        if (outcome.exit_code == 0) CHECK_THAT(outcome.err, Catch::Contains("become 0"));
+        if (outcome.exit_code == 2) CHECK_THAT(outcome.err, Catch::Contains("results must be finite"));
+    }
+    SECTION("numbers too small for any scale") {
+        for (float& value : values) value *= 1e-40F;
+        const Outcome outcome = run(values);
+        CHECK(outcome.exit_code == 0);
+        CHECK_THAT(outcome.err, Catch::Contains("become 0"));
+    }
+    SECTION("a number that is none") {
+        values[7] = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity());
+        CHECK(run(values).exit_code == 2);
+        // Calibration does not see it.
+        const std::string others = floats_file(folder, "others.npy", ordinary(1));
+        const Outcome outcome = run(values, " --calibration " + others);
+        CHECK(outcome.exit_code == 2);
+        CHECK_THAT(outcome.err,
+                   Catch::Contains("number 7 is") && Catch::Contains("cannot be stored as uint8"));
+    }
+    SECTION("numbers outside of what calibration saw") {
+        for (float& value : values) value *= 30.0F;
+        const std::string others = floats_file(folder, "others.npy", ordinary(1));
+        const Outcome outcome = run(values, " --calibration " + others);
+        CHECK(outcome.exit_code == 0);
+        CHECK_THAT(outcome.err, Catch::Contains("are outside of"));
+    }
+    SECTION("nothing but zeros to calibrate with") {
+        const std::string zeros =
+            floats_file(folder, "zeros.npy", std::vector<float>(values_per_image, 0.0F));
+        const Outcome outcome = run(values, " --calibration " + zeros);
+        CHECK(outcome.exit_code == 2);
+        CHECK_THAT(outcome.err, Catch::Contains("each number is 0"));
+    }
+}
