@@ -51,16 +51,14 @@ public:
         set.narrowest = width_of(set.range);
     }
 
-    /// Whether the values of two sets lose less by one range than by a conversion between two. The error of a
-    /// stored number grows with the square of its range. With one range, of width w, both sets have this
-    /// error; with two, the narrower one has its own, and the other one that of the conversion besides its
-    /// own: in sum, one range is better where w^2 <= 2 n^2, of the narrower width n.
+    /// Whether the values of two sets should have one range. With a range of their own that is less than half
+    /// as wide, those of the narrower set gain a bit. That is worth a conversion, which takes cycles and
+    /// rounds once more.
     bool are_similar(ValueId a, ValueId b) const {
         const Set& first = sets_[find(a)];
         const Set& second = sets_[find(b)];
-        const double width = width_of(union_of(first.range, second.range));
         const double narrowest = std::min(first.narrowest, second.narrowest);
-        return width * width <= 2.0 * narrowest * narrowest;
+        return width_of(union_of(first.range, second.range)) <= 2.0 * narrowest;
     }
 
     const ir::Range& range(ValueId value) const { return sets_[find(value)].range; }

@@ -105,7 +105,7 @@ TEST_CASE("One huge number does not hide the others from a histogram", "[compile
     const Range range = histogram_of(numbers).without_outliers(range_of(numbers), 1e-4);
     CHECK(range.maximum <= before.maximum);
     CHECK(range.maximum > before.maximum / 64);
-    CHECK(range.minimum == before.minimum);
+    CHECK(range.minimum >= before.minimum);
 }
 
 TEST_CASE("Histograms of parts add up to that of the whole, in any order", "[compiler][passes]") {
