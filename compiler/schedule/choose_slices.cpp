@@ -31,7 +31,9 @@ public:
           machine_(machine),
           plans_(plan_layers(network, target)),
           parts_(place_parts(network, target.geometry.rows)),
-          joined_to_(group_parallel_layers(network, target)) {
+          input_bytes_(bytes_of_parts(input_parts(network))),
+          output_bytes_(bytes_of_parts(output_parts(network))),
+          last_steps_(last_reading_steps(network, group_parallel_layers(network, target))) {
         // An output that leaves by columns leaves while the others are computed.
         if (memory.outputs.size() == 1 && memory.tensors[memory.outputs[0].tensor].by_columns) {
             steps_of_output_ = plans_[memory.outputs[0].layer].tiling.columns.size();
@@ -39,10 +41,10 @@ public:
     }
 
     Cycle read(std::uint64_t images) const {
-        return timing::host_read_cycles(images * bytes_of_parts(input_parts(network_)), machine_);
+        return timing::host_read_cycles(images * input_bytes_, machine_);
     }
     Cycle write(std::uint64_t images) const {
-        return timing::host_write_cycles(images * bytes_of_parts(output_parts(network_)), machine_);
+        return timing::host_write_cycles(images * output_bytes_, machine_);
     }
 
     /// Of all slices.
@@ -106,7 +108,7 @@ private:
     std::size_t layers_until_input_is_read(const MemoryPlan& plan) const {
         std::uint32_t last = 0;
         for (const HostPart& part : plan.inputs) {
-            last = std::max(last, last_reading_step(network_, joined_to_, part.tensor));
+            last = std::max(last, last_steps_[part.tensor]);
         }
         return std::min<std::size_t>(last, network_.layers.size());
     }
@@ -127,7 +129,9 @@ private:
     const machine::MachineConfig& machine_;
     const std::vector<LayerPlan> plans_;
     const std::vector<TensorPart> parts_;
-    const std::vector<std::uint32_t> joined_to_;
+    const std::uint64_t input_bytes_;  ///< of one image
+    const std::uint64_t output_bytes_;
+    const std::vector<std::uint32_t> last_steps_;  ///< by tensor: last_reading_steps
     std::uint64_t steps_of_output_ = 1;
 };
 

@@ -194,6 +194,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
             plan.spilled = plans[*plan.part_of].spilled;
         }
     }
+    check_slices(network, target);
     check_weight_memory(network, target, tiles, bytes);
     return plans;
 }

@@ -1,7 +1,7 @@
 // A slice of a tensor. No data moves; readers of the slice read the tensor's rows.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <vector>
 
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/lowering.h"
@@ -17,17 +17,23 @@ void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
                      to.shape.elements() <= from.shape.elements() - slice.first_element,
                  "a slice must lie within its input");
     plan.kind = "slice";
+}
+
+void check_slices(const mapping::Network& network, const Target& target) {
     // The host transfers slices of the network's input separately, from any byte on.
-    const std::vector<HostPart> inputs = input_parts(view.network);
-    const auto is_this = [&](const HostPart& part) { return part.tensor == view.layer.output; };
-    if (std::any_of(inputs.begin(), inputs.end(), is_this)) return;
-    const std::uint64_t first_byte = slice.first_element * bytes_of(from.type);
-    const std::uint32_t row_bytes = view.target.geometry.rows;
-    if (first_byte % row_bytes != 0) {
+    std::vector<bool> is_transferred(network.tensors.size(), false);
+    for (const HostPart& part : input_parts(network)) is_transferred[part.tensor] = true;
+    for (const mapping::Layer& layer : network.layers) {
+        const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
+        if (slice == nullptr || is_transferred[layer.output]) continue;
+        const LayerView view{network, layer, target};
+        const std::uint64_t first_byte = slice->first_element * bytes_of(view.input().type);
+        const std::uint32_t row_bytes = target.geometry.rows;
+        if (first_byte % row_bytes == 0) continue;
         view.reject(
             fmt::format("it is a slice from element {} on, byte {} of an image; on an array of {} rows a "
                         "slice must begin at a multiple of {} bytes",
-                        slice.first_element, first_byte, row_bytes, row_bytes));
+                        slice->first_element, first_byte, row_bytes, row_bytes));
     }
 }
 

@@ -61,6 +61,9 @@ void plan(const mapping::HostSegment& segment, const LayerView& view, LayerPlan&
 void plan(const mapping::Fetch& fetch, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::Send& send, const LayerView& view, LayerPlan& plan);
 
+/// Throws ModelError if a slice that the host does not transfer begins inside a row.
+void check_slices(const mapping::Network& network, const Target& target);
+
 /// Appends the operations that compute the layer for the images of the context.
 void lower(const mapping::MatrixProduct& product, LayerLowering& context);
 void lower(const mapping::Pooling& pooling, LayerLowering& context);

@@ -219,19 +219,17 @@ mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& tar
             .count = divide_up(channels * element_bytes, row_bytes)};
 }
 
-std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
-                                mapping::TensorId tensor) {
+std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
+                                              std::span<const std::uint32_t> joined_to) {
     const auto layers = static_cast<std::uint32_t>(network.layers.size());
-    const std::vector<HostPart> outputs = output_parts(network);
-    const auto is_sent = [&](const HostPart& part) { return part.tensor == tensor; };
-    if (std::any_of(outputs.begin(), outputs.end(), is_sent)) return layers + 1;
-    std::uint32_t last = 0;
-    for (std::uint32_t l = 0; l < layers; ++l) {
+    std::vector<std::uint32_t> last(network.tensors.size(), 0);
+    for (const HostPart& part : output_parts(network)) last[part.tensor] = layers + 1;
+    // From the last layer on: what reads a slice comes behind it.
+    for (std::uint32_t l = layers; l-- > 0;) {
         const mapping::Layer& layer = network.layers[l];
-        if (std::find(layer.inputs.begin(), layer.inputs.end(), tensor) == layer.inputs.end()) continue;
         const bool is_slice = std::holds_alternative<mapping::Slice>(layer.work);
-        last =
-            std::max(last, is_slice ? last_reading_step(network, joined_to, layer.output) : joined_to[l] + 1);
+        const std::uint32_t step = is_slice ? last[layer.output] : joined_to[l] + 1;
+        for (const mapping::TensorId input : layer.inputs) last[input] = std::max(last[input], step);
     }
     return last;
 }
@@ -242,12 +240,12 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
     const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
+    const std::vector<std::uint32_t> last_steps = last_reading_steps(network, joined_to);
     const auto write = [&](mapping::TensorId id, std::uint32_t step) {
         Lifetime& lifetime = lifetimes[parts[id].whole];
         if (lifetime.rows == 0) {
-            lifetime = {.rows = rows[parts[id].whole],
-                        .first_step = step,
-                        .last_step = last_reading_step(network, joined_to, parts[id].whole)};
+            lifetime = {
+                .rows = rows[parts[id].whole], .first_step = step, .last_step = last_steps[parts[id].whole]};
         }
         lifetime.first_step = std::min(lifetime.first_step, step);
         lifetime.last_step = std::max(lifetime.last_step, step);

@@ -78,10 +78,10 @@ mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& tar
 std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
                                        bool overlap_transfers);
 
-/// The last step that reads a tensor or a slice of it; 0 if none does. `joined_to`: see
+/// By tensor, the last step that reads it or a slice of it; 0 if none does. `joined_to`: see
 /// parallel_layers.h.
-std::uint32_t last_reading_step(const mapping::Network& network, std::span<const std::uint32_t> joined_to,
-                                mapping::TensorId tensor);
+std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
+                                              std::span<const std::uint32_t> joined_to);
 
 /// Plans the unified buffer above `constant_rows`. Transfers overlap with computing if one image fits with
 /// the rows this takes, unless all images form a single slice. A batch that does not fit goes through the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -79,17 +80,28 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 
 /// The last step that reads a part of the network's input.
 std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
-    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, schedule.target);
+    const std::vector<std::uint32_t> last_steps =
+        last_reading_steps(network, group_parallel_layers(network, schedule.target));
     std::uint32_t last = 0;
     for (const HostPart& part : schedule.memory.inputs) {
-        last = std::max(last, last_reading_step(network, joined_to, part.tensor));
+        last = std::max(last, last_steps[part.tensor]);
     }
     return last;
 }
 
+/// By tensor: whether a layer reads it.
+std::vector<bool> read_by_layers(const mapping::Network& network) {
+    std::vector<bool> is_read(network.tensors.size(), false);
+    for (const mapping::Layer& layer : network.layers) {
+        for (const mapping::TensorId input : layer.inputs) is_read[input] = true;
+    }
+    return is_read;
+}
+
 /// Whether a dense layer alone writes this part of the output and nothing on the chip reads it, and its
 /// column tiles are whole rows.
-bool can_leave_by_columns(const mapping::Network& network, const Schedule& schedule, const HostPart& part) {
+bool can_leave_by_columns(const mapping::Network& network, const Schedule& schedule, const HostPart& part,
+                          const std::vector<bool>& is_read) {
     if (part.layer >= schedule.layers.size() || part.layer < schedule.memory.groups.layers) return false;
     const LayerPlan& plan = schedule.layers[part.layer];
     const mapping::Layer& layer = network.layers[part.layer];
@@ -99,10 +111,7 @@ bool can_leave_by_columns(const mapping::Network& network, const Schedule& sched
     if (plan.parts.front().columns > network.tensors[layer.output].shape.channels) return false;
     const TensorPlacement& place = schedule.memory.tensors[part.tensor];
     if (place.part_of || place.channel_offset != 0 || plan.tiling.columns.size() < 2) return false;
-    const auto reads = [&](const mapping::Layer& other) {
-        return std::ranges::count(other.inputs, part.tensor) > 0;
-    };
-    if (std::ranges::any_of(network.layers, reads)) return false;
+    if (is_read[part.tensor]) return false;
     const std::uint32_t element_bytes = bytes_of(network.tensors[part.tensor].type);
     return std::ranges::all_of(plan.tiling.columns, [&](const mapping::ColumnTile& column) {
         return column.first_channel * element_bytes % schedule.target.geometry.rows == 0;
@@ -128,6 +137,9 @@ public:
           slices_(slice_batches(schedule.options, schedule.memory)),
           input_read_out_(last_step_of_input(network, schedule)),
           leaving_(parts_by_columns(schedule)),
+          read_at_(parts_by_step(schedule.memory.inputs, [](const HostPart& part) { return part.layer; })),
+          written_at_(parts_by_step(schedule.memory.outputs,
+                                    [&](const HostPart& part) { return computed_at(part.layer); })),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
@@ -210,6 +222,24 @@ private:
         return operations;
     }
 
+    /// Parts of the input or the output by the step that reads or computes them.
+    using PartsByStep = std::vector<std::vector<std::uint32_t>>;
+
+    template <typename StepOf>
+    static PartsByStep parts_by_step(const std::vector<HostPart>& parts, const StepOf& step_of) {
+        PartsByStep by_step;
+        for (std::uint32_t part = 0; part < parts.size(); ++part) {
+            const std::size_t step = step_of(parts[part]);
+            if (step >= by_step.size()) by_step.resize(step + 1);
+            by_step[step].push_back(part);
+        }
+        return by_step;
+    }
+    static std::span<const std::uint32_t> parts_at(const PartsByStep& parts, std::size_t step) {
+        return step < parts.size() ? std::span<const std::uint32_t>(parts[step])
+                                   : std::span<const std::uint32_t>();
+    }
+
     /// Reads all parts of the input.
     void read_input(const BatchSlice& slice) {
         for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
@@ -249,8 +279,7 @@ private:
 
     /// Sends the parts of the output that the layer, and those joined to it, have computed.
     void write_output_of(std::uint32_t layer, const BatchSlice& slice) {
-        for (std::uint32_t part = 0; part < schedule_.memory.outputs.size(); ++part) {
-            if (computed_at(schedule_.memory.outputs[part].layer) != layer) continue;
+        for (const std::uint32_t part : parts_at(written_at_, layer)) {
             if (!schedule_.layers.empty() && leaving_[layer] == part) continue;
             schedule_.operations.emplace_back(WriteOutput{.first_inference = slice.first_inference,
                                                           .first_image = slice.first_image,
@@ -269,10 +298,8 @@ private:
             if (step == input_read_out_) read_input(next);
             return;
         }
-        for (std::uint32_t part = 0; part < schedule_.memory.inputs.size(); ++part) {
-            if (schedule_.memory.inputs[part].layer == step) {
-                read_part(next, part, {.first = 0, .count = next.images});
-            }
+        for (const std::uint32_t part : parts_at(read_at_, step)) {
+            read_part(next, part, {.first = 0, .count = next.images});
         }
     }
 
@@ -319,6 +346,8 @@ private:
     const std::vector<BatchSlice> slices_;
     const std::uint32_t input_read_out_;  ///< the step that last reads the network's input
     const std::vector<std::optional<std::uint32_t>> leaving_;  ///< parts_by_columns
+    const PartsByStep read_at_;
+    const PartsByStep written_at_;
     mapping::AccumulatorParts accumulators_;
 };
 
@@ -341,8 +370,10 @@ Schedule plan_schedule(const mapping::Network& network, const Target& target, co
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
     schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);
     if (!target.mapping.double_buffers) return schedule;
+    const std::vector<bool> is_read = read_by_layers(network);
     for (const HostPart& part : schedule.memory.outputs) {
-        schedule.memory.tensors[part.tensor].by_columns = can_leave_by_columns(network, schedule, part);
+        schedule.memory.tensors[part.tensor].by_columns =
+            can_leave_by_columns(network, schedule, part, is_read);
     }
     return schedule;
 }
