@@ -1,45 +1,131 @@
 #include "compiler/schedule/row_allocation.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <vector>
 
 namespace systole::schedule {
 namespace {
 
-/// Rows that are taken in some steps.
-struct Occupied {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;  ///< exclusive
-    Lifetime lifetime;
+/// Rows, as ranges that neither touch nor overlap.
+class RowSet {
+public:
+    void add(std::uint64_t first, std::uint64_t end) {
+        const auto begin = std::ranges::lower_bound(ranges_, first, {}, &Range::end);
+        auto behind = begin;
+        for (; behind != ranges_.end() && behind->first <= end; ++behind) {
+            first = std::min(first, behind->first);
+            end = std::max(end, behind->end);
+        }
+        if (begin == behind) {
+            ranges_.insert(begin, {.first = first, .end = end});
+            return;
+        }
+        *begin = {.first = first, .end = end};
+        ranges_.erase(begin + 1, behind);
+    }
+
+    /// The end of the range with one of the rows from `first` on, or `first` if none has any.
+    std::uint64_t behind(std::uint64_t first, std::uint64_t rows) const {
+        const auto range = std::ranges::upper_bound(ranges_, first, {}, &Range::end);
+        return range == ranges_.end() || range->first >= first + rows ? first : range->end;
+    }
+
+private:
+    struct Range {
+        std::uint64_t first = 0;
+        std::uint64_t end = 0;
+    };
+    std::vector<Range> ranges_;
 };
 
-/// The lowest row from which the lifetime's rows are free. `occupied` is sorted by first row.
-std::uint64_t lowest_gap(std::span<const Occupied> occupied, const Lifetime& lifetime) {
-    std::uint64_t candidate = 0;
-    for (const Occupied& range : occupied) {
-        if (!range.lifetime.overlaps(lifetime)) continue;
-        if (candidate + lifetime.rows <= range.first) break;
-        candidate = std::max(candidate, range.last);
-    }
-    return candidate;
-}
+/// The rows that lifetimes take, by step: a segment tree over the steps. Node 1 has all steps; the children
+/// 2n and 2n + 1 of a node halve its steps. A lifetime's steps are those of a few nodes, one beside the
+/// other.
+class TakenRows {
+public:
+    explicit TakenRows(std::size_t steps) : leaves_(std::bit_ceil(steps)), nodes_(2 * leaves_) {}
 
-/// Orders that are tried in all where the first takes more rows than live at once.
-constexpr int most_orders = 32;
+    /// The lowest row from which the lifetime's rows are free.
+    std::uint64_t lowest_gap(const Lifetime& lifetime) const {
+        std::uint64_t row = 0;
+        for (std::uint64_t before = 1; before != row;) {
+            before = row;
+            for_each_above(lifetime, [&](std::size_t node) {
+                row = nodes_[node].in_all_steps.behind(row, lifetime.rows);
+            });
+            for_each_inside(lifetime, [&](std::size_t node) {
+                row = nodes_[node].in_some_step.behind(row, lifetime.rows);
+            });
+        }
+        return row;
+    }
+
+    void take(const Lifetime& lifetime, std::uint64_t row) {
+        const std::uint64_t end = row + lifetime.rows;
+        for_each_above(lifetime, [&](std::size_t node) { nodes_[node].in_some_step.add(row, end); });
+        for_each_inside(lifetime, [&](std::size_t node) {
+            nodes_[node].in_some_step.add(row, end);
+            nodes_[node].in_all_steps.add(row, end);
+        });
+    }
+
+private:
+    struct Node {
+        RowSet in_all_steps;  ///< of lifetimes that have all steps of the node, and not of the one above
+        RowSet in_some_step;  ///< of those with steps of the node, and not all of the one above
+    };
+
+    /// Visits the largest nodes with steps of the lifetime alone.
+    template <typename Visit>
+    void for_each_inside(const Lifetime& lifetime, const Visit& visit) const {
+        std::size_t first = leaves_ + lifetime.first_step;
+        std::size_t end = leaves_ + lifetime.last_step + 1;
+        for (; first < end; first /= 2, end /= 2) {
+            if (first % 2 == 1) visit(first++);
+            if (end % 2 == 1) visit(--end);
+        }
+    }
+    /// Visits the nodes above these: all that have the first or the last step. A few of those inside are
+    /// among them, for which both sets may hold more.
+    template <typename Visit>
+    void for_each_above(const Lifetime& lifetime, const Visit& visit) const {
+        std::size_t first = (leaves_ + lifetime.first_step) / 2;
+        std::size_t last = (leaves_ + lifetime.last_step) / 2;
+        for (; first > 0; first /= 2, last /= 2) {
+            visit(first);
+            if (last != first) visit(last);
+        }
+    }
+
+    std::size_t leaves_;
+    std::vector<Node> nodes_;
+};
+
+/// Orders that are tried in all where the first takes more rows than live at once, at most: fewer where they
+/// would place more lifetimes in all.
+constexpr std::size_t most_orders = 32;
+constexpr std::size_t most_placements = 65'536;
+
+std::size_t steps_of(std::span<const Lifetime> lifetimes) {
+    std::size_t steps = 0;
+    for (const Lifetime& lifetime : lifetimes) steps = std::max<std::size_t>(steps, lifetime.last_step + 1U);
+    return steps;
+}
 
 /// Places lifetimes in an order, each at the lowest place where it fits.
 RowAllocation allocate_in_order(std::span<const Lifetime> lifetimes, std::span<const std::size_t> numbers) {
     RowAllocation allocation{
         .first_row = std::vector<std::uint64_t>(lifetimes.size(), 0), .rows = 0, .least_rows = 0};
-    std::vector<Occupied> occupied;
-    occupied.reserve(lifetimes.size());
+    TakenRows taken(std::max<std::size_t>(steps_of(lifetimes), 1));
     for (const std::size_t number : numbers) {
         const Lifetime& lifetime = lifetimes[number];
-        const std::uint64_t row = lowest_gap(occupied, lifetime);
+        if (lifetime.rows == 0) continue;  // fits everywhere
+        const std::uint64_t row = taken.lowest_gap(lifetime);
         allocation.first_row[number] = row;
         allocation.rows = std::max(allocation.rows, row + lifetime.rows);
-        const auto place = std::ranges::upper_bound(occupied, row, {}, &Occupied::first);
-        occupied.insert(place, {.first = row, .last = row + lifetime.rows, .lifetime = lifetime});
+        taken.take(lifetime, row);
     }
     return allocation;
 }
@@ -47,8 +133,7 @@ RowAllocation allocate_in_order(std::span<const Lifetime> lifetimes, std::span<c
 }  // namespace
 
 std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes) {
-    std::size_t steps = 0;
-    for (const Lifetime& lifetime : lifetimes) steps = std::max<std::size_t>(steps, lifetime.last_step + 1U);
+    const std::size_t steps = steps_of(lifetimes);
     std::vector<std::uint64_t> begin(steps + 1);
     std::vector<std::uint64_t> end(steps + 1);
     for (const Lifetime& lifetime : lifetimes) {
@@ -75,7 +160,8 @@ RowAllocation allocate_rows(std::span<const Lifetime> lifetimes) {
     RowAllocation best = allocate_in_order(lifetimes, order);
     best.least_rows = rows_at_once(lifetimes);
     RowAllocation last = best;
-    for (int orders = 1; orders < most_orders && best.rows > best.least_rows; ++orders) {
+    const std::size_t tried = std::min(most_orders, most_placements / std::max<std::size_t>(order.size(), 1));
+    for (std::size_t orders = 1; orders < tried && best.rows > best.least_rows; ++orders) {
         const auto topmost = std::ranges::find_if(
             order, [&](std::size_t i) { return last.first_row[i] + lifetimes[i].rows == last.rows; });
         if (topmost == order.begin()) break;

@@ -35,7 +35,7 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes);
 /// Allocates rows such that lifetimes that overlap never share a row. Lifetimes are placed one after the
 /// other, by descending number of rows (equal ones in the order of the list), each at the lowest place where
 /// it fits. While that takes more rows than live at once, the one that ended up on top is placed before all
-/// others, and all are placed again, a limited number of times.
+/// others, and all are placed again: at most 31 times, and fewer times for more than 2,048 lifetimes.
 /// What lies in another one has its rows.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);
 

@@ -1,10 +1,17 @@
 #include "compiler/schedule/sub_batches.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
+namespace {
+
+/// Lifetimes that are looked at, at most: by each number of first layers that is tried, all of them.
+constexpr std::size_t most_lifetimes = std::size_t{1} << 22;
+
+}  // namespace
 
 // Step 0 reads the input and step l + 1 computes layer l, so a group has steps 1 to `layers`.
 
@@ -36,7 +43,7 @@ std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, 
     std::uint64_t first_tiles = 0;  // tiles of the layers that process groups
     for (std::uint32_t layers = 1; layers < tiles.size(); ++layers) {
         first_tiles += tiles[layers - 1];
-        if (first_tiles >= limit) break;
+        if (first_tiles >= limit || layers * one_image.size() > most_lifetimes) break;
         std::uint32_t tried = images;  // several counts have groups of the same size
         for (std::uint32_t count = 2; count <= images && first_tiles * (count - 1) < limit; ++count) {
             const SubBatches groups{.layers = layers, .images = divide_up(images, count)};

@@ -31,7 +31,8 @@ std::vector<Lifetime> lifetimes_in_groups(std::span<const Lifetime> one_image, s
 /// The groups in which `images` images fit into `rows` rows and the fewest weight tiles are fetched again
 /// (the tiles of the first layers, once for each group except the first). `tiles` holds the number of weight
 /// tiles of each layer. nullopt unless fewer than `limit` tiles are fetched again. Of the sizes that give a
-/// number of groups, only the smallest is tried, which nearly always takes the fewest rows.
+/// number of groups, only the smallest is tried, which nearly always takes the fewest rows. Of networks with
+/// more than about 2,000 layers and tensors, only some of the first layers are tried.
 std::optional<SubBatches> find_sub_batches(std::span<const Lifetime> one_image, std::uint32_t images,
                                            std::uint64_t rows, std::span<const std::uint32_t> tiles,
                                            std::uint64_t limit);

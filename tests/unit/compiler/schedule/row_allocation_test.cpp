@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <numeric>
 #include <random>
+#include <vector>
 
 #include "tests/support/random_runs.h"
 
@@ -63,6 +66,44 @@ TEST_CASE("No two that live at the same step share a row", "[compiler][schedule]
     // Larger lifetimes first, without another attempt, takes 1.8 % more.
     CHECK(static_cast<double>(allocated) <= 1.01 * static_cast<double>(least));
     CHECK(reused >= tests::random_share(1001));
+}
+
+TEST_CASE("Each lifetime lies at the lowest rows that are free in all its steps", "[compiler][schedule]") {
+    const std::uint32_t seed = 7;
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    std::uint32_t compared = 0;
+    for (std::uint32_t run = 0; run < tests::random_runs(300); ++run) {
+        std::vector<Lifetime> lifetimes(random() % 60 + 1);
+        const std::uint32_t most_rows = random() % 2 == 0 ? 4 : 50;
+        for (Lifetime& lifetime : lifetimes) {
+            lifetime.rows = random() % most_rows;
+            lifetime.first_step = static_cast<std::uint32_t>(random() % 40);
+            lifetime.last_step =
+                lifetime.first_step + static_cast<std::uint32_t>(random() % (random() % 3 == 0 ? 40 : 4));
+        }
+        std::vector<std::size_t> order(lifetimes.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return lifetimes[i].rows; });
+        std::vector<std::uint64_t> lowest(lifetimes.size(), 0);
+        std::uint64_t rows = 0;
+        for (auto one = order.begin(); one != order.end(); ++one) {
+            const auto is_free = [&](std::uint64_t row) {
+                return std::none_of(order.begin(), one, [&](std::size_t other) {
+                    return lifetimes[other].overlaps(lifetimes[*one]) &&
+                           lowest[other] < row + lifetimes[*one].rows &&
+                           row < lowest[other] + lifetimes[other].rows;
+                });
+            };
+            while (!is_free(lowest[*one])) ++lowest[*one];
+            rows = std::max(rows, lowest[*one] + lifetimes[*one].rows);
+        }
+        // Otherwise another order is tried.
+        if (rows > rows_at_once(lifetimes)) continue;
+        ++compared;
+        CHECK(allocate_rows(lifetimes).first_row == lowest);
+    }
+    CHECK(compared >= tests::random_share(100));
 }
 
 TEST_CASE("A chain of tensors needs the rows of the largest neighbours", "[compiler][schedule]") {
