@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -21,8 +22,26 @@ namespace {
 
 /// The most layers of which all ways to group them are compared: 52 ways for five.
 constexpr std::size_t most_compared = 5;
+/// The most layers of which each may join every group before it.
+constexpr std::size_t most_in_any_group = 16;
+/// Of more layers, each may join one of so many groups, the last that were begun, and no longer one with so
+/// many layers: the comparison of a layer then takes no longer in a larger set.
+constexpr std::size_t most_open_groups = 8;
+constexpr std::size_t most_members = 256;
 
 using Groups = std::vector<std::uint32_t>;
+/// Positions of layers in their set.
+using Members = std::vector<std::size_t>;
+
+/// The layers of each group, in order.
+std::vector<Members> members_of(const Groups& groups) {
+    std::vector<Members> members;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (groups[i] >= members.size()) members.resize(groups[i] + std::size_t{1});
+        members[groups[i]].push_back(i);
+    }
+    return members;
+}
 
 /// All ways to group `count` layers; each by itself first.
 std::vector<Groups> all_groupings(std::size_t count) {
@@ -56,29 +75,52 @@ public:
     /// Of the first layers of the set, as many as have a group; absent if a group has too many columns.
     std::optional<JoinAlternative> cost(Groups groups, std::uint32_t images, JoinBlocks blocks) {
         JoinAlternative alternative{.groups = std::move(groups)};
+        const auto cost = cost_of(members_of(alternative.groups), images, blocks);
+        if (!cost) return std::nullopt;
+        alternative.tiles = cost->tiles;
+        alternative.cycles = cost->cycles;
+        return alternative;
+    }
+
+    struct Cost {
+        std::uint64_t tiles = 0;
+        Cycle cycles = 0;
+    };
+    /// Of these groups, one after the other; absent if one has too many columns.
+    std::optional<Cost> cost_of(const std::vector<Members>& groups, std::uint32_t images, JoinBlocks blocks) {
+        Cost cost;
         std::vector<const mapping::MappedProduct*> products;
-        const auto count = *std::ranges::max_element(alternative.groups) + 1;
-        for (std::uint32_t group = 0; group < count; ++group) {
+        for (const Members& group : groups) {
+            if (channels_of(group) > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
             std::vector<std::uint32_t> members;
-            std::uint64_t channels = 0;
-            for (std::size_t i = 0; i < alternative.groups.size(); ++i) {
-                if (alternative.groups[i] != group) continue;
-                members.push_back(layers_[i]);
-                channels += network_.tensors[network_.layers[layers_[i]].output].shape.channels;
-            }
-            if (channels > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+            for (const std::size_t i : group) members.push_back(layers_[i]);
             const auto known = products_.find(members);
             const auto& of_group =
                 known != products_.end()
                     ? known->second
                     : products_.emplace(members, fastest(members, images, blocks)).first->second;
             for (const mapping::MappedProduct& product : of_group) {
-                alternative.tiles += product.tiling.tiles;
+                cost.tiles += product.tiling.tiles;
                 products.push_back(&product);
             }
         }
-        alternative.cycles = mapping::predicted_cycles(products, machine_);
-        return alternative;
+        cost.cycles = mapping::predicted_cycles(products, machine_);
+        return cost;
+    }
+
+    std::uint64_t channels_of(const Members& group) const {
+        std::uint64_t channels = 0;
+        for (const std::size_t i : group) {
+            channels += network_.tensors[network_.layers[layers_[i]].output].shape.channels;
+        }
+        return channels;
+    }
+    const isa::Geometry& geometry() const { return target_.geometry; }
+
+    /// Keeps the products of a limited number of groups: few are asked for again.
+    void forget() {
+        constexpr std::size_t most_kept = 64;
+        if (products_.size() > most_kept) products_.clear();
     }
 
 private:
@@ -127,6 +169,52 @@ std::vector<Groups> greedy_groupings(SetCosts& costs, std::size_t layers, std::u
     return {apart, built};
 }
 
+/// Groups of many layers, built layer by layer as greedy_groupings does, of the last groups.
+Groups windowed_grouping(SetCosts& costs, std::size_t layers, std::uint32_t images, JoinBlocks blocks) {
+    Groups built{0};
+    std::uint32_t first_open = 0;
+    std::vector<Members> open{{0}};
+    for (std::size_t l = 1; l < layers; ++l) {
+        std::vector<Members> with = open;
+        with.push_back({l});
+        std::size_t best = open.size();
+        std::optional<Cycle> fewest;  // predicted only where there is a choice
+        for (std::size_t group = open.size(); group-- > 0;) {
+            const bool saves =
+                saves_column_tiles(costs.channels_of(open[group]), costs.channels_of({l}), costs.geometry());
+            if (open[group].size() >= most_members || !saves) continue;
+            if (!fewest) fewest = costs.cost_of(with, images, blocks).value().cycles;
+            std::vector<Members> joined = open;
+            joined[group].push_back(l);
+            const auto cost = costs.cost_of(joined, images, blocks);
+            if (!cost || cost->cycles >= *fewest) continue;
+            fewest = cost->cycles;
+            best = group;
+        }
+        costs.forget();
+        built.push_back(first_open + static_cast<std::uint32_t>(best));
+        if (best < open.size()) {
+            open[best].push_back(l);
+            continue;
+        }
+        open = std::move(with);
+        if (open.size() <= most_open_groups) continue;
+        open.erase(open.begin());
+        ++first_open;
+    }
+    return built;
+}
+
+/// The groupings that are compared.
+std::vector<Groups> tried_groupings(SetCosts& costs, std::size_t layers, std::uint32_t images,
+                                    JoinBlocks blocks) {
+    if (layers <= most_compared) return all_groupings(layers);
+    if (layers <= most_in_any_group) return greedy_groupings(costs, layers, images, blocks);
+    Groups apart(layers);
+    std::iota(apart.begin(), apart.end(), 0U);
+    return {std::move(apart), windowed_grouping(costs, layers, images, blocks)};
+}
+
 /// Whether the rows that the groups add keep a batch out of the unified buffer that fits without them.
 bool is_too_large(const mapping::Network& network, const Target& apart, const Target& joined,
                   std::uint32_t images) {
@@ -159,10 +247,7 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
         SiblingAlternatives compared{.layers = layers, .alternatives = {}, .chosen = 0};
         const bool spilled = !plans.empty() && plans[layers.front()].spilled;
         SetCosts costs(network, target, machine, parts, layers, spilled);
-        const auto groupings = layers.size() <= most_compared
-                                   ? all_groupings(layers.size())
-                                   : greedy_groupings(costs, layers.size(), images, blocks);
-        for (const Groups& grouping : groupings) {
+        for (const Groups& grouping : tried_groupings(costs, layers.size(), images, blocks)) {
             auto cost = costs.cost(grouping, images, blocks);
             if (cost) compared.alternatives.push_back(*std::move(cost));
         }
@@ -186,10 +271,8 @@ std::vector<std::uint32_t> chosen_joins(const std::vector<SiblingAlternatives>& 
     std::vector<std::uint32_t> joins;
     for (std::uint32_t l = 0; l < layer_count; ++l) joins.push_back(l);
     for (const SiblingAlternatives& set : sets) {
-        const Groups& groups = set.alternatives[set.chosen].groups;
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-            const auto first = std::ranges::find(groups, groups[i]) - groups.begin();
-            joins[set.layers[i]] = set.layers[static_cast<std::size_t>(first)];
+        for (const Members& group : members_of(set.alternatives[set.chosen].groups)) {
+            for (const std::size_t i : group) joins[set.layers[i]] = set.layers[group.front()];
         }
     }
     return joins;

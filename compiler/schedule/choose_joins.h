@@ -35,7 +35,8 @@ enum class JoinBlocks : bool { Single, Best };
 /// For each set of layers that read the same rows, the ways to compute some of them together. Chosen is the
 /// one with the fewest predicted cycles, of equals the first. Of more than five layers, groups are built
 /// layer by layer: each joins the group, or begins one, with which all layers up to it take the fewest
-/// cycles.
+/// cycles. Of more than 16, a layer joins only one of the last 8 groups, with which it takes fewer column
+/// tiles, so that the time of the comparison grows with the number of layers.
 ///
 /// Results of joined layers live from the first one's step on. If the rows of one image grow by that and a
 /// batch then fits the unified buffer no more, all layers stay apart.

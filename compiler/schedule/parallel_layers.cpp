@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "compiler/schedule/array_weights.h"
 #include "hw/base/arithmetic.h"
@@ -22,6 +25,68 @@ bool read_alike(const mapping::MatrixProduct& a, const mapping::MatrixProduct& b
     return a.window == b.window && array_weights(a, target) == array_weights(b, target);
 }
 
+/// A convolution with the number of filters of itself and all convolutions joined to it.
+struct Group {
+    std::uint32_t first = 0;
+    std::uint64_t filters = 0;
+};
+
+/// Groups whose last column tile has free columns, by the columns that it takes: only these save a column
+/// tile with others.
+class OpenGroups {
+public:
+    explicit OpenGroups(std::uint32_t columns) : columns_(columns) {}
+
+    void add(std::size_t group, std::uint64_t filters) {
+        if (filters % columns_ > 0) by_taken_[filters % columns_].insert(group);
+    }
+    void remove(std::size_t group, std::uint64_t filters) {
+        const auto taken = by_taken_.find(filters % columns_);
+        if (taken == by_taken_.end()) return;
+        taken->second.erase(group);
+        if (taken->second.empty()) by_taken_.erase(taken);
+    }
+    /// The first group whose free columns take the rest of so many filters; absent if there is none.
+    std::optional<std::size_t> first(std::uint64_t filters) const {
+        std::optional<std::size_t> first;
+        const std::uint64_t rest = filters % columns_;
+        if (rest == 0) return first;
+        for (const auto& [taken, groups] : by_taken_) {
+            if (taken + rest > columns_) break;
+            first = std::min(first.value_or(*groups.begin()), *groups.begin());
+        }
+        return first;
+    }
+
+private:
+    std::uint64_t columns_;
+    std::map<std::uint64_t, std::set<std::size_t>> by_taken_;
+};
+
+/// Joins the convolutions of a set that take fewer column tiles together.
+void join_convolutions(const mapping::Network& network, const Target& target,
+                       const std::vector<std::uint32_t>& siblings, std::vector<std::uint32_t>& joined_to) {
+    std::vector<Group> groups;
+    OpenGroups open(target.geometry.columns);
+    for (const std::uint32_t l : siblings) {
+        if (block_of(target.mapping, l).pixels() > 1) continue;
+        const std::uint64_t filters = network.tensors[network.layers[l].output].shape.channels;
+        const auto joined = open.first(filters);
+        if (!joined || !saves_column_tiles(groups[*joined].filters, filters, target.geometry)) {
+            open.add(groups.size(), filters);
+            groups.push_back({.first = l, .filters = filters});
+            continue;
+        }
+        Group& group = groups[*joined];
+        open.remove(*joined, group.filters);
+        joined_to[l] = group.first;
+        group.filters += filters;
+        open.add(*joined, group.filters);
+    }
+}
+
+}  // namespace
+
 bool saves_column_tiles(std::uint64_t filters, std::uint64_t more, const isa::Geometry& geometry) {
     if (filters + more > std::numeric_limits<std::uint32_t>::max()) return false;
     const auto column_tiles = [&](std::uint64_t count) {
@@ -29,33 +94,6 @@ bool saves_column_tiles(std::uint64_t filters, std::uint64_t more, const isa::Ge
     };
     return column_tiles(filters + more) < column_tiles(filters) + column_tiles(more);
 }
-
-/// A convolution with the number of filters of itself and all convolutions joined to it.
-struct Group {
-    std::uint32_t first = 0;
-    std::uint64_t filters = 0;
-};
-
-/// Joins the convolutions of a set that take fewer column tiles together.
-void join_convolutions(const mapping::Network& network, const Target& target,
-                       const std::vector<std::uint32_t>& siblings, std::vector<std::uint32_t>& joined_to) {
-    std::vector<Group> groups;
-    for (const std::uint32_t l : siblings) {
-        if (block_of(target.mapping, l).pixels() > 1) continue;
-        const std::uint64_t filters = network.tensors[network.layers[l].output].shape.channels;
-        const auto joined = std::ranges::find_if(groups, [&](const Group& group) {
-            return saves_column_tiles(group.filters, filters, target.geometry);
-        });
-        if (joined == groups.end()) {
-            groups.push_back({.first = l, .filters = filters});
-        } else {
-            joined_to[l] = joined->first;
-            joined->filters += filters;
-        }
-    }
-}
-
-}  // namespace
 
 std::vector<std::vector<std::uint32_t>> sibling_layers(const mapping::Network& network,
                                                        const Target& target) {

@@ -5,8 +5,10 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
+#include "hw/machine/machine_config.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
@@ -196,6 +198,37 @@ TEST_CASE("A mapping joins dense layers, each with its columns and its segments"
                                {.layer = 2, .first_column = 3, .first_channel = 0, .channels = 1}});
     CHECK(plans[0].segments[1] ==
           std::vector<Segment>{{.layer = 2, .first_column = 0, .first_channel = 1, .channels = 1}});
+}
+
+TEST_CASE("Of many layers that read the same rows, each joins one of the last groups",
+          "[compiler][schedule][parallel]") {
+    // 16, 17 and 40 layers: the last way to compare, and the one for larger sets.
+    for (const std::uint32_t layers : {16U, 17U, 40U}) {
+        INFO(layers << " layers");
+        ParallelBuilder builder;
+        for (std::uint32_t l = 0; l < layers; ++l) builder.dense(0, 16);
+        machine::MachineConfig machine;
+        Target joined = target(machine.matrix_unit.columns);
+        joined.geometry.rows = machine.matrix_unit.rows;
+        joined.unified_buffer_rows = machine.unified_buffer.rows;
+        joined.weight_memory_bytes = machine.weight_memory.bytes;
+        const auto sets = compare_joins(builder.network(), joined, machine, {}, JoinBlocks::Single);
+        REQUIRE(sets.size() == 1);
+        const std::uint32_t fill = machine.matrix_unit.columns / 16;
+        const JoinAlternative& chosen = sets.front().alternatives[sets.front().chosen];
+        CHECK(chosen.tiles == (layers + fill - 1) / fill);
+        for (std::uint32_t l = 0; l < layers; ++l) CHECK(chosen.groups[l] == l / fill);
+    }
+    // Full tiles are never shared.
+    ParallelBuilder full;
+    machine::MachineConfig machine;
+    for (int l = 0; l < 40; ++l) full.dense(0, machine.matrix_unit.columns);
+    Target apart = target(machine.matrix_unit.columns);
+    apart.geometry.rows = machine.matrix_unit.rows;
+    apart.unified_buffer_rows = machine.unified_buffer.rows;
+    apart.weight_memory_bytes = machine.weight_memory.bytes;
+    const auto sets = compare_joins(full.network(), apart, machine, {}, JoinBlocks::Single);
+    CHECK(chosen_joins(sets, 40) == group_parallel_layers(full.network(), apart));
 }
 
 TEST_CASE("The last channels of a convolution may have blocks of their own", "[compiler][schedule]") {
