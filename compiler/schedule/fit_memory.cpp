@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/cost.h"
@@ -32,6 +35,9 @@ using Kind = StripStep::Kind;
 
 /// Layers of a run, at most: longer runs compute ever more lines again.
 constexpr std::uint32_t longest_run = 24;
+/// Networks with more layers are divided in a few attempts: many tensors are spilled in each, and none is
+/// brought back. Where a layer fits whole, it is a run by itself.
+constexpr std::size_t most_layers_compared = 1024;
 
 /// The cycles of a layer for one image.
 struct LayerCycles {
@@ -116,13 +122,14 @@ public:
     std::vector<LayerRun> choose(std::uint64_t rows, std::uint64_t constant_rows) {
         rows_ = rows;
         std::optional<double> cycles = divide();
-        while (!cycles) {
-            const std::optional<TensorId> victim = cheapest_victim();
-            if (!victim) reject(constant_rows);
-            set_spilled(*victim, true);
+        for (std::size_t count = 1; !cycles; count *= is_large_ ? 2 : 1) {
+            const std::vector<TensorId> victims = cheapest_victims(count);
+            if (victims.empty()) reject(constant_rows);
+            for (const TensorId victim : victims) spilled_[victim] = true;
+            update(victims);
             cycles = divide();
         }
-        for (TensorId id = 0; id < spilled_.size(); ++id) {
+        for (TensorId id = 0; id < spilled_.size() && !is_large_; ++id) {
             if (!spilled_[id]) continue;
             set_spilled(id, false);
             const std::optional<double> without = divide();
@@ -135,8 +142,9 @@ public:
         divide();
         std::vector<LayerRun> runs;
         for (std::uint32_t end = layer_count(); end > 0; end = best_[end].run.first) {
-            runs.insert(runs.begin(), best_[end].run);
+            runs.push_back(best_[end].run);
         }
+        std::ranges::reverse(runs);
         return runs;
     }
 
@@ -157,17 +165,23 @@ private:
 
     void set_spilled(TensorId id, bool spilled) {
         spilled_[id] = spilled;
+        update({&id, 1});
+    }
+
+    /// Takes note of tensors whose place has changed.
+    void update(std::span<const TensorId> changed) {
         homes_ = homes_of(uses_, spilled_);
         find_residents();
-        // Runs that neither make nor read the tensor stay as they are.
-        std::erase_if(tried_, [&](const auto& tried) {
-            const LayerRun& run = tried.first;
-            const auto is_inside = [&](std::uint32_t number) {
-                return number >= run.first && number < run.end;
-            };
+        // Runs that neither make nor read such a tensor stay as they are.
+        std::vector<std::uint32_t> touched(layer_count() + std::size_t{1}, 0);  // layers before each that do
+        for (const TensorId id : changed) {
             const TensorUses::Use& use = uses_.uses[id];
-            return (use.maker && is_inside(*use.maker)) || std::ranges::any_of(use.readers, is_inside);
-        });
+            if (use.maker) touched[*use.maker + std::size_t{1}] = 1;
+            for (const std::uint32_t reader : use.readers) touched[reader + std::size_t{1}] = 1;
+        }
+        std::partial_sum(touched.begin(), touched.end(), touched.begin());
+        std::erase_if(
+            tried_, [&](const auto& tried) { return touched[tried.first.end] > touched[tried.first.first]; });
     }
 
     /// The fewest cycles of all layers; absent if there is no division that fits.
@@ -187,7 +201,7 @@ private:
                 needs_strips = needs_strips || !layer_fits[end - 1];
                 takes_strips = takes_strips && can_be_cut(uses_, end - 1);
                 const LayerRun whole{.first = first, .end = end};
-                if (fits_whole(whole)) consider(whole);
+                if ((!is_large_ || end == first + 1) && fits_whole(whole)) consider(whole);
                 if (mapping::runs_on_host(layer(first))) break;
                 if (!needs_strips || !takes_strips) continue;
                 if (const auto run = in_fewest_strips(first, end)) consider(*run);
@@ -249,13 +263,13 @@ private:
     /// that are there during these layers only.
     std::uint64_t rows_of_residents(std::uint32_t first, std::uint32_t end, bool with_inside) const {
         std::uint64_t rows = 0;
-        std::vector<TensorId> counted;
+        std::vector<bool> counted(network_.tensors.size(), false);
         for (const Resident& resident : residents_) {
             const bool is_there = resident.first < end && resident.last >= first;
             const bool is_inside = resident.first >= first && resident.last < end;
             if (!is_there || (is_inside && !with_inside)) continue;
-            if (std::ranges::count(counted, resident.with_rows) > 0) continue;
-            counted.push_back(resident.with_rows);
+            if (counted[resident.with_rows]) continue;
+            counted[resident.with_rows] = true;
             rows += uses_.uses[resident.with_rows].rows;
         }
         return rows;
@@ -268,10 +282,25 @@ private:
             residents_.push_back(
                 {.with_rows = uses_.with_rows(id), .first = uses_.first_layer(id), .last = last_layers_[id]});
         }
-        rows_on_chip_.clear();
-        for (std::uint32_t l = 0; l < layer_count(); ++l) {
-            rows_on_chip_.push_back(rows_of_residents(l, l + 1, true));
+        // Rows that several tensors have together count once. The sums are first those of the changes from
+        // one layer to the next.
+        std::vector<Resident> sorted = residents_;
+        std::ranges::sort(sorted, {},
+                          [](const Resident& each) { return std::pair(each.with_rows, each.first); });
+        rows_on_chip_.assign(layer_count() + std::size_t{1}, 0);
+        for (auto next = sorted.begin(); next != sorted.end();) {
+            Resident together = *next;
+            for (++next; next != sorted.end() && next->with_rows == together.with_rows &&
+                         next->first <= together.last + 1;
+                 ++next) {
+                together.last = std::max(together.last, next->last);
+            }
+            const std::uint64_t rows = uses_.uses[together.with_rows].rows;
+            rows_on_chip_[together.first] += rows;
+            rows_on_chip_[together.last + std::size_t{1}] -= rows;
         }
+        std::partial_sum(rows_on_chip_.begin(), rows_on_chip_.end(), rows_on_chip_.begin());
+        rows_on_chip_.pop_back();
     }
 
     /// Whether the tensor is a slice of one on the chip.
@@ -345,12 +374,11 @@ private:
         return reached;
     }
 
-    /// Of the tensors on the chip during the layer that does not fit, the one whose transfers take the fewest
-    /// cycles for each row and each layer until it is needed again.
-    std::optional<TensorId> cheapest_victim() const {
+    /// Of the tensors on the chip during the layer that does not fit, those whose transfers take the fewest
+    /// cycles for each row and each layer until it is needed again: at most `count`, the cheapest first.
+    std::vector<TensorId> cheapest_victims(std::size_t count) const {
         const std::uint32_t at = first_that_does_not_fit();
-        std::optional<TensorId> victim;
-        double least = std::numeric_limits<double>::infinity();
+        std::vector<std::pair<double, TensorId>> victims;
         for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
             const TensorUses::Use& use = uses_.uses[id];
             if (!homes_.on_chip[id] || use.rows == 0 || use.readers.empty()) continue;
@@ -362,13 +390,13 @@ private:
             const auto cycles =
                 static_cast<double>(timing::host_write_cycles(bytes, machine_) +
                                     use.readers.size() * timing::host_read_cycles(bytes, machine_));
-            const double cost = cycles / (static_cast<double>(use.rows) * (distance + 1));
-            if (cost < least) {
-                least = cost;
-                victim = id;
-            }
+            victims.emplace_back(cycles / (static_cast<double>(use.rows) * (distance + 1)), id);
         }
-        return victim;
+        const auto end = victims.begin() + static_cast<std::ptrdiff_t>(std::min(count, victims.size()));
+        std::ranges::partial_sort(victims, end);
+        std::vector<TensorId> cheapest;
+        for (auto victim = victims.begin(); victim != end; ++victim) cheapest.push_back(victim->second);
+        return cheapest;
     }
 
     [[noreturn]] void reject(std::uint64_t constant_rows) {
@@ -389,6 +417,7 @@ private:
     const mapping::Network& network_;
     const machine::MachineConfig& machine_;
     const std::vector<LayerCycles> cycles_;
+    const bool is_large_ = network_.layers.size() > most_layers_compared;
     const std::vector<std::uint32_t> last_layers_ = [this] {
         std::vector<std::uint32_t> last;
         for (TensorId id = 0; id < network_.tensors.size(); ++id) last.push_back(uses_.last_layer(id));
