@@ -5,7 +5,10 @@
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -129,12 +132,13 @@ std::vector<std::size_t> element_order(const ir::Shape& shape, const Axes& axes)
 class Mover {
 public:
     explicit Mover(ir::Graph graph) : old_(std::move(graph)), views_(old_.values.size()) {
+        const ir::BorderValues border(old_);
         new_.name = old_.name;
         new_.has_weights = old_.has_weights;
         for (ValueId id = 0; id < old_.values.size(); ++id) {
-            if (!old_.values[id].constant && !ir::is_input(old_, id)) continue;
+            if (!old_.values[id].constant && !border.is_input(id)) continue;
             set(id, add(old_.values[id]));
-            if (ir::is_input(old_, id)) new_.inputs.push_back(views_[id].base);
+            if (border.is_input(id)) new_.inputs.push_back(views_[id].base);
         }
     }
 
@@ -424,69 +428,127 @@ std::optional<Axes> transposed_by_all(const ir::Graph& graph, const std::vector<
     return axes;
 }
 
-/// Moves a transposition that all readers of a node's result are before the node, so that it may reach an
-/// input. Returns whether there was one.
-bool raise_one(ir::Graph& graph) {
-    const auto readers = ir::readers(graph);
-    for (std::size_t position = 0; position < graph.nodes.size(); ++position) {
-        const ir::NodeView view(graph, graph.nodes[position]);
-        if (view.node().outputs.size() != 1 || view.node().is("transpose")) continue;
+/// Moves transpositions that all readers of a node's result are before the node, so that they may reach an
+/// input: from the last node on, because what has been moved may go on.
+class Raiser {
+public:
+    explicit Raiser(ir::Graph& graph)
+        : graph_(graph),
+          count_(graph.nodes.size()),
+          readers_(ir::readers(graph)),
+          is_output_(graph.values.size(), false),
+          before_(count_),
+          removed_(count_, false) {
+        for (const ValueId output : graph.outputs) is_output_[output] = true;
+    }
+
+    void raise_all() {
+        bool has_raised = false;
+        for (std::size_t position = count_; position-- > 0;) {
+            while (raise(position)) has_raised = true;
+        }
+        if (!has_raised) return;
+        std::vector<ir::Node> nodes;
+        const auto keep = [&](std::size_t id) {
+            if (!removed_[id]) nodes.push_back(std::move(graph_.nodes[id]));
+        };
+        for (std::size_t position = 0; position < count_; ++position) {
+            std::ranges::for_each(before_[position], keep);
+            keep(position);
+        }
+        graph_.nodes = std::move(nodes);
+        ir::remove_unread(graph_);
+    }
+
+private:
+    bool raise(std::size_t position) {
+        const ir::NodeView view(graph_, graph_.nodes[position]);
+        if (removed_[position] || view.node().outputs.size() != 1 || view.node().is("transpose"))
+            return false;
         const ValueId result = view.node().output();
-        const auto axes = transposed_by_all(graph, readers[result]);
-        if (!axes || ir::is_output(graph, result) || view.data_inputs() != 1 || view.input().constant ||
+        const auto axes = transposed_by_all(graph_, readers_[result]);
+        if (!axes || is_output_[result] || view.data_inputs() != 1 || view.input().constant ||
             view.input().shape.rank() != axes->size()) {
-            continue;
+            return false;
         }
         const auto permuted = operators::operator_of(view.node()).permuted(view, *axes);
-        if (!permuted || permuted->result_axes != *axes || has_scale_axis(graph, result) ||
-            has_scale_axis(graph, view.node().inputs.front())) {
-            continue;
+        if (!permuted || permuted->result_axes != *axes || has_scale_axis(graph_, result) ||
+            has_scale_axis(graph_, view.node().inputs.front())) {
+            return false;
         }
         const bool is_wider =
             permuted->broadcasts_constants && std::ranges::any_of(view.node().inputs, [&](ValueId input) {
-                return graph.values[input].shape.rank() > axes->size();
+                return graph_.values[input].shape.rank() > axes->size();
             });
         const auto makes_output = [&](ir::NodeId reader) {
-            return ir::is_output(graph, graph.nodes[reader].output());
+            return is_output_[graph_.nodes[reader].output()];
         };
-        if (is_wider || (readers[result].size() > 1 && std::ranges::any_of(readers[result], makes_output))) {
-            continue;
+        if (is_wider ||
+            (readers_[result].size() > 1 && std::ranges::any_of(readers_[result], makes_output))) {
+            return false;
         }
 
         ir::Node node = view.node();
         node.attributes = permuted->attributes;
-        ir::Node transpose = graph.nodes[readers[result].front()];
+        ir::Node transpose = graph_.nodes[readers_[result].front()];
         for (ValueId& input : node.inputs) {
-            const ir::Value& value = graph.values[input];
+            const ir::Value& value = graph_.values[input];
             if (value.constant) {
                 if (value.shape.elements() == 1 || !permuted->broadcasts_constants) continue;
-                graph.values.push_back(permuted_constant(widened(value, axes->size()), *axes));
-            } else {
-                transpose.inputs = {input};
-                graph.values.push_back(permuted_value(value, *axes));
-                transpose.outputs = {static_cast<ValueId>(graph.values.size() - 1)};
+                input = add(permuted_constant(widened(value, axes->size()), *axes));
+                continue;
             }
-            input = static_cast<ValueId>(graph.values.size() - 1);
+            transpose.inputs = {input};
+            ir::Value moved = permuted_value(value, *axes);
+            const auto id = static_cast<ir::NodeId>(graph_.nodes.size());
+            std::ranges::replace(readers_[input], static_cast<ir::NodeId>(position), id);
+            input = add(std::move(moved));
+            readers_[input] = {static_cast<ir::NodeId>(position)};
+            transpose.outputs = {input};
         }
-        // Its readers now read the result itself, which takes the place of what they were.
-        const std::vector<ir::NodeId>& gone = readers[result];
-        graph.values[result].shape = permuted_shape(graph.values[result].shape, *axes);
-        graph.values[result].before = graph.values[graph.nodes[gone.front()].output()].before;
-        for (const ir::NodeId reader : gone) {
-            const ir::Value& moved = graph.values[graph.nodes[reader].output()];
-            if (ir::is_output(graph, graph.nodes[reader].output())) {
-                graph.values[result].name = moved.name;
-                graph.values[result].file_axes = moved.file_axes;
-            }
-            ir::replace_value(graph, graph.nodes[reader].output(), result);
-        }
-        graph.nodes[position] = std::move(node);
-        graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(position), std::move(transpose));
-        ir::remove_unread(graph);
+        read_directly(result, *axes);
+        graph_.nodes[position] = std::move(node);
+        before_[position].push_back(graph_.nodes.size());
+        graph_.nodes.push_back(std::move(transpose));
+        removed_.push_back(false);
         return true;
     }
-    return false;
-}
+
+    ValueId add(ir::Value value) {
+        graph_.values.push_back(std::move(value));
+        readers_.emplace_back();
+        is_output_.push_back(false);
+        return static_cast<ValueId>(graph_.values.size() - 1);
+    }
+
+    /// Removes the transpositions of a result, which now has their axes itself and takes the place of what they
+    /// were.
+    void read_directly(ValueId result, const Axes& axes) {
+        const std::vector<ir::NodeId> all = std::exchange(readers_[result], {});
+        graph_.values[result].shape = permuted_shape(graph_.values[result].shape, axes);
+        graph_.values[result].before = graph_.values[graph_.nodes[all.front()].output()].before;
+        for (const ir::NodeId gone : all) {
+            const ValueId moved = graph_.nodes[gone].output();
+            removed_[gone] = true;
+            for (const ir::NodeId reader : readers_[moved]) {
+                std::ranges::replace(graph_.nodes[reader].inputs, moved, result);
+                readers_[result].push_back(reader);
+            }
+            if (!is_output_[moved]) continue;
+            graph_.values[result].name = graph_.values[moved].name;
+            graph_.values[result].file_axes = graph_.values[moved].file_axes;
+            std::ranges::replace(graph_.outputs, moved, result);
+            is_output_[result] = true;
+        }
+    }
+
+    ir::Graph& graph_;
+    const std::size_t count_;  ///< of nodes before the pass; those that are added lie behind them for now
+    std::vector<std::vector<ir::NodeId>> readers_;  ///< by value
+    std::vector<bool> is_output_;                   ///< by value
+    std::vector<std::vector<std::size_t>> before_;  ///< by node: those that are added before it
+    std::vector<bool> removed_;                     ///< by node
+};
 
 /// Lets inputs that are only read transposed have that order themselves.
 void absorb_into_inputs(ir::Graph& graph) {
@@ -521,8 +583,7 @@ ir::Graph move_transposes(ir::Graph graph) {
         return graph;
     }
     graph = Mover(std::move(graph)).move();
-    while (raise_one(graph)) {
-    }
+    Raiser(graph).raise_all();
     absorb_into_inputs(graph);
     return graph;
 }
