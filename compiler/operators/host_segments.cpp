@@ -1,10 +1,14 @@
 #include "compiler/operators/host_segments.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -44,8 +48,8 @@ public:
     explicit Sets(std::size_t count) : parent_(count) {
         std::iota(parent_.begin(), parent_.end(), NodeId{0});
     }
-    NodeId root(NodeId node) const {
-        while (parent_[node] != node) node = parent_[node];
+    NodeId root(NodeId node) {
+        while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
         return node;
     }
     void unite(NodeId a, NodeId b) { parent_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
@@ -69,7 +73,8 @@ bool runs_on_chip(const Graph& graph, const Node& node) {
 HostPlan find_host_segments(const Graph& graph) {
     HostPlan plan{.segments = {}, .at_end = nodes_at_end(graph), .on_chip = {}};
     const auto producers = ir::producers(graph);
-    const auto is_at_end = [&](NodeId id) { return std::ranges::count(plan.at_end, id) > 0; };
+    std::vector<bool> is_at_end(graph.nodes.size(), false);
+    for (const NodeId id : plan.at_end) is_at_end[id] = true;
     for (const Node& node : graph.nodes) plan.on_chip.push_back(runs_on_chip(graph, node));
     // The number of changes from host to chip on the way to each node: nodes of the host with the same number
     // have no node of the chip between them.
@@ -82,7 +87,7 @@ HostPlan find_host_segments(const Graph& graph) {
             const bool returns = plan.on_chip[id] && !plan.on_chip[from];
             changes[id] = std::max(changes[id], changes[from] + (returns ? 1U : 0U));
         }
-        if (plan.on_chip[id] || is_at_end(id)) continue;
+        if (plan.on_chip[id] || is_at_end[id]) continue;
         for (const ValueId input : graph.nodes[id].inputs) {
             if (!producers[input] || plan.on_chip[*producers[input]]) continue;
             if (changes[*producers[input]] == changes[id]) sets.unite(*producers[input], id);
@@ -90,51 +95,94 @@ HostPlan find_host_segments(const Graph& graph) {
     }
     std::map<NodeId, HostNodes> segments;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-        if (!plan.on_chip[id] && !is_at_end(id)) segments[sets.root(id)].push_back(id);
+        if (!plan.on_chip[id] && !is_at_end[id]) segments[sets.root(id)].push_back(id);
     }
     for (auto& [first, nodes] : segments) plan.segments.push_back(std::move(nodes));
     return plan;
 }
 
-SegmentGraph segment_graph(const Graph& graph, const HostNodes& nodes) {
-    SegmentGraph segment;
-    segment.graph.name = graph.nodes[nodes.front()].name;
-    segment.graph.has_weights = graph.has_weights;
-    std::vector<std::optional<ValueId>> place(graph.values.size());
-    std::vector<bool> is_inside(graph.nodes.size(), false);
-    for (const NodeId id : nodes) is_inside[id] = true;
-    const auto add = [&](ValueId id) {
-        place[id] = static_cast<ValueId>(segment.graph.values.size());
-        segment.graph.values.push_back(graph.values[id]);
-        return *place[id];
-    };
-    const auto producers = ir::producers(graph);
-    const auto readers = ir::readers(graph);
-    for (const NodeId id : nodes) {
-        for (const ValueId input : graph.nodes[id].inputs) {
-            if (place[input] || (producers[input] && is_inside[*producers[input]])) continue;
-            const ValueId added = add(input);
-            if (graph.values[input].constant) continue;
-            segment.graph.inputs.push_back(added);
-            segment.inputs.push_back(input);
+namespace {
+
+/// Cuts segments out of a graph.
+class SegmentCutter {
+public:
+    explicit SegmentCutter(const Graph& graph)
+        : graph_(graph),
+          border_(graph),
+          producers_(ir::producers(graph)),
+          readers_(ir::readers(graph)),
+          segment_of_(graph.nodes.size(), 0),
+          place_(graph.values.size()) {}
+
+    SegmentGraph cut(const HostNodes& nodes) {
+        ++number_;
+        for (const NodeId id : nodes) segment_of_[id] = number_;
+        SegmentGraph segment;
+        segment.graph.name = graph_.nodes[nodes.front()].name;
+        segment.graph.has_weights = graph_.has_weights;
+        for (const NodeId id : nodes) {
+            for (const ValueId input : graph_.nodes[id].inputs) {
+                if (place_of(input) || (producers_[input] && is_inside(*producers_[input]))) continue;
+                const ValueId added = add(input, segment.graph);
+                if (graph_.values[input].constant) continue;
+                segment.graph.inputs.push_back(added);
+                segment.inputs.push_back(input);
+            }
         }
+        for (const NodeId id : nodes) add_node(graph_.nodes[id], segment);
+        return segment;
     }
-    for (const NodeId id : nodes) {
-        Node node = graph.nodes[id];
+
+private:
+    /// A value of the segment.
+    struct Place {
+        std::size_t segment = 0;
+        ValueId value = 0;
+    };
+
+    bool is_inside(NodeId node) const { return segment_of_[node] == number_; }
+    std::optional<ValueId> place_of(ValueId id) const {
+        return place_[id].segment == number_ ? std::optional(place_[id].value) : std::nullopt;
+    }
+    ValueId add(ValueId id, Graph& to) {
+        place_[id] = {.segment = number_, .value = static_cast<ValueId>(to.values.size())};
+        to.values.push_back(graph_.values[id]);
+        return place_[id].value;
+    }
+
+    void add_node(Node node, SegmentGraph& segment) {
         for (ValueId& output : node.outputs) {
             const bool is_read =
-                ir::is_output(graph, output) ||
-                std::ranges::any_of(readers[output], [&](NodeId by) { return !is_inside[by]; });
+                border_.is_output(output) ||
+                std::ranges::any_of(readers_[output], [&](NodeId by) { return !is_inside(by); });
             const ValueId whole = output;
-            output = add(whole);
+            output = add(whole, segment.graph);
             if (!is_read) continue;
             segment.graph.outputs.push_back(output);
             segment.outputs.push_back(whole);
         }
-        for (ValueId& input : node.inputs) input = *place[input];
+        for (ValueId& input : node.inputs) input = place_of(input).value();
         segment.graph.nodes.push_back(std::move(node));
     }
-    return segment;
+
+    const Graph& graph_;
+    const ir::BorderValues border_;
+    const std::vector<std::optional<NodeId>> producers_;
+    const std::vector<std::vector<NodeId>> readers_;
+    std::size_t number_ = 0;               ///< of the segment that is cut, counted from 1
+    std::vector<std::size_t> segment_of_;  ///< by node: the last that has it
+    std::vector<Place> place_;             ///< by value: in the last segment that has it
+};
+
+}  // namespace
+
+std::vector<SegmentGraph> segment_graphs(const Graph& graph, const std::vector<HostNodes>& segments) {
+    std::vector<SegmentGraph> graphs;
+    if (segments.empty()) return graphs;
+    graphs.reserve(segments.size());
+    SegmentCutter cutter(graph);
+    for (const HostNodes& nodes : segments) graphs.push_back(cutter.cut(nodes));
+    return graphs;
 }
 
 SegmentCost segment_cost(const Graph& segment) {

@@ -27,7 +27,8 @@ struct SegmentGraph {
     std::vector<ir::ValueId> inputs;   ///< values of the whole graph, in the order of graph.inputs
     std::vector<ir::ValueId> outputs;  ///< in the order of graph.outputs
 };
-SegmentGraph segment_graph(const ir::Graph& graph, const HostNodes& nodes);
+/// Of each of these segments.
+std::vector<SegmentGraph> segment_graphs(const ir::Graph& graph, const std::vector<HostNodes>& segments);
 
 /// The work of a segment for one inference; for its time.
 struct SegmentCost {

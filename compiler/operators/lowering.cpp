@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -29,6 +35,7 @@ ir::FeatureMap shape_on_chip(const ir::Shape& shape) {
 Lowering::Lowering(const ir::Graph& graph)
     : graph_(graph),
       plan_(find_host_segments(graph)),
+      border_(graph),
       readers_(ir::readers(graph)),
       tensors_(graph.values.size()) {
     network_.name = graph.name;
@@ -36,7 +43,7 @@ Lowering::Lowering(const ir::Graph& graph)
 }
 
 const Node* Lowering::lookup_after(ValueId id) const {
-    if (readers_[id].size() != 1 || ir::is_output(graph_, id)) return nullptr;
+    if (readers_[id].size() != 1 || border_.is_output(id)) return nullptr;
     const Node& reader = graph_.nodes[readers_[id][0]];
     return reader.is("lookup") ? &reader : nullptr;
 }
@@ -68,7 +75,7 @@ TensorId Lowering::add_tensor(ValueId id) {
                                 .scale = encoding.scale,
                                 .zero_point = encoding.zero_point,
                                 .type = encoding.type});
-    tensors_[id] = tensor;
+    share_tensor(id, tensor);
     return tensor;
 }
 
@@ -107,27 +114,26 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
         added.zero_point = value.quantization->zero_points.front();
     }
     network_.tensors.push_back(std::move(added));
-    tensors_[id] = tensor;
+    share_tensor(id, tensor);
     return tensor;
 }
 
-void Lowering::add_segment(const HostNodes& nodes) {
-    const SegmentGraph segment = segment_graph(graph_, nodes);
+void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) {
     const SegmentCost cost = segment_cost(segment.graph);
     mapping::HostSegment work{.layers = {},
                               .graph = ir::to_text(segment.graph),
                               .operations = cost.operations,
                               .bytes = cost.bytes,
                               .constant_bytes = cost.constant_bytes};
+    std::map<std::string_view, std::size_t> places;  // in work.layers, by name
     for (const ir::NodeId id : nodes) {
         const Node& node = graph_.nodes[id];
-        const auto found = std::ranges::find(work.layers, node.name);
-        const auto place = static_cast<std::size_t>(found - work.layers.begin());
-        if (found == work.layers.end()) {
+        const auto [found, is_new] = places.try_emplace(node.name, work.layers.size());
+        if (is_new) {
             work.layers.push_back(node.name);
             work.macs.push_back(0);
         }
-        work.macs[place] += operator_of(node).macs({graph_, node});
+        work.macs[found->second] += operator_of(node).macs({graph_, node});
     }
     if (std::ranges::count(work.macs, 0U) == std::ssize(work.macs)) work.macs.clear();
     std::string name = work.layers.front();
@@ -142,13 +148,15 @@ mapping::Network Lowering::finish() && {
     network_.inputs.clear();
     network_.outputs.clear();
     for (const ValueId input : graph_.inputs) network_.inputs.push_back(tensor_of(input));
+    std::vector<bool> is_output(network_.tensors.size(), false);
     for (const ValueId output : graph_.outputs) {
         const TensorId tensor = tensor_of(output);
-        if (std::ranges::count(network_.outputs, tensor) > 0) {
+        if (is_output[tensor]) {
             throw ModelError(
                 fmt::format("{}: output {} has the elements of an output before it; give one of them",
                             graph_.name, ir::quoted(graph_.values[output].name)));
         }
+        is_output[tensor] = true;
         network_.outputs.push_back(tensor);
     }
     return std::move(network_);
@@ -174,50 +182,116 @@ bool is_quantized(const ir::Graph& graph) {
 
 namespace {
 
-/// Whether the chip can begin with the node, or the host: all that it reads has been computed.
-bool is_ready(const ir::Graph& graph, const Lowering& lowering, std::span<const ValueId> reads) {
-    return std::ranges::all_of(
-        reads, [&](ValueId id) { return graph.values[id].constant.has_value() || lowering.has_tensor(id); });
-}
+/// Work that waits for values. What is ready is taken round by round, in each round in ascending order.
+class WaitingWork {
+public:
+    WaitingWork(std::size_t values, std::size_t count) : readers_(values), missing_(count, 0) {}
+
+    void wait_for(std::size_t work, ValueId value) {
+        readers_[value].push_back(work);
+        ++missing_[work];
+    }
+    /// Work that waits for nothing.
+    void add_ready(std::size_t work) {
+        if (missing_[work] == 0) ready_.insert(work);
+    }
+    /// A value is there, for the first time.
+    void provide(ValueId value) {
+        for (const std::size_t work : readers_[value]) {
+            if (--missing_[work] == 0) ready_.insert(work);
+        }
+    }
+    /// Begins a round at the smallest number.
+    void begin_round() { next_ = 0; }
+    /// The next work that is ready, if there is some.
+    std::optional<std::size_t> take() {
+        if (ready_.empty()) return std::nullopt;
+        auto found = ready_.lower_bound(next_);
+        if (found == ready_.end()) found = ready_.begin();
+        const std::size_t work = *found;
+        ready_.erase(found);
+        next_ = work + 1;
+        return work;
+    }
+
+private:
+    std::vector<std::vector<std::size_t>> readers_;  ///< by value
+    std::vector<std::size_t> missing_;               ///< by work: values that are not there
+    std::set<std::size_t> ready_;
+    std::size_t next_ = 0;  ///< of this round
+};
 
 /// Lowers all nodes in the graph's order, with each segment of the host as soon as its operands are there:
 /// nodes of the chip that read a segment's results move behind it.
-void lower_nodes(const ir::Graph& graph, Lowering& lowering) {
-    std::vector<HostNodes> segments = lowering.host_plan().segments;
-    std::vector<SegmentGraph> cut;
-    cut.reserve(segments.size());
-    for (const HostNodes& nodes : segments) cut.push_back(segment_graph(graph, nodes));
-    std::vector<bool> done(graph.nodes.size(), false);
-    for (const HostNodes& nodes : segments) {
-        for (const ir::NodeId node : nodes) done[node] = true;
-    }
-    std::vector<bool> segment_done(segments.size(), false);
-    const auto lower_segments = [&] {
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (std::size_t i = 0; i < segments.size(); ++i) {
-                // Nothing needs a segment whose results nothing reads.
-                if (segment_done[i] || cut[i].outputs.empty()) continue;
-                if (!is_ready(graph, lowering, cut[i].inputs)) continue;
-                lowering.add_segment(segments[i]);
-                segment_done[i] = moved = true;
-            }
+class NodeOrder {
+public:
+    NodeOrder(const ir::Graph& graph, Lowering& lowering)
+        : graph_(graph),
+          lowering_(lowering),
+          segments_(lowering.host_plan().segments),
+          cut_(segment_graphs(graph, segments_)),
+          is_there_(graph.values.size(), false),
+          waiting_nodes_(graph.values.size(), graph.nodes.size()),
+          waiting_segments_(graph.values.size(), segments_.size()) {
+        provide_placed();
+        std::vector<bool> in_segment(graph.nodes.size(), false);
+        for (const HostNodes& nodes : segments_) {
+            for (const ir::NodeId node : nodes) in_segment[node] = true;
         }
-    };
-    lower_segments();
-    for (bool moved = true; moved;) {
-        moved = false;
         for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-            const Node& node = graph.nodes[id];
-            if (done[id] || !is_ready(graph, lowering, node.inputs)) continue;
-            done[id] = moved = true;
-            // The work of an earlier node may include this one.
-            if (lowering.has_tensor(node.output())) continue;
-            operator_of(node).lower(ir::NodeView(graph, node), lowering);
-            if (!segments.empty()) lower_segments();
+            if (!in_segment[id]) begin_waiting(waiting_nodes_, id, graph.nodes[id].inputs);
+        }
+        for (std::size_t i = 0; i < segments_.size(); ++i) {
+            // Nothing needs a segment whose results nothing reads.
+            if (!cut_[i].outputs.empty()) begin_waiting(waiting_segments_, i, cut_[i].inputs);
         }
     }
-}
+
+    void lower_all() {
+        lower_segments();
+        while (const auto id = waiting_nodes_.take()) {
+            const Node& node = graph_.nodes[*id];
+            // The work of an earlier node may include this one.
+            if (lowering_.has_tensor(node.output())) continue;
+            operator_of(node).lower(ir::NodeView(graph_, node), lowering_);
+            provide_placed();
+            lower_segments();
+        }
+    }
+
+private:
+    void begin_waiting(WaitingWork& waiting, std::size_t work, std::span<const ValueId> reads) const {
+        for (const ValueId value : reads) {
+            if (!graph_.values[value].constant && !is_there_[value]) waiting.wait_for(work, value);
+        }
+        waiting.add_ready(work);
+    }
+
+    void provide_placed() {
+        for (const ValueId value : lowering_.take_placed()) {
+            if (is_there_[value]) continue;
+            is_there_[value] = true;
+            waiting_nodes_.provide(value);
+            waiting_segments_.provide(value);
+        }
+    }
+
+    void lower_segments() {
+        waiting_segments_.begin_round();
+        while (const auto i = waiting_segments_.take()) {
+            lowering_.add_segment(segments_[*i], cut_[*i]);
+            provide_placed();
+        }
+    }
+
+    const ir::Graph& graph_;
+    Lowering& lowering_;
+    const std::vector<HostNodes>& segments_;
+    const std::vector<SegmentGraph> cut_;
+    std::vector<bool> is_there_;  ///< by value: it has a tensor
+    WaitingWork waiting_nodes_;
+    WaitingWork waiting_segments_;
+};
 
 }  // namespace
 
@@ -244,7 +318,7 @@ mapping::Network lower(const ir::Graph& graph) {
             throw ModelError(fmt::format("{}: its input must be of integers that have a scale", graph.name));
         }
     }
-    lower_nodes(graph, lowering);
+    NodeOrder(graph, lowering).lower_all();
     return std::move(lowering).finish();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/graph.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/host_segments.h"
@@ -25,17 +27,24 @@ public:
     /// Throws ModelError if an input of the node is constant.
     void require_tensors(const ir::Node& node) const;
     bool has_tensor(ir::ValueId id) const { return tensors_[id].has_value(); }
+    /// Whether a node reads a value, or only the network's outputs do.
+    bool is_read(ir::ValueId id) const { return !readers_[id].empty(); }
+    /// The values that got a tensor since the last call, each perhaps several times.
+    std::vector<ir::ValueId> take_placed() { return std::exchange(placed_, {}); }
     /// Adds a tensor for a value.
     mapping::TensorId add_tensor(ir::ValueId id);
     /// Lets an existing tensor hold a value.
-    void share_tensor(ir::ValueId id, mapping::TensorId tensor) { tensors_[id] = tensor; }
+    void share_tensor(ir::ValueId id, mapping::TensorId tensor) {
+        tensors_[id] = tensor;
+        placed_.push_back(id);
+    }
     /// Adds the work of a node on its data inputs. `result` is the value that it computes: the node's own
     /// result, or that of a later node whose work is included.
     void add_layer(const ir::Node& node, ir::ValueId result, mapping::Work work);
     /// Adds work of the host on the network's output.
     void add_host_operation(const ir::Node& node);
     /// Adds nodes that the host computes between the chip's work.
-    void add_segment(const HostNodes& nodes);
+    void add_segment(const HostNodes& nodes, const SegmentGraph& segment);
     /// Adds a tensor for a value in host memory, and in the chip's if a node of the chip reads it.
     mapping::TensorId add_host_tensor(ir::ValueId id);
     /// The division of the graph between chip and host.
@@ -46,8 +55,10 @@ public:
 private:
     const ir::Graph& graph_;
     const HostPlan plan_;
+    const ir::BorderValues border_;
     std::vector<std::vector<ir::NodeId>> readers_;
     std::vector<std::optional<mapping::TensorId>> tensors_;  ///< by value
+    std::vector<ir::ValueId> placed_;                        ///< see take_placed
     mapping::Network network_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -183,14 +184,15 @@ std::span<const float> known_floats(const ir::Value& constant) {
     return constant.constant->values<float>();
 }
 
-ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value) {
-    const auto producers = ir::producers(graph);
-    while (producers[value]) {
-        const ir::Node& node = graph.nodes[*producers[value]];
-        if (!operator_of(node).moves_elements()) break;
-        value = node.inputs.front();
+std::vector<ir::ValueId> moved_sources(const ir::Graph& graph) {
+    std::vector<ir::ValueId> sources(graph.values.size());
+    std::iota(sources.begin(), sources.end(), ir::ValueId{0});
+    // Nodes come behind those whose results they read.
+    for (const ir::Node& node : graph.nodes) {
+        if (!operator_of(node).moves_elements()) continue;
+        for (const ir::ValueId output : node.outputs) sources[output] = sources[node.inputs.front()];
     }
-    return value;
+    return sources;
 }
 
 PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes) {

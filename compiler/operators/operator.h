@@ -169,9 +169,9 @@ std::uint64_t weight_count(const ir::NodeView& node);
 /// The values of a constant. Throws std::logic_error if they are unknown.
 std::span<const float> known_floats(const ir::Value& constant);
 
-/// The value from which a value takes its elements unscaled: itself, or the first input of the chain of
+/// By value, the one from which it takes its elements unscaled: itself, or the first input of the chain of
 /// pooling, borders, reshapes and slices that computes it.
-ir::ValueId moved_source(const ir::Graph& graph, ir::ValueId value);
+std::vector<ir::ValueId> moved_sources(const ir::Graph& graph);
 
 /// Operator::permuted for operators that work element by element.
 PermutedNode permuted_elements(const ir::NodeView& node, std::span<const std::uint32_t> axes);

@@ -26,7 +26,12 @@ ir::Constant contents_of(const mapping::WideTable& table, DataType /*type*/) {
 }  // namespace
 
 Quantizer::Quantizer(const ir::Graph& graph)
-    : graph_(graph), readers_(ir::readers(graph)), stored_(graph.values.size()), real_(graph.values.size()) {
+    : graph_(graph),
+      readers_(ir::readers(graph)),
+      border_(graph),
+      sources_(moved_sources(graph)),
+      stored_(graph.values.size()),
+      real_(graph.values.size()) {
     result_.name = graph.name;
     result_.has_weights = graph.has_weights;
 }
@@ -46,7 +51,7 @@ Encoding Quantizer::encoding(ValueId id, DataType type) const {
 }
 
 const Node* Quantizer::function_after(ValueId id) const {
-    if (readers_[id].size() != 1 || ir::is_output(graph_, id)) return nullptr;
+    if (readers_[id].size() != 1 || border_.is_output(id)) return nullptr;
     const Node& reader = graph_.nodes[readers_[id][0]];
     return operator_of(reader).function(reader) ? &reader : nullptr;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/graph.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
@@ -28,6 +29,8 @@ public:
     Encoding encoding(ir::ValueId id) const { return encoding(id, type(id)); }
     /// The activation function that is the only reader of a value, or null.
     const ir::Node* function_after(ir::ValueId id) const;
+    /// Whether a value has elements of an input of the network, unscaled.
+    bool has_elements_of_input(ir::ValueId id) const { return border_.is_input(sources_[id]); }
     [[noreturn]] void fail(ir::ValueId id, const std::string& rule) const;
     /// Fails unless inputs and result have the same width, because the chip does not convert between widths.
     void require_one_width(const ir::Node& node);
@@ -74,6 +77,8 @@ private:
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;
+    ir::BorderValues border_;
+    std::vector<ir::ValueId> sources_;  ///< moved_sources
     // By value of the float graph.
     std::vector<std::optional<ir::ValueId>> stored_;
     std::vector<std::optional<ir::ValueId>> real_;

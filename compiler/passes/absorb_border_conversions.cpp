@@ -1,6 +1,10 @@
 // Makes inputs and outputs of the network integers where the network converts them itself.
 #include "compiler/passes/absorb_border_conversions.h"
 
+#include <numeric>
+#include <vector>
+
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -18,29 +22,36 @@ void become_integers(ir::Value& value, const ir::Value& integers) {
 ir::Graph absorb_border_conversions(ir::Graph graph) {
     const auto readers = ir::readers(graph);
     const auto producers = ir::producers(graph);
+    std::vector<bool> is_output(graph.values.size(), false);
+    for (const ir::ValueId output : graph.outputs) is_output[output] = true;
+    std::vector<ir::ValueId> by(graph.values.size());  // what nodes read instead of each value
+    std::iota(by.begin(), by.end(), ir::ValueId{0});
     for (const ir::ValueId input : graph.inputs) {
-        if (readers[input].size() != 1 || ir::is_output(graph, input)) continue;
+        if (readers[input].size() != 1 || is_output[input]) continue;
         const ir::Node& node = graph.nodes[readers[input].front()];
         const ir::Value& integers = graph.values[node.output()];
-        if (!node.is("quantize") || integers.quantization->axis || ir::is_output(graph, node.output())) {
-            continue;
-        }
+        if (!node.is("quantize") || integers.quantization->axis || is_output[node.output()]) continue;
         become_integers(graph.values[input], integers);
-        ir::replace_value(graph, node.output(), input);
+        by[node.output()] = input;
     }
+    for (ir::Node& node : graph.nodes) {
+        for (ir::ValueId& input : node.inputs) input = by[input];
+    }
+    const ir::BorderValues border(graph);
     for (ir::ValueId& output : graph.outputs) {
         if (!producers[output]) continue;
         const ir::Node& node = graph.nodes[*producers[output]];
         if (!node.is("dequantize")) continue;
         const ir::ValueId integers = node.inputs.front();
         ir::Value& value = graph.values[integers];
-        const bool is_own = !value.constant && !value.quantization->axis && !ir::is_input(graph, integers) &&
-                            !ir::is_output(graph, integers);
+        const bool is_own = !value.constant && !value.quantization->axis && !border.is_input(integers) &&
+                            !is_output[integers];
         if (!is_own) continue;
         value.name = graph.values[output].name;
         value.file_axes = graph.values[output].file_axes;
         value.before = graph.values[output].before;
         output = integers;
+        is_output[integers] = true;
     }
     ir::remove_unread(graph);
     return graph;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -39,7 +40,7 @@ bool is_by_channel(const ir::Shape& constant, const ir::Shape& map) {
 class Absorption {
 public:
     explicit Absorption(ir::Graph& graph)
-        : graph_(graph), readers_(ir::readers(graph)), producers_(ir::producers(graph)) {}
+        : graph_(graph), border_(graph), readers_(ir::readers(graph)), producers_(ir::producers(graph)) {}
 
     void absorb(ir::Node& node) {
         if (node.inputs.size() != 2 || node.outputs.size() != 1) return;
@@ -77,12 +78,13 @@ private:
         if (!is_map || x.type != DataType::Float32 || constant.type != DataType::Float32) return false;
         if (!constant.constant->is_known() || !is_by_channel(constant.shape, x.shape)) return false;
         if (constant.shape.elements() > 1) return true;
-        const bool read_once = readers_[id].size() == 1 && !ir::is_output(graph_, id);
+        const bool read_once = readers_[id].size() == 1 && !border_.is_output(id);
         return read_once && producers_[id] &&
                operators::operator_of(graph_.nodes[*producers_[id]]).has_weights();
     }
 
     ir::Graph& graph_;
+    ir::BorderValues border_;
     std::vector<std::vector<ir::NodeId>> readers_;
     std::vector<std::optional<ir::NodeId>> producers_;
 };

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -60,6 +61,7 @@ void scale_constant(ir::Graph& graph, ir::NodeId node, std::size_t input, std::s
 std::vector<ChannelChain> channel_chains(const ir::Graph& graph) {
     const auto readers = ir::readers(graph);
     const auto producers = ir::producers(graph);
+    const ir::BorderValues border(graph);
     std::vector<ChannelChain> chains;
     // Without values nothing can be scaled, although some constants are known.
     if (!graph.has_weights) return chains;
@@ -71,7 +73,7 @@ std::vector<ChannelChain> channel_chains(const ir::Graph& graph) {
         bool is_stored = true;
         while (value) {
             const ir::Value& between = graph.values[*value];
-            const bool is_free = readers[*value].size() == 1 && !ir::is_output(graph, *value) &&
+            const bool is_free = readers[*value].size() == 1 && !border.is_output(*value) &&
                                  between.type == DataType::Float32 && between.stored_as == DataType::Uint8;
             if (!is_free || !producers[*value]) break;
             if (is_stored) chain.stored.push_back(*value);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/batch_normalization/affine.h"
 #include "compiler/operators/operator.h"
@@ -86,15 +87,19 @@ std::optional<ir::Node> become_convolution(ir::Graph& graph, ir::Node& node, Aff
 ir::Graph fold_batch_normalization(ir::Graph graph) {
     const auto readers = ir::readers(graph);
     const auto producers = ir::producers(graph);
+    const ir::BorderValues border(graph);
     std::vector<bool> folded(graph.nodes.size(), false);
-    std::map<ir::NodeId, ir::Node> behind;  // the reshapes behind nodes that became convolutions
+    std::vector<ir::NodeId> into(graph.nodes.size());  // by folded node: the one with the weights
+    std::map<ir::NodeId, ir::Node> behind;             // the reshapes behind nodes that became convolutions
     // The node whose weights make a value that nobody else reads. Reshapes may lie between, as behind a
     // matrix product of several rows, if the channels stay the last axis.
     const auto weights_before = [&](ir::ValueId value) -> std::optional<ir::NodeId> {
-        while (readers[value].size() == 1 && !ir::is_output(graph, value) && producers[value]) {
-            const ir::Node& producer = graph.nodes[*producers[value]];
-            if (operators::operator_of(producer).has_weights()) return producers[value];
-            if (!folded[*producers[value]] && !keeps_channels({graph, producer})) break;
+        while (readers[value].size() == 1 && !border.is_output(value) && producers[value]) {
+            const ir::NodeId id = *producers[value];
+            const ir::Node& producer = graph.nodes[id];
+            if (folded[id]) return into[id];
+            if (operators::operator_of(producer).has_weights()) return id;
+            if (!keeps_channels({graph, producer})) break;
             value = producer.inputs.front();
         }
         return std::nullopt;
@@ -106,17 +111,22 @@ ir::Graph fold_batch_normalization(ir::Graph graph) {
         if (const auto producer = weights_before(node.inputs.front())) {
             scale_results(graph, graph.nodes[*producer], affine);
             folded[id] = true;
+            into[id] = *producer;
         } else if (auto reshape = become_convolution(graph, node, affine)) {
             behind.emplace(id, *std::move(reshape));
         }
     }
-    // From the last on, so that the places of the others stay.
-    for (auto reshape = behind.rbegin(); reshape != behind.rend(); ++reshape) {
-        const auto place = static_cast<std::ptrdiff_t>(reshape->first) + 1;
-        graph.nodes.insert(graph.nodes.begin() + place, std::move(reshape->second));
-        folded.insert(folded.begin() + place, false);
+    std::vector<bool> removed;
+    std::vector<ir::Node> old = std::exchange(graph.nodes, {});
+    for (ir::NodeId id = 0; id < old.size(); ++id) {
+        graph.nodes.push_back(std::move(old[id]));
+        removed.push_back(folded[id]);
+        const auto reshape = behind.find(id);
+        if (reshape == behind.end()) continue;
+        graph.nodes.push_back(std::move(reshape->second));
+        removed.push_back(false);
     }
-    ir::remove_nodes(graph, folded);
+    ir::remove_nodes(graph, removed);
     return graph;
 }
 

@@ -3,32 +3,17 @@
 #include "compiler/passes/fold_concat_into_dense.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
 namespace {
-
-/// The value before reshapes: a dense layer reads the elements, independent of their shape.
-ir::ValueId before_reshapes(const ir::Graph& graph, ir::ValueId value) {
-    const auto producers = ir::producers(graph);
-    while (producers[value] && graph.nodes[*producers[value]].is("reshape")) {
-        value = graph.nodes[*producers[value]].inputs.front();
-    }
-    return value;
-}
-
-void replace_input(const ir::Graph& graph, ir::Node& dense, const ir::Node& concat) {
-    std::vector<ir::ValueId> inputs;
-    for (const ir::ValueId input : dense.inputs) {
-        if (input != concat.output()) {
-            inputs.push_back(input);
-            continue;
-        }
-        for (const ir::ValueId part : concat.inputs) inputs.push_back(before_reshapes(graph, part));
-    }
-    dense.inputs = std::move(inputs);
-}
 
 /// Whether a concatenation is of vectors along their elements. A dense layer takes constants as weights.
 bool joins_vectors(const ir::NodeView& concat) {
@@ -39,23 +24,110 @@ bool joins_vectors(const ir::NodeView& concat) {
     return axis < 0 || axis + 1 == static_cast<std::int64_t>(shape.rank());
 }
 
+/// Finds the concatenations that only dense layers read, from the last on: one that such a concatenation
+/// reads may be of that kind, too.
+class Folding {
+public:
+    explicit Folding(ir::Graph& graph)
+        : graph_(graph),
+          border_(graph),
+          producers_(ir::producers(graph)),
+          readers_(ir::readers(graph)),
+          before_reshapes_(graph.values.size()),
+          folded_(graph.nodes.size(), false),
+          removed_(graph.nodes.size(), false) {
+        std::iota(before_reshapes_.begin(), before_reshapes_.end(), ir::ValueId{0});
+        for (const ir::Node& node : graph.nodes) {
+            if (node.is("reshape")) before_reshapes_[node.output()] = before_reshapes_[node.inputs.front()];
+        }
+        for (const std::vector<ir::NodeId>& readers : readers_) read_by_.push_back(readers.size());
+    }
+
+    void fold() {
+        for (auto id = static_cast<ir::NodeId>(graph_.nodes.size()); id-- > 0;) {
+            if (can_fold(id)) fold(id);
+        }
+        if (std::ranges::find(folded_, true) == folded_.end()) return;
+        for (ir::Node& node : graph_.nodes) {
+            if (node.is("dense")) read_parts(node);
+        }
+        ir::remove_unread(graph_);
+    }
+
+private:
+    bool can_fold(ir::NodeId id) {
+        const ir::Node& concat = graph_.nodes[id];
+        if (removed_[id] || !concat.is("concat") || !joins_vectors(ir::NodeView(graph_, concat)))
+            return false;
+        std::vector<ir::NodeId>& readers = readers_[concat.output()];
+        std::erase_if(readers, [&](ir::NodeId reader) { return removed_[reader]; });
+        const auto is_dense = [&](ir::NodeId reader) { return graph_.nodes[reader].is("dense"); };
+        return !readers.empty() && !border_.is_output(concat.output()) &&
+               std::ranges::all_of(readers, is_dense);
+    }
+
+    void fold(ir::NodeId id) {
+        folded_[id] = true;
+        const std::vector<ir::NodeId> dense = std::move(readers_[graph_.nodes[id].output()]);
+        for (const ir::ValueId part : graph_.nodes[id].inputs) {
+            const ir::ValueId value = before_reshapes_[part];
+            readers_[value].insert(readers_[value].end(), dense.begin(), dense.end());
+            read_by_[value] += dense.size();
+        }
+        remove(id);
+    }
+
+    /// Removes a node that nothing reads, and those that only it has read.
+    void remove(ir::NodeId id) {
+        std::vector<ir::NodeId> unread{id};
+        while (!unread.empty()) {
+            const ir::NodeId node = unread.back();
+            unread.pop_back();
+            removed_[node] = true;
+            for (const ir::ValueId input : graph_.nodes[node].inputs) {
+                --read_by_[input];
+                if (producers_[input] && is_unread(*producers_[input])) unread.push_back(*producers_[input]);
+            }
+        }
+    }
+    bool is_unread(ir::NodeId id) const {
+        return std::ranges::all_of(graph_.nodes[id].outputs, [&](ir::ValueId output) {
+            return read_by_[output] == 0 && !border_.is_output(output);
+        });
+    }
+
+    /// Lets a dense layer read the parts of the concatenations that are folded.
+    void read_parts(ir::Node& dense) const {
+        std::vector<ir::ValueId> inputs;
+        std::vector<ir::ValueId> left(dense.inputs.rbegin(), dense.inputs.rend());
+        while (!left.empty()) {
+            const ir::ValueId value = left.back();
+            left.pop_back();
+            if (!producers_[value] || !folded_[*producers_[value]]) {
+                inputs.push_back(value);
+                continue;
+            }
+            const std::vector<ir::ValueId>& parts = graph_.nodes[*producers_[value]].inputs;
+            for (std::size_t i = parts.size(); i-- > 0;) left.push_back(before_reshapes_[parts[i]]);
+        }
+        dense.inputs = std::move(inputs);
+    }
+
+    ir::Graph& graph_;
+    const ir::BorderValues border_;
+    const std::vector<std::optional<ir::NodeId>> producers_;
+    std::vector<std::vector<ir::NodeId>> readers_;  ///< by value; some may have been removed
+    std::vector<std::size_t> read_by_;              ///< by value: how often, without removed nodes
+    /// By value: a dense layer reads the elements, independent of their shape.
+    std::vector<ir::ValueId> before_reshapes_;
+    std::vector<bool> folded_;   ///< by node
+    std::vector<bool> removed_;  ///< by node
+};
+
 }  // namespace
 
 ir::Graph fold_concat_into_dense(ir::Graph graph) {
-    // In reverse order: a concatenation that reads this one may have been removed by then.
-    for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
-        ir::Node& concat = graph.nodes[id];
-        if (!concat.is("concat") || !joins_vectors(ir::NodeView(graph, concat))) continue;
-        const std::vector<ir::NodeId> readers = ir::readers(graph)[concat.output()];
-        const auto is_dense = [&](ir::NodeId reader) { return graph.nodes[reader].is("dense"); };
-        if (readers.empty() || ir::is_output(graph, concat.output()) ||
-            !std::ranges::all_of(readers, is_dense)) {
-            continue;
-        }
-        for (const ir::NodeId reader : readers) replace_input(graph, graph.nodes[reader], concat);
-        ir::remove_unread(graph);
-        id = std::min(id, static_cast<ir::NodeId>(graph.nodes.size()));
-    }
+    Folding(graph).fold();
     return graph;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/encoding.h"
@@ -40,7 +41,10 @@ bool moves_integers(const ir::Node& node) {
 class Folder {
 public:
     explicit Folder(ir::Graph graph)
-        : graph_(std::move(graph)), readers_(ir::readers(graph_)), makers_(graph_.values.size()) {}
+        : graph_(std::move(graph)),
+          border_(graph_),
+          readers_(ir::readers(graph_)),
+          makers_(graph_.values.size()) {}
 
     ir::Graph fold() && {
         std::vector<ir::Node> old;
@@ -142,7 +146,7 @@ private:
     }
 
     bool is_read_once(ValueId id) const {
-        return id < readers_.size() && readers_[id].size() == 1 && !ir::is_output(graph_, id);
+        return id < readers_.size() && readers_[id].size() == 1 && !border_.is_output(id);
     }
 
     /// Adds a node on integers that computes the result of a `quantize` together with what comes before it.
@@ -212,7 +216,7 @@ private:
     bool convert(const ir::Node& quantize, ValueId from, const operators::ElementFunction& function) {
         const ValueId to = quantize.output();
         if (!function && same_storage(value(from), value(to))) {
-            if (ir::is_output(graph_, to) || ir::is_input(graph_, from)) {
+            if (border_.is_output(to) || border_.is_input(from)) {
                 const ir::Operator& identity = operators::registry().at("identity");
                 ir::Node added{.name = quantize.name,
                                .op = &identity,
@@ -415,6 +419,7 @@ private:
     }
 
     ir::Graph graph_;
+    const ir::BorderValues border_;
     std::vector<std::vector<ir::NodeId>> readers_;  ///< of the graph before the pass
     std::vector<std::optional<std::size_t>> makers_;
     std::map<ValueId, ValueId> replaced_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -76,6 +77,7 @@ void become_reshape(const ir::Graph& graph, ir::Node& node) {
 
 void remove_unchanging_nodes(ir::Graph& graph) {
     const std::vector<bool> is_fixed = values_with_fixed_axes(graph);
+    const ir::BorderValues border(graph);
     std::vector<bool> removed(graph.nodes.size(), false);
     for (std::size_t id = graph.nodes.size(); id-- > 0;) {
         ir::Node& node = graph.nodes[id];
@@ -87,7 +89,7 @@ void remove_unchanging_nodes(ir::Graph& graph) {
     }
     // Values whose axes nobody counts get other ones: they are other values.
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
-        if (!is_fixed[id] && !ir::is_input(graph, id)) graph.values[id].before.reset();
+        if (!is_fixed[id] && !border.is_input(id)) graph.values[id].before.reset();
     }
     ir::remove_nodes(graph, removed);
     ir::infer_shapes(graph);
@@ -108,10 +110,9 @@ void read_past_reshapes(ir::Graph& graph) {
 }
 
 /// The only shape in which nodes other than dense layers read an input, if there is one.
-std::optional<ir::Shape> reshaped_input(const ir::Graph& graph, ir::ValueId input) {
+std::optional<ir::Shape> reshaped_input(const ir::Graph& graph, const std::vector<ir::NodeId>& readers) {
     std::optional<ir::Shape> shape;
-    const std::vector<std::vector<ir::NodeId>> readers = ir::readers(graph);
-    for (const ir::NodeId reader : readers[input]) {
+    for (const ir::NodeId reader : readers) {
         const ir::Node& node = graph.nodes[reader];
         if (node.is("dense")) continue;
         const ir::Shape& result = graph.values[node.output()].shape;
@@ -127,10 +128,12 @@ std::optional<ir::Shape> reshaped_input(const ir::Graph& graph, ir::ValueId inpu
 ir::Graph remove_identities(ir::Graph graph) {
     remove_unchanging_nodes(graph);
     read_past_reshapes(graph);
+    const std::vector<std::vector<ir::NodeId>> readers = ir::readers(graph);
+    const ir::BorderValues border(graph);
     for (const ir::ValueId input : graph.inputs) {
         // Another order of axes in the file belongs to the shape.
-        if (!graph.values[input].file_axes.empty() || ir::is_output(graph, input)) continue;
-        if (const auto shape = reshaped_input(graph, input)) {
+        if (!graph.values[input].file_axes.empty() || border.is_output(input)) continue;
+        if (const auto shape = reshaped_input(graph, readers[input])) {
             graph.values[input].shape = *shape;
             graph.values[input].before.reset();
         }

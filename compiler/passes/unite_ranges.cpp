@@ -6,7 +6,9 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 
@@ -54,14 +56,14 @@ public:
     /// Whether the values of two sets should have one range. With a range of their own that is less than half
     /// as wide, those of the narrower set gain a bit. That is worth a conversion, which takes cycles and
     /// rounds once more.
-    bool are_similar(ValueId a, ValueId b) const {
+    bool are_similar(ValueId a, ValueId b) {
         const Set& first = sets_[find(a)];
         const Set& second = sets_[find(b)];
         const double narrowest = std::min(first.narrowest, second.narrowest);
         return width_of(union_of(first.range, second.range)) <= 2.0 * narrowest;
     }
 
-    const ir::Range& range(ValueId value) const { return sets_[find(value)].range; }
+    const ir::Range& range(ValueId value) { return sets_[find(value)].range; }
 
 private:
     struct Set {
@@ -69,8 +71,8 @@ private:
         double narrowest = 0.0;  ///< width of the range of any member
     };
 
-    ValueId find(ValueId value) const {
-        while (parents_[value] != value) value = parents_[value];
+    ValueId find(ValueId value) {
+        while (parents_[value] != value) value = parents_[value] = parents_[parents_[value]];
         return value;
     }
 
@@ -78,11 +80,50 @@ private:
     std::vector<Set> sets_;  ///< by representative
 };
 
+/// Who reads the elements of a value: from itself or from another value that has them, moved but not scaled.
+class ElementReaders {
+public:
+    ElementReaders(const Graph& graph, const std::vector<ValueId>& sources) : readers_(graph.values.size()) {
+        for (const ValueId output : graph.outputs) readers_[sources[output]].is_output = true;
+        for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+            if (operators::operator_of(graph.nodes[id]).moves_elements()) continue;
+            for (const ValueId input : graph.nodes[id].inputs) add(readers_[sources[input]], id);
+        }
+    }
+
+    /// Whether nodes that scale the elements of a source, other than `reader`, or the network's outputs read
+    /// them.
+    bool has_others(ValueId source, ir::NodeId reader) const {
+        const Readers& readers = readers_[source];
+        return readers.is_output || readers.has_several || (readers.first && *readers.first != reader);
+    }
+
+private:
+    struct Readers {
+        bool is_output = false;
+        std::optional<ir::NodeId> first;
+        bool has_several = false;
+    };
+
+    static void add(Readers& to, ir::NodeId reader) {
+        if (!to.first) to.first = reader;
+        if (*to.first != reader) to.has_several = true;
+    }
+
+    std::vector<Readers> readers_;  ///< by source
+};
+
 /// The sets of values of a graph, which are united step by step.
 class Uniting {
 public:
     explicit Uniting(const Graph& graph)
-        : graph_(graph), readers_(ir::readers(graph)), producers_(ir::producers(graph)), sets_(graph) {}
+        : graph_(graph),
+          border_(graph),
+          producers_(ir::producers(graph)),
+          sources_(operators::moved_sources(graph)),
+          readers_(graph, sources_),
+          sets_(graph),
+          is_united_(graph.values.size(), false) {}
 
     /// First the values that only one node reads: nothing else depends on their range.
     void unite_private_inputs() {
@@ -99,13 +140,13 @@ public:
     void unite_similar_inputs() {
         for (auto id = static_cast<ir::NodeId>(graph_.nodes.size()); id-- > 0;) {
             for_each_shared(id, [&](ValueId input, ValueId with) {
-                if (has_other_readers(input, id) && sets_.are_similar(source_of(input), with))
+                if (has_other_readers(input, id) && sets_.are_similar(sources_[input], with))
                     unite(input, with);
             });
         }
     }
 
-    const RangeSets& sets() const { return sets_; }
+    const ir::Range& range(ValueId value) { return sets_.range(value); }
 
 private:
     /// Calls visit(input, value) for each input of a concatenation, or of a dense layer with several, and the
@@ -116,16 +157,16 @@ private:
         if (node.is("concat")) {
             for (const ValueId input : node.inputs) {
                 // The network's input keeps its own range; that of the concatenation covers it.
-                if (!ir::is_input(graph_, source_of(input))) visit(input, node.output());
+                if (!border_.is_input(sources_[input])) visit(input, node.output());
             }
         }
         if (node.is("dense")) {
             std::vector<ValueId> inputs;
             for (const ValueId input :
                  std::span(node.inputs).first(ir::NodeView(graph_, node).data_inputs())) {
-                const ValueId source = source_of(input);
+                const ValueId source = sources_[input];
                 const bool is_given =
-                    ir::is_input(graph_, source) && graph_.values[source].stored_as == DataType::Uint8;
+                    border_.is_input(source) && graph_.values[source].stored_as == DataType::Uint8;
                 if (!is_given) inputs.push_back(input);
             }
             if (inputs.empty()) return;
@@ -141,18 +182,8 @@ private:
     /// from itself, from the value that they are moved from, or from another one with elements of that. All
     /// these have one encoding, so they would get the range that `reader` needs.
     bool has_other_readers(ValueId value, ir::NodeId reader) const {
-        if (graph_.values[value].stored_as != DataType::Uint8) return false;
-        std::vector<ValueId> alike{source_of(value)};
-        for (std::size_t i = 0; i < alike.size(); ++i) {
-            if (ir::is_output(graph_, alike[i])) return true;
-            for (const ir::NodeId id : readers_[alike[i]]) {
-                if (id == reader) continue;
-                const ir::Node& node = graph_.nodes[id];
-                if (!operators::operator_of(node).moves_elements()) return true;
-                alike.push_back(node.output());
-            }
-        }
-        return false;
+        return graph_.values[value].stored_as == DataType::Uint8 &&
+               readers_.has_others(sources_[value], reader);
     }
 
     /// The value whose elements a value holds, moved but not scaled: the input of the node that computes it.
@@ -163,23 +194,24 @@ private:
         return node.inputs.front();
     }
 
-    ValueId source_of(ValueId value) const {
-        while (const auto from = moved_from(value)) value = *from;
-        return value;
-    }
-
     void unite(ValueId input, ValueId with) {
         sets_.unite(input, with);
-        while (const auto from = moved_from(input)) {
+        while (!is_united_[input]) {
+            is_united_[input] = true;
+            const auto from = moved_from(input);
+            if (!from) break;
             sets_.unite(*from, input);
             input = *from;
         }
     }
 
     const Graph& graph_;
-    const std::vector<std::vector<ir::NodeId>> readers_;
+    const ir::BorderValues border_;
     const std::vector<std::optional<ir::NodeId>> producers_;
+    const std::vector<ValueId> sources_;  ///< moved_sources
+    const ElementReaders readers_;
     RangeSets sets_;
+    std::vector<bool> is_united_;  ///< by value: with what its elements come from
 };
 
 }  // namespace
@@ -190,7 +222,7 @@ Graph unite_ranges(Graph graph) {
     uniting.unite_private_inputs();
     uniting.unite_similar_inputs();
     for (ValueId id = 0; id < graph.values.size(); ++id) {
-        if (graph.values[id].range) graph.values[id].range = uniting.sets().range(id);
+        if (graph.values[id].range) graph.values[id].range = uniting.range(id);
     }
     return graph;
 }

@@ -235,11 +235,11 @@ public:
         const Encoding encoding = quantizer.encoding(node.output());
         ir::Node added = node;
         for (ir::ValueId& input : added.inputs) {
-            const ir::ValueId source = moved_source(quantizer.graph(), input);
+            const bool is_border = quantizer.has_elements_of_input(input);
             const ir::ValueId stored = quantizer.stored(input);
             // The network's input gets a lookup even if it changes nothing, so that the layers depend on the
             // network only and not on calibration.
-            if (quantizer.stored_encoding(input) == encoding && !ir::is_input(quantizer.graph(), source)) {
+            if (quantizer.stored_encoding(input) == encoding && !is_border) {
                 input = stored;
                 continue;
             }

@@ -260,11 +260,8 @@ public:
     }
     void lower(const ir::NodeView& node, Lowering& lowering) const override {
         const ir::ValueId result = node.node().output();
-        const bool is_read = std::ranges::any_of(node.graph().nodes, [&](const ir::Node& reader) {
-            return std::ranges::find(reader.inputs, result) != reader.inputs.end();
-        });
         // The host gets the same bytes with either shape, and the chip has the same rows.
-        if (node.input_map() == node.output_map() || !is_read) {
+        if (node.input_map() == node.output_map() || !lowering.is_read(result)) {
             lowering.share_tensor(result, lowering.tensor_of(node.node().inputs.front()));
             return;
         }
