@@ -319,17 +319,29 @@ void Emitter::operator()(const schedule::PoolLines& work) {
                    .count_padding = pooling.count_padding});
 }
 
+std::uint32_t Emitter::size_before(std::uint32_t layer, std::uint32_t input) {
+    if (concatenated_.layer != layer) {
+        const mapping::Layer& concat = network_.layers[layer];
+        const bool of_lines =
+            std::get<mapping::Concatenation>(concat.work).axis == mapping::Concatenation::Axis::Lines;
+        concatenated_ = {.layer = layer, .first = {}};
+        std::uint32_t size = 0;
+        for (const mapping::TensorId id : concat.inputs) {
+            concatenated_.first.push_back(size);
+            size += of_lines ? tensor(id).shape.height : tensor(id).shape.channels;
+        }
+    }
+    return concatenated_.first[input];
+}
+
 void Emitter::operator()(const schedule::CopyLines& work) {
     const mapping::Layer& layer = begin_layer(work.layer);
     const mapping::TensorId input = layer.inputs[work.input];
     const bool of_lines =
         std::get<mapping::Concatenation>(layer.work).axis == mapping::Concatenation::Axis::Lines;
-    std::uint32_t first_channel = 0;
-    std::uint32_t first_line = 0;
-    for (std::uint32_t i = 0; i < work.input; ++i) {
-        const ir::FeatureMap& before = tensor(layer.inputs[i]).shape;
-        (of_lines ? first_line : first_channel) += of_lines ? before.height : before.channels;
-    }
+    const std::uint32_t before = size_before(work.layer, work.input);
+    const std::uint32_t first_channel = of_lines ? 0 : before;
+    const std::uint32_t first_line = of_lines ? before : 0;
     // Max pooling with 1x1 windows copies the elements. Lines have their numbers in the output; those of the
     // input begin behind as many lines of padding.
     set_window(ir::Window{.pad_top = first_line}, input, tensor(of_lines ? layer.output : input).shape);

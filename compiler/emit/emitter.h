@@ -83,6 +83,14 @@ private:
     void set_scales(const mapping::Elementwise& sum);
     void elementwise(isa::VectorOperation operation, const mapping::Layer& layer, const mapping::Piece& rows);
     void append_vector(const isa::Vector& vector);
+    /// The channels, or lines, of a concatenation before one of its inputs.
+    std::uint32_t size_before(std::uint32_t layer, std::uint32_t input);
+
+    /// The sizes before each input of the concatenation that was last asked for.
+    struct Concatenated {
+        std::optional<std::uint32_t> layer;
+        std::vector<std::uint32_t> first;
+    };
 
     const mapping::Network& network_;
     const schedule::Schedule& schedule_;
@@ -92,6 +100,7 @@ private:
     InstructionStream stream_;
     std::optional<std::uint32_t> last_layer_;
     std::optional<LoadedParameters> loaded_;
+    Concatenated concatenated_;
 };
 
 }  // namespace systole::emit

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/pixel_block.h"
@@ -262,29 +265,34 @@ namespace {
 class BufferNames {
 public:
     std::string choose(const std::string& wanted) {
-        std::string name = wanted;
-        for (std::uint32_t i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}.{}", wanted, i);
+        if (taken_.insert(wanted).second) return wanted;
+        std::uint32_t& number = numbers_.try_emplace(wanted, 1).first->second;
+        std::string name;
+        do name = fmt::format("{}.{}", wanted, ++number);
+        while (!taken_.insert(name).second);
         return name;
     }
 
 private:
     std::set<std::string> taken_{"constants"};
+    std::map<std::string, std::uint32_t> numbers_;  ///< by wanted name: the last that was tried
 };
 
 }  // namespace
 
-std::size_t HostMemory::place_of(mapping::TensorId id) const {
+void HostMemory::add(HostTensor tensor) {
+    const std::size_t place = tensors.size();
+    if (tensor.kind == isa::BufferKind::Input) input_places.emplace(tensor.tensor, place);
+    if (tensor.kind == isa::BufferKind::Output) output_places.emplace(tensor.tensor, place);
     // A tensor that is both input and output has two places, with the same contents.
-    const auto found = std::ranges::find(tensors, id, &HostTensor::tensor);
-    if (found == tensors.end()) throw std::logic_error("a tensor that is not in host memory");
-    return static_cast<std::size_t>(found - tensors.begin());
+    places.emplace(tensor.tensor, place);
+    tensors.push_back(std::move(tensor));
 }
 
-const HostTensor& HostMemory::find(mapping::TensorId id, isa::BufferKind kind) const {
-    for (const HostTensor& tensor : tensors) {
-        if (tensor.tensor == id && tensor.kind == kind) return tensor;
-    }
-    throw std::logic_error("a tensor that is not at the network's border");
+std::size_t HostMemory::place_of(mapping::TensorId id) const {
+    const auto found = places.find(id);
+    if (found == places.end()) throw std::logic_error("a tensor that is not in host memory");
+    return found->second;
 }
 
 HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule) {
@@ -293,11 +301,11 @@ HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::
     memory.constants_bytes = std::uint64_t{schedule.constant_rows} * schedule.target.geometry.rows;
     BufferNames names;
     const auto add = [&](mapping::TensorId id, isa::BufferKind kind, const std::string& name) {
-        memory.tensors.push_back({.tensor = id,
-                                  .kind = kind,
-                                  .name = names.choose(name),
-                                  .address = 0,
-                                  .bytes_per_image = mapping::image_bytes(network.tensors[id])});
+        memory.add({.tensor = id,
+                    .kind = kind,
+                    .name = names.choose(name),
+                    .address = 0,
+                    .bytes_per_image = mapping::image_bytes(network.tensors[id])});
     };
     const auto border_name = [&](const char* side, const std::vector<mapping::TensorId>& all, std::size_t i) {
         return all.size() == 1 ? std::string(side) : fmt::format("{}.{}", side, network.tensors[all[i]].name);
@@ -316,8 +324,8 @@ HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::
             exchanged.insert(exchanged.end(), outputs.begin(), outputs.end());
         }
         for (const mapping::TensorId id : exchanged) {
-            const bool is_placed = std::ranges::count(memory.tensors, id, &HostTensor::tensor) > 0;
-            if (!is_placed) add(id, isa::BufferKind::Exchange, "exchange." + network.tensors[id].name);
+            if (!memory.places.contains(id))
+                add(id, isa::BufferKind::Exchange, "exchange." + network.tensors[id].name);
         }
     }
     std::uint64_t bytes_per_image = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,15 @@ struct HostMemory {
     std::uint64_t constants_address = 0;
     std::uint64_t constants_bytes = 0;  ///< 0: the program has none
     std::vector<HostTensor> tensors;    ///< inputs, then outputs, then others; the buffers' order
+    /// By tensor of the network: its number in `tensors` as an input, as an output, and the first of all.
+    std::map<mapping::TensorId, std::size_t> input_places, output_places, places;
 
-    const HostTensor& input(mapping::TensorId id) const { return find(id, isa::BufferKind::Input); }
-    const HostTensor& output(mapping::TensorId id) const { return find(id, isa::BufferKind::Output); }
+    void add(HostTensor tensor);
+
+    const HostTensor& input(mapping::TensorId id) const { return tensors[input_places.at(id)]; }
+    const HostTensor& output(mapping::TensorId id) const { return tensors[output_places.at(id)]; }
     /// The place where a segment finds or leaves a tensor, as a number in `tensors`.
     std::size_t place_of(mapping::TensorId id) const;
-
-private:
-    const HostTensor& find(mapping::TensorId id, isa::BufferKind kind) const;
 };
 
 /// Throws ModelError if the inferences take more host memory than instructions can address.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -208,10 +209,13 @@ std::optional<std::string> broken_rule(const HostSegment& segment, const Program
         if (auto rule = check(tensor, "reads", BufferKind::Constant, "input, output or exchange"))
             return rule;
     }
+    std::unordered_map<std::uint32_t, std::size_t> uses;  // by buffer
+    for (const auto* tensors : {&segment.reads, &segment.writes}) {
+        for (const SegmentTensor& tensor : *tensors) ++uses[tensor.buffer];
+    }
     for (const SegmentTensor& tensor : segment.writes) {
         if (auto rule = check(tensor, "writes", BufferKind::Input, "output or exchange")) return rule;
-        const auto same = [&](const SegmentTensor& other) { return other.buffer == tensor.buffer; };
-        if (std::ranges::count_if(segment.writes, same) + std::ranges::count_if(segment.reads, same) > 1) {
+        if (uses[tensor.buffer] > 1) {
             return fmt::format("it writes {} and uses it a second time",
                                quoted(program.buffers[tensor.buffer].name));
         }

@@ -59,10 +59,12 @@ std::uint64_t RunRecord::needed_macs() const {
 }
 
 std::uint64_t RunRecord::needed_macs(Tag tag) const {
-    if (program.macs() * program.inferences == 0) {
-        return counters.at("matrix_unit.multiply_accumulates").value(tag);
-    }
-    return tag > 0 && tag <= program.layers.size() ? program.layers[tag - 1U].macs * program.inferences : 0;
+    const bool is_layer = tag > 0 && tag <= program.layers.size();
+    const std::uint64_t stated = is_layer ? program.layers[tag - 1U].macs * program.inferences : 0;
+    const std::uint64_t done = counters.at("matrix_unit.multiply_accumulates").value(tag);
+    // A report asks for each tag, so the sum over all layers is left out where it decides nothing.
+    if (stated > 0 || done == 0) return stated;
+    return program.macs() * program.inferences == 0 ? done : 0;
 }
 
 double RunRecord::seconds() const {
