@@ -232,6 +232,23 @@ std::vector<float> Hdf5Weights::read(const KerasLayer& layer, const WantedWeight
     return std::move(array.values);
 }
 
+const std::map<std::string, CheckpointWeights::Numbered, std::less<>>& CheckpointWeights::groups_in(
+    const std::string& parent) const {
+    const auto [entry, is_new] = groups_.try_emplace(parent);
+    if (!is_new) return entry->second;
+    for (const std::string& child : file_.children(parent)) {
+        entry->second[child].emplace_back(0, child);
+        const std::string_view name = without_number(child);
+        if (name == child) continue;
+        constexpr std::size_t most_digits = 9;
+        const std::string_view number = std::string_view(child).substr(name.size() + 1);
+        if (number.size() > most_digits) continue;
+        entry->second[std::string(name)].emplace_back(std::stoul(std::string(number)), child);
+    }
+    for (auto& [name, groups] : entry->second) std::ranges::sort(groups);
+    return entry->second;
+}
+
 std::string CheckpointWeights::group_of(const KerasLayer& layer) const {
     std::string group;
     for (const LayerStep& step : layer.steps) {
@@ -239,19 +256,10 @@ std::string CheckpointWeights::group_of(const KerasLayer& layer) const {
         std::optional<std::string> found;
         for (const char* const list : {"layers", "_layer_checkpoint_dependencies"}) {
             const std::string parent = group + list;
-            // Of the groups NAME, NAME_1, NAME_2, ..., of which some versions skip numbers.
-            std::vector<std::pair<std::uint64_t, std::string>> of_class;
-            for (const std::string& child : file_.children(parent)) {
-                if (child != name && without_number(child) != name) continue;
-                constexpr std::size_t most_digits = 9;
-                const std::string_view number =
-                    std::string_view(child).substr(std::min(child.size(), name.size() + 1));
-                if (number.size() > most_digits) continue;
-                of_class.emplace_back(number.empty() ? 0 : std::stoul(std::string(number)), child);
-            }
-            if (of_class.size() != step.count) continue;
-            std::ranges::sort(of_class);
-            found = fmt::format("{}/{}", parent, of_class[step.position].second);
+            const auto& groups = groups_in(parent);
+            const auto of_class = groups.find(name);
+            if (of_class == groups.end() || of_class->second.size() != step.count) continue;
+            found = fmt::format("{}/{}", parent, of_class->second[step.position].second);
             break;
         }
         if (!found) fail(layer, "the file has no weights for it");

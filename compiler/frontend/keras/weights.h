@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/keras/hdf5_file.h"
@@ -58,9 +60,16 @@ public:
     std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
 
 private:
+    /// Groups of a file in the order of their numbers: NAME, NAME_1, NAME_2, ..., of which some versions skip
+    /// numbers.
+    using Numbered = std::vector<std::pair<std::uint64_t, std::string>>;
+
     std::string group_of(const KerasLayer& layer) const;
+    /// The groups in another one by NAME. Those of a file are asked for by each weight.
+    const std::map<std::string, Numbered, std::less<>>& groups_in(const std::string& parent) const;
 
     const Hdf5File& file_;
+    mutable std::map<std::string, std::map<std::string, Numbered, std::less<>>> groups_;  ///< by parent
 };
 
 }  // namespace systole::frontend
