@@ -55,36 +55,62 @@ std::string shown(std::string text) {
     return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
+/// Checks the keys and the depth of a text. The library's parser can call a function for each value, too, but
+/// then looks through the whole list around each one.
+template <class Json>
+class Checker final : public nlohmann::json_sax<Json> {
+public:
+    explicit Checker(std::size_t deepest) : deepest_(deepest) {}
+
+    bool null() override { return value(); }
+    bool boolean(bool /*value*/) override { return value(); }
+    bool number_integer(typename Json::number_integer_t /*value*/) override { return value(); }
+    bool number_unsigned(typename Json::number_unsigned_t /*value*/) override { return value(); }
+    bool number_float(typename Json::number_float_t /*value*/, const std::string& /*text*/) override {
+        return value();
+    }
+    bool string(std::string& /*value*/) override { return value(); }
+    bool binary(typename Json::binary_t& /*value*/) override { return value(); }
+    bool start_object(std::size_t /*size*/) override { return open(false); }
+    bool start_array(std::size_t /*size*/) override { return open(true); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+    bool key(std::string& name) override {
+        if (places_.add_key(name)) return true;
+        throw JsonError(
+            fmt::format("has the key {} twice; each key must be given once", shown(places_.place())));
+    }
+    /// The parser that makes values finds the same fault, and says it.
+    bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                     const nlohmann::json::exception& /*error*/) override {
+        return false;
+    }
+
+private:
+    bool value() {
+        places_.next_element();
+        return true;
+    }
+    bool open(bool is_list) {
+        places_.open(is_list);
+        if (places_.depth() > deepest_) throw JsonError(fmt::format("is nested more than {} deep", deepest_));
+        return true;
+    }
+    bool close() {
+        places_.close();
+        return true;
+    }
+
+    std::size_t deepest_;
+    KeyPlaces places_;
+};
+
 template <class Json>
 Json parse(std::string_view text, std::size_t deepest) {
-    using Event = typename Json::parse_event_t;
-    KeyPlaces places;
-    const auto follow = [&](int /*depth*/, Event event, Json& parsed) {
-        switch (event) {
-            case Event::object_start:
-            case Event::array_start:
-                places.open(event == Event::array_start);
-                if (places.depth() > deepest)
-                    throw JsonError(fmt::format("is nested more than {} deep", deepest));
-                break;
-            case Event::object_end:
-            case Event::array_end:
-                places.close();
-                break;
-            case Event::key:
-                if (!places.add_key(parsed.template get_ref<const std::string&>())) {
-                    throw JsonError(fmt::format("has the key {} twice; each key must be given once",
-                                                shown(places.place())));
-                }
-                break;
-            case Event::value:
-                places.next_element();
-                break;
-        }
-        return true;
-    };
+    Checker<Json> checker(deepest);
+    Json::sax_parse(text, &checker);
     try {
-        return Json::parse(text, follow);
+        return Json::parse(text);
     } catch (const nlohmann::json::exception& error) {
         // The library quotes the text as it is, also where that is no text.
         std::string what = error.what();
