@@ -14,7 +14,7 @@ namespace {
 
 template <typename Check>
 void for_each_activation(const ir::NodeView& node, const Check& check) {
-    for (std::size_t i = 0; i < node.data_inputs(); ++i) check(node.input(i));
+    for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) check(node.input(i));
     check(node.output());
 }
 

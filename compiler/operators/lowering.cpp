@@ -86,7 +86,8 @@ void Lowering::add_layer(const Node& node, ValueId result, mapping::Work work) {
                          .output = 0,
                          .work = std::move(work),
                          .macs = operator_of(node).macs(view)};
-    for (std::size_t i = 0; i < view.data_inputs(); ++i) layer.inputs.push_back(tensor_of(node.inputs[i]));
+    for (std::size_t i = 0, count = view.data_inputs(); i < count; ++i)
+        layer.inputs.push_back(tensor_of(node.inputs[i]));
     layer.output = add_tensor(result);
     share_tensor(node.output(), layer.output);
     network_.layers.push_back(std::move(layer));

@@ -70,7 +70,7 @@ bool has_real_multiplier(const ir::Node& node) {
 
 double largest_input_scale(const ir::NodeView& node) {
     double scale = 0.0;
-    for (std::size_t i = 0; i < node.data_inputs(); ++i) {
+    for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
         scale = std::max(scale, encoding_of(node.input(i)).scale);
     }
     return scale;
@@ -215,7 +215,7 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
     check_clamp(node);
     if (!works_on_integers(node)) return;
     require_integers(node);
-    for (std::size_t i = 0; i < node.data_inputs(); ++i) {
+    for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
         if (node.input(i).type == node.input().type) continue;
         throw ModelError(fmt::format("it has inputs of {} and {}; all must be of one type",
                                      name_of(node.input().type), name_of(node.input(i).type)));
@@ -269,7 +269,7 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     ir::Node added = node;
     added.inputs.clear();
     std::vector<WeightedInput> inputs;
-    for (std::size_t i = 0; i < view.data_inputs(); ++i) {
+    for (std::size_t i = 0, count = view.data_inputs(); i < count; ++i) {
         added.inputs.push_back(quantizer.stored(node.inputs[i]));
         inputs.push_back({quantizer.stored_encoding(node.inputs[i]), met_elements(view, i)});
         if (inputs.back().encoding.type != inputs.front().encoding.type) {
@@ -312,7 +312,8 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
     const bool is_real = has_real_multiplier(node.node());
     if (node.graph().has_weights) {
         std::vector<std::uint64_t> met;
-        for (std::size_t i = 0; i < node.data_inputs(); ++i) met.push_back(met_elements(node, i));
+        for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i)
+            met.push_back(met_elements(node, i));
         rules.bias = corrected_bias(node, met);
     } else {
         product.weights = {};

@@ -257,7 +257,7 @@ private:
         ir::Node added = node;
         std::vector<std::vector<std::size_t>> orders;
         bool is_moved = false;
-        for (std::size_t i = 0; i < old.data_inputs(); ++i) {
+        for (std::size_t i = 0, count = old.data_inputs(); i < count; ++i) {
             const View& view = views_[node.inputs[i]];
             const ir::Shape& shape = new_.values[view.base].shape;
             added.inputs[i] = view.base;

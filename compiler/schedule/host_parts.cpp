@@ -154,4 +154,12 @@ std::vector<std::optional<std::uint32_t>> first_segments(const Network& network)
     return first;
 }
 
+HostExchange::HostExchange(const Network& network)
+    : begins_in_host(begins_in_host_memory(network)),
+      read_by_chip(schedule::read_by_chip(network)),
+      first_segment(first_segments(network)),
+      is_output(network.tensors.size(), false) {
+    for (const TensorId output : network.outputs) is_output[output] = true;
+}
+
 }  // namespace systole::schedule

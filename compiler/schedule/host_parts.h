@@ -35,4 +35,14 @@ std::vector<bool> begins_in_host_memory(const mapping::Network& network);
 /// The layer of the first segment that reads each tensor; absent if none does.
 std::vector<std::optional<std::uint32_t>> first_segments(const mapping::Network& network);
 
+/// What segments of the host exchange with the chip, by tensor.
+struct HostExchange {
+    explicit HostExchange(const mapping::Network& network);
+
+    std::vector<bool> begins_in_host;
+    std::vector<bool> read_by_chip;
+    std::vector<std::optional<std::uint32_t>> first_segment;
+    std::vector<bool> is_output;  ///< of the network
+};
+
 }  // namespace systole::schedule

@@ -1,6 +1,6 @@
 // A segment of the host: the chip sends what it has computed, the host works, and the chip fetches what it
 // reads. All inferences have a place in host memory, so nothing waits for a place there.
-#include <algorithm>
+#include <set>
 
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/lowering.h"
@@ -11,20 +11,18 @@ void plan(const mapping::HostSegment&, const LayerView& view, LayerPlan& plan) {
     const mapping::Layer& layer = view.layer;
     view.require(!layer.outputs.empty() && layer.output == layer.outputs.front(),
                  "a host segment must have outputs, of which the first is the layer's");
+    const std::set<mapping::TensorId> inputs(layer.inputs.begin(), layer.inputs.end());
     for (const mapping::TensorId id : layer.outputs) {
         view.require(id < view.network.tensors.size(), "its outputs must be tensors of the network");
         view.require(view.network.tensors[id].shape.elements() > 0, "its tensors must have elements");
-        view.require(std::ranges::count(layer.inputs, id) == 0, "a host segment must not read its outputs");
+        view.require(!inputs.contains(id), "a host segment must not read its outputs");
     }
     plan.kind = "host";
 }
 
 void lower(const mapping::HostSegment&, LayerLowering& context) {
-    const mapping::Network& network = context.view.network;
     const mapping::Layer& layer = context.view.layer;
-    const std::vector<bool> in_host_memory = begins_in_host_memory(network);
-    const std::vector<bool> fetched = read_by_chip(network);
-    const auto first_segment = first_segments(network);
+    const HostExchange& host = context.host;
     const FetchTensor images{.layer = context.layer,
                              .first_inference = context.first_inference,
                              .first_image = context.first_image,
@@ -35,22 +33,21 @@ void lower(const mapping::HostSegment&, LayerLowering& context) {
         result.host_tensor = tensor;
         return result;
     };
-    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-        const mapping::TensorId input = layer.inputs[i];
-        const bool seen_before =
-            std::find(layer.inputs.begin(), layer.inputs.begin() + static_cast<std::ptrdiff_t>(i), input) !=
-            layer.inputs.begin() + static_cast<std::ptrdiff_t>(i);
+    std::set<mapping::TensorId> seen;
+    for (const mapping::TensorId input : layer.inputs) {
+        const bool seen_before = !seen.insert(input).second;
         // An output of the network is sent when it has been computed, unless that waits for all groups.
-        const bool is_sent =
-            std::ranges::count(network.outputs, input) > 0 && context.layer >= context.memory.groups.layers;
-        if (in_host_memory[input] || seen_before || is_sent || first_segment[input] != context.layer)
+        const bool is_sent = host.is_output[input] && context.layer >= context.memory.groups.layers;
+        if (host.begins_in_host[input] || seen_before || is_sent ||
+            host.first_segment[input] != context.layer) {
             continue;
+        }
         context.operations.emplace_back(SendTensor{moved(input)});
     }
     context.operations.emplace_back(RunSegment{
         .layer = context.layer, .first_inference = images.first_inference, .images = context.images});
     for (const mapping::TensorId output : layer.outputs) {
-        if (fetched[output]) context.operations.emplace_back(moved(output));
+        if (host.read_by_chip[output]) context.operations.emplace_back(moved(output));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/mapping/accumulator_parts.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
@@ -38,6 +39,7 @@ struct LayerLowering {
     std::uint32_t layer = 0;       ///< its number
     std::uint32_t image_rows = 1;  ///< unified-buffer rows of an image of the output
     const MemoryPlan& memory;
+    const HostExchange& host;
     std::uint64_t first_inference = 0;
     std::uint32_t first_image = 0;  ///< the place of that inference in the unified buffer
     std::uint32_t images = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace systole::schedule {
@@ -32,6 +34,8 @@ public:
         return range == ranges_.end() || range->first >= first + rows ? first : range->end;
     }
 
+    std::uint64_t end() const { return ranges_.empty() ? 0 : ranges_.back().end; }
+
 private:
     struct Range {
         std::uint64_t first = 0;
@@ -47,19 +51,14 @@ class TakenRows {
 public:
     explicit TakenRows(std::size_t steps) : leaves_(std::bit_ceil(steps)), nodes_(2 * leaves_) {}
 
-    /// The lowest row from which the lifetime's rows are free.
-    std::uint64_t lowest_gap(const Lifetime& lifetime) const {
-        std::uint64_t row = 0;
-        for (std::uint64_t before = 1; before != row;) {
-            before = row;
-            for_each_above(lifetime, [&](std::size_t node) {
-                row = nodes_[node].in_all_steps.behind(row, lifetime.rows);
-            });
-            for_each_inside(lifetime, [&](std::size_t node) {
-                row = nodes_[node].in_some_step.behind(row, lifetime.rows);
-            });
-        }
-        return row;
+    /// The lowest row from which the lifetime's rows are free. If more than `most_ranges` ranges of taken
+    /// rows lie before it: a row behind that of the last lifetime with as many rows, or behind all.
+    std::uint64_t gap(const Lifetime& lifetime, std::size_t most_ranges) {
+        std::uint64_t& last = last_gap_[lifetime.rows];
+        auto row = gap_from(0, lifetime, most_ranges);
+        if (!row) row = gap_from(last, lifetime, most_ranges);
+        last = row ? *row : end(lifetime);
+        return last;
     }
 
     void take(const Lifetime& lifetime, std::uint64_t row) {
@@ -76,6 +75,36 @@ private:
         RowSet in_all_steps;  ///< of lifetimes that have all steps of the node, and not of the one above
         RowSet in_some_step;  ///< of those with steps of the node, and not all of the one above
     };
+
+    /// The lowest row, from `first` on; absent behind too many ranges.
+    std::optional<std::uint64_t> gap_from(std::uint64_t first, const Lifetime& lifetime,
+                                          std::size_t most_ranges) const {
+        std::uint64_t row = first;
+        std::size_t ranges = 0;
+        const auto pass = [&](const RowSet& rows) {
+            const std::uint64_t behind = rows.behind(row, lifetime.rows);
+            if (behind != row) ++ranges;
+            row = behind;
+        };
+        for (std::size_t before = 1; before != ranges;) {
+            before = ranges;
+            for_each_above(lifetime, [&](std::size_t node) { pass(nodes_[node].in_all_steps); });
+            for_each_inside(lifetime, [&](std::size_t node) { pass(nodes_[node].in_some_step); });
+            if (ranges > most_ranges) return std::nullopt;
+            if (ranges == 0) break;
+        }
+        return row;
+    }
+
+    /// The row behind all that are taken in the lifetime's steps.
+    std::uint64_t end(const Lifetime& lifetime) const {
+        std::uint64_t row = 0;
+        for_each_above(lifetime,
+                       [&](std::size_t node) { row = std::max(row, nodes_[node].in_all_steps.end()); });
+        for_each_inside(lifetime,
+                        [&](std::size_t node) { row = std::max(row, nodes_[node].in_some_step.end()); });
+        return row;
+    }
 
     /// Visits the largest nodes with steps of the lifetime alone.
     template <typename Visit>
@@ -101,12 +130,16 @@ private:
 
     std::size_t leaves_;
     std::vector<Node> nodes_;
+    std::map<std::uint64_t, std::uint64_t> last_gap_;  ///< by number of rows
 };
 
 /// Orders that are tried in all where the first takes more rows than live at once, at most: fewer where they
 /// would place more lifetimes in all.
 constexpr std::size_t most_orders = 32;
 constexpr std::size_t most_placements = 65'536;
+/// Ranges of taken rows that all lifetimes of an order pass, at most, before they lie further up than they
+/// could. Up to 2,048 lifetimes never do: none passes more ranges than there are lifetimes.
+constexpr std::size_t most_ranges = std::size_t{1} << 22;
 
 std::size_t steps_of(std::span<const Lifetime> lifetimes) {
     std::size_t steps = 0;
@@ -119,10 +152,11 @@ RowAllocation allocate_in_order(std::span<const Lifetime> lifetimes, std::span<c
     RowAllocation allocation{
         .first_row = std::vector<std::uint64_t>(lifetimes.size(), 0), .rows = 0, .least_rows = 0};
     TakenRows taken(std::max<std::size_t>(steps_of(lifetimes), 1));
+    const std::size_t ranges = most_ranges / std::max<std::size_t>(lifetimes.size(), 1);
     for (const std::size_t number : numbers) {
         const Lifetime& lifetime = lifetimes[number];
         if (lifetime.rows == 0) continue;  // fits everywhere
-        const std::uint64_t row = taken.lowest_gap(lifetime);
+        const std::uint64_t row = taken.gap(lifetime, ranges);
         allocation.first_row[number] = row;
         allocation.rows = std::max(allocation.rows, row + lifetime.rows);
         taken.take(lifetime, row);

@@ -36,6 +36,7 @@ std::uint64_t rows_at_once(std::span<const Lifetime> lifetimes);
 /// other, by descending number of rows (equal ones in the order of the list), each at the lowest place where
 /// it fits. While that takes more rows than live at once, the one that ended up on top is placed before all
 /// others, and all are placed again: at most 31 times, and fewer times for more than 2,048 lifetimes.
+/// With more, one may lie higher than it could where many ranges of taken rows lie below.
 /// What lies in another one has its rows.
 RowAllocation allocate_rows(std::span<const Lifetime> lifetimes);
 

@@ -140,6 +140,7 @@ public:
           read_at_(parts_by_step(schedule.memory.inputs, [](const HostPart& part) { return part.layer; })),
           written_at_(parts_by_step(schedule.memory.outputs,
                                     [&](const HostPart& part) { return computed_at(part.layer); })),
+          host_(network),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
@@ -332,6 +333,7 @@ private:
                               .layer = index,
                               .image_rows = schedule_.memory.tensors[layer.output].image_rows,
                               .memory = schedule_.memory,
+                              .host = host_,
                               .first_inference = slice.first_inference + images.first,
                               .first_image = slice.first_image + images.first,
                               .images = images.count,
@@ -348,6 +350,7 @@ private:
     const std::vector<std::optional<std::uint32_t>> leaving_;  ///< parts_by_columns
     const PartsByStep read_at_;
     const PartsByStep written_at_;
+    const HostExchange host_;
     mapping::AccumulatorParts accumulators_;
 };
 

@@ -182,7 +182,7 @@ private:
         const std::span<const std::int8_t> weights = known_weights(call.node);
         const std::int32_t of_weights = weight_zero_point(call.node);
         const std::int8_t* weight = weights.data();
-        for (std::size_t i = 0; i < call.node.data_inputs(); ++i) {
+        for (std::size_t i = 0, count = call.node.data_inputs(); i < count; ++i) {
             const std::int32_t zero_point = encoding_of(call.node.input(i)).zero_point;
             const std::size_t elements = call.node.input(i).shape.elements();
             const std::int32_t* const values = call.inputs[i] + image * elements;
