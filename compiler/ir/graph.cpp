@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
@@ -270,12 +271,12 @@ std::vector<bool> removable(const Graph& graph, std::vector<bool> removed) {
 }
 
 /// Replaces outputs of the network by other values, which then live on as these outputs.
-void replace_outputs(Graph& graph, const std::vector<ValueId>& by) {
+void replace_outputs(Graph& graph, const BorderValues& border, const std::vector<ValueId>& by) {
     for (ValueId& output : graph.outputs) {
         const Value& old = graph.values[output];
         if (by[output] == output) continue;
         output = by[output];
-        if (is_input(graph, output)) continue;
+        if (border.is_input(output)) continue;
         graph.values[output].file_axes = old.file_axes;
         graph.values[output].before = old.before;
     }
@@ -286,6 +287,7 @@ void replace_outputs(Graph& graph, const std::vector<ValueId>& by) {
 void remove_nodes(Graph& graph, const std::vector<bool>& marked) {
     const std::vector<bool> removed = removable(graph, marked);
     const std::vector<std::vector<NodeId>> original_readers = readers(graph);
+    const BorderValues border(graph);
     // Nodes are visited in order. The result of a removed node is replaced by the value that the node reads
     // now.
     std::vector<ValueId> by(graph.values.size());
@@ -300,11 +302,11 @@ void remove_nodes(Graph& graph, const std::vector<bool>& marked) {
         }
         const ValueId output = node.output();
         by[output] = node.inputs.front();
-        const bool is_read = !original_readers[output].empty() || is_output(graph, output);
-        const bool read_alone = original_readers[original].size() == 1 && !is_output(graph, original);
+        const bool is_read = !original_readers[output].empty() || border.is_output(output);
+        const bool read_alone = original_readers[original].size() == 1 && !border.is_output(original);
         if (is_read && read_alone) graph.values[by[output]].stored_as = graph.values[output].stored_as;
     }
-    replace_outputs(graph, by);
+    replace_outputs(graph, border, by);
     std::size_t id = 0;
     std::erase_if(graph.nodes, [&](const Node&) { return removed[id++]; });
     remove_unread(graph);

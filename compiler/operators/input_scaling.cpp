@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/operators/batch_normalization/affine.h"
 #include "compiler/operators/operator.h"
 
@@ -27,27 +30,49 @@ double mean_of(std::span<const float> values) {
 /// The walk from an input to the first layers that do not scale their elements.
 class Walk {
 public:
-    explicit Walk(const ir::Graph& graph) : graph_(graph), readers_(ir::readers(graph)) {}
+    explicit Walk(const ir::Graph& graph) : graph_(graph), border_(graph), readers_(ir::readers(graph)) {}
 
     /// The layer that scales pixels on all ways from the value; absent if one of them has none.
-    std::optional<std::string> from(ir::ValueId value, Scaling scaling) const {
-        while (readers_[value].size() == 1 && !ir::is_output(graph_, value)) {
-            const ir::Node& node = graph_.nodes[readers_[value].front()];
-            if (!apply(node, value, scaling)) return scales_pixels(scaling);
-            value = node.output();
-        }
-        if (scales_pixels(scaling)) return scaling.layer;
+    std::optional<std::string> from(ir::ValueId first) const {
         std::optional<std::string> layer;
-        for (const ir::NodeId reader : readers_[value]) {
-            const ir::Node& node = graph_.nodes[reader];
-            Scaling branch = scaling;
-            layer = apply(node, value, branch) ? from(node.output(), branch) : scales_pixels(branch);
-            if (!layer) return std::nullopt;
+        std::vector<Place> places{{.value = first, .scaling = {}}};
+        while (!places.empty()) {
+            Place place = std::move(places.back());
+            places.pop_back();
+            if (!place.is_last) follow(place);
+            layer = scales_pixels(place.scaling);
+            if (layer) continue;
+            const std::vector<ir::NodeId>& readers = readers_[place.value];
+            if (place.is_last || readers.empty()) return std::nullopt;
+            for (std::size_t i = readers.size(); i-- > 0;) {
+                places.push_back(place);
+                step(graph_.nodes[readers[i]], places.back());
+            }
         }
         return layer;
     }
 
 private:
+    /// A value on the way, and what the layers before it do.
+    struct Place {
+        ir::ValueId value = 0;
+        Scaling scaling = {};
+        bool is_last = false;  ///< the next layer does more than to move and scale
+    };
+
+    /// Goes on through a layer.
+    void step(const ir::Node& node, Place& place) const {
+        place.is_last = !apply(node, place.value, place.scaling);
+        if (!place.is_last) place.value = node.output();
+    }
+
+    /// Goes on while one layer alone reads the value.
+    void follow(Place& place) const {
+        while (!place.is_last && readers_[place.value].size() == 1 && !border_.is_output(place.value)) {
+            step(graph_.nodes[readers_[place.value].front()], place);
+        }
+    }
+
     /// Pixels of 0 to 1 have a mean below 1 and a deviation of about 0.3, those of 0 to 255 of 30 to 128.
     static std::optional<std::string> scales_pixels(const Scaling& scaling) {
         constexpr double between = 16.0;
@@ -108,13 +133,14 @@ private:
     }
 
     const ir::Graph& graph_;
+    const ir::BorderValues border_;
     const std::vector<std::vector<ir::NodeId>> readers_;
 };
 
 }  // namespace
 
 std::optional<std::string> pixel_scaling_layer(const ir::Graph& graph, ir::ValueId input) {
-    return Walk(graph).from(input, {});
+    return Walk(graph).from(input);
 }
 
 }  // namespace systole::operators

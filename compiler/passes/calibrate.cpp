@@ -11,6 +11,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
@@ -143,11 +144,8 @@ constexpr double outliers = 1e-4;
 /// The range of a value by the method.
 Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen, CalibrationMethod method) {
     const Range& all = seen.ranges[id];
-    // 16 bits have steps enough for all numbers. The largest output is the answer of a classifier.
-    if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8 ||
-        ir::is_output(graph, id)) {
-        return all;
-    }
+    // 16 bits have steps enough for all numbers.
+    if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8) return all;
     switch (method) {
         case CalibrationMethod::MinMax:
             return all;
@@ -176,10 +174,12 @@ ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     }
     // Equal channels have other histograms.
     if (needs_histograms && !chains.empty()) seen = observe({graph, {}, true}, calibration);
+    const ir::BorderValues border(graph);
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
         ir::Value& value = graph.values[id];
         if (value.constant || value.type != DataType::Float32) continue;
-        value.range = range_of(graph, id, seen, calibration.method);
+        // The largest output is the answer of a classifier.
+        value.range = border.is_output(id) ? seen.ranges[id] : range_of(graph, id, seen, calibration.method);
     }
     return graph;
 }

@@ -58,10 +58,15 @@ std::vector<ir::NodeId> weighted_nodes(const ir::Graph& graph) {
 class MultipliedMeans {
 public:
     MultipliedMeans(const ir::NodeView& real, const Means& means) : real_(real) {
-        for (std::size_t i = 0; i < real.data_inputs(); ++i) {
-            means_.push_back(&means[real.node().inputs[i]]);
-            elements_.push_back(real.input(i).shape.elements());
+        if (real.node().is("dense")) {
+            for (std::size_t i = 0, count = real.data_inputs(); i < count; ++i) {
+                const std::vector<double>& of_input = means[real.node().inputs[i]];
+                for (std::size_t row = 0; row < real.input(i).shape.elements(); ++row)
+                    of_rows_.emplace_back(of_input.at(row % of_input.size()), i);
+            }
+            return;
         }
+        of_channels_ = &means[real.node().inputs.front()];
         const auto extents = real.constant(0)->shape.extents();
         if (real.node().is("convolution")) channels_ = extents[extents.size() - 2];
     }
@@ -71,22 +76,20 @@ public:
         const ir::Node& node = real_.node();
         if (node.is("depthwise_convolution")) {
             const auto multiplier = static_cast<std::size_t>(node.integer("multiplier"));
-            return {means_.front()->at(output / multiplier), 0};
+            return {of_channels_->at(output / multiplier), 0};
         }
         if (node.is("convolution")) {
             const auto groups = static_cast<std::size_t>(node.integer("groups"));
             const std::size_t first = output / (outputs / groups) * channels_;
-            return {means_.front()->at(first + row % channels_), 0};
+            return {of_channels_->at(first + row % channels_), 0};
         }
-        std::size_t input = 0;  // of a dense layer
-        for (; row >= elements_[input]; ++input) row -= elements_[input];
-        return {means_[input]->at(row % means_[input]->size()), input};
+        return of_rows_.at(row);
     }
 
 private:
     ir::NodeView real_;
-    std::vector<const std::vector<double>*> means_;
-    std::vector<std::size_t> elements_;
+    std::vector<std::pair<double, std::size_t>> of_rows_;  ///< of a dense layer: the answers of `of`
+    const std::vector<double>* of_channels_ = nullptr;     ///< of a convolution's input
     std::size_t channels_ = 1;
 };
 
@@ -98,7 +101,7 @@ std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeVi
     const std::span<const std::int32_t> bias = stored.constant(1)->constant->values<std::int32_t>();
     const std::vector<double>& scales = stored.constant(0)->quantization->scales;
     std::vector<double> input_scales;
-    for (std::size_t i = 0; i < stored.data_inputs(); ++i) {
+    for (std::size_t i = 0, count = stored.data_inputs(); i < count; ++i) {
         input_scales.push_back(operators::encoding_of(stored.input(i)).scale);
     }
     // All inputs count with the largest scale: see quantize_weights.

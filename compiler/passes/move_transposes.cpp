@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -154,6 +155,10 @@ public:
                 append(node);
             }
         }
+        for (const ValueId output : old_.outputs) {
+            if (views_[output].materialized) whole_.insert(*views_[output].materialized);
+        }
+        inputs_.insert(new_.inputs.begin(), new_.inputs.end());
         for (const ValueId output : old_.outputs) set_output(output);
         ir::remove_unread(new_);
         return std::move(new_);
@@ -390,31 +395,38 @@ private:
         const ir::Value& wanted = old_.values[id];
         ir::Value& base = new_.values[view.base];
         // Another output may be the value as it is.
-        const bool is_other = std::ranges::any_of(
-            old_.outputs, [&](ValueId other) { return views_[other].materialized == view.base; });
-        const bool is_free = !view.is_reshaped && !view.materialized && !base.constant && !is_other &&
-                             !ir::is_input(new_, view.base) && !ir::is_output(new_, view.base);
+        const bool is_free = !view.is_reshaped && !view.materialized && !base.constant &&
+                             !whole_.contains(view.base) && !is_border(view.base);
         if (!is_free) {
             ValueId value = materialized(id);
-            const bool is_border = ir::is_input(new_, value) || ir::is_output(new_, value);
-            if (is_border && new_.values[value].file_axes != wanted.file_axes) {
+            whole_.insert(value);
+            if (is_border(value) && new_.values[value].file_axes != wanted.file_axes) {
                 // A value has one order of the file's axes.
                 const Axes same = identity_of(wanted.shape.rank());
                 value = add_move(wanted, "transpose", "permutation", same, value);
             }
-            if (!ir::is_input(new_, value)) new_.values[value].name = wanted.name;
-            new_.outputs.push_back(value);
+            if (!inputs_.contains(value)) new_.values[value].name = wanted.name;
+            add_output(value);
             return;
         }
         base.name = wanted.name;
         base.file_axes = wanted.file_axes.empty() ? view.axes : composed(view.axes, wanted.file_axes);
         base.before = wanted.before;
-        new_.outputs.push_back(view.base);
+        add_output(view.base);
     }
+
+    void add_output(ValueId id) {
+        new_.outputs.push_back(id);
+        outputs_.insert(id);
+    }
+    bool is_border(ValueId id) const { return inputs_.contains(id) || outputs_.contains(id); }
 
     ir::Graph old_;
     ir::Graph new_;
-    std::vector<View> views_;  ///< by value of the old graph
+    std::vector<View> views_;    ///< by value of the old graph
+    std::set<ValueId> inputs_;   ///< of the new graph
+    std::set<ValueId> outputs_;  ///< of the new graph, so far
+    std::set<ValueId> whole_;    ///< of the new graph: they are outputs of the old one as they are
 };
 
 /// The transposition that all readers of a value are, if it is the same.
@@ -521,8 +533,8 @@ private:
         return static_cast<ValueId>(graph_.values.size() - 1);
     }
 
-    /// Removes the transpositions of a result, which now has their axes itself and takes the place of what they
-    /// were.
+    /// Removes the transpositions of a result, which now has their axes itself and takes the place of what
+    /// they were.
     void read_directly(ValueId result, const Axes& axes) {
         const std::vector<ir::NodeId> all = std::exchange(readers_[result], {});
         graph_.values[result].shape = permuted_shape(graph_.values[result].shape, axes);
@@ -553,9 +565,10 @@ private:
 /// Lets inputs that are only read transposed have that order themselves.
 void absorb_into_inputs(ir::Graph& graph) {
     const auto readers = ir::readers(graph);
+    const ir::BorderValues border(graph);
     for (const ValueId input : graph.inputs) {
         const auto axes = transposed_by_all(graph, readers[input]);
-        if (!axes || ir::is_output(graph, input)) continue;
+        if (!axes || border.is_output(input)) continue;
         ir::Value& value = graph.values[input];
         const Axes inverse = inverse_of(*axes);
         value.file_axes =
@@ -568,9 +581,8 @@ void absorb_into_inputs(ir::Graph& graph) {
     }
     std::vector<bool> removed;
     for (const ir::Node& node : graph.nodes) {
-        const bool is_moved =
-            node.is("transpose") && is_identity(axes_of(node)) &&
-            !(ir::is_input(graph, node.inputs.front()) && ir::is_output(graph, node.output()));
+        const bool is_moved = node.is("transpose") && is_identity(axes_of(node)) &&
+                              !(border.is_input(node.inputs.front()) && border.is_output(node.output()));
         removed.push_back(is_moved);
     }
     ir::remove_nodes(graph, removed);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,17 +42,23 @@ void convert_early(ir::Graph& graph) {
         return node.is("lookup") && readers[node.output()].size() == 1 &&
                graph.nodes[readers[node.output()].front()].is("concat");
     };
+    // By value: the first node that reads it as it is.
+    std::vector<std::optional<ir::NodeId>> used_by(graph.values.size());
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+        if (is_conversion(graph.nodes[id])) continue;
+        for (const ir::ValueId input : graph.nodes[id].inputs) {
+            if (!used_by[input]) used_by[input] = id;
+        }
+    }
     std::vector<std::vector<ir::NodeId>> behind(graph.nodes.size());
     std::vector<bool> moved(graph.nodes.size(), false);
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph.nodes[id];
         if (!is_conversion(node)) continue;
-        for (const ir::NodeId reader : readers[node.inputs.front()]) {
-            if (reader >= id || is_conversion(graph.nodes[reader])) continue;
-            behind[reader].push_back(id);
-            moved[id] = true;
-            break;
-        }
+        const std::optional<ir::NodeId> reader = used_by[node.inputs.front()];
+        if (!reader || *reader >= id) continue;
+        behind[*reader].push_back(id);
+        moved[id] = true;
     }
     std::vector<ir::Node> nodes;
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {

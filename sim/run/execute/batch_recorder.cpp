@@ -61,7 +61,17 @@ private:
 /// The first and the last byte of each batch, as far as they are known.
 class Borders {
 public:
-    explicit Borders(const isa::Program& program) : program_(program), batches_(batches_of(program)) {}
+    explicit Borders(const isa::Program& program) : batches_(batches_of(program)) {
+        for (const isa::HostBuffer& buffer : program.buffers) {
+            if (buffer.kind != isa::BufferKind::Input && buffer.kind != isa::BufferKind::Output) continue;
+            const std::uint64_t inference_bytes = buffer.bytes / program.inferences;
+            if (inference_bytes == 0) continue;
+            buffers_.push_back({{buffer.address, buffer.address + inference_bytes * program.inferences},
+                                inference_bytes * program.batch,
+                                buffer.kind == isa::BufferKind::Output});
+        }
+        std::ranges::sort(buffers_, {}, [](const Buffer& buffer) { return buffer.whole.first; });
+    }
 
     static std::uint64_t batches_of(const isa::Program& program) {
         return divide_up(program.inferences, std::uint64_t{program.batch});
@@ -70,15 +80,16 @@ public:
     /// Notes the transfer for the batches of which a buffer has an inference in the range. The inferences lie
     /// one after the other in their buffer.
     void note(const Moved& moved) {
-        const isa::BufferKind kind = moved.is_written ? isa::BufferKind::Output : isa::BufferKind::Input;
-        for (const isa::HostBuffer& buffer : program_.buffers) {
-            const std::uint64_t inference_bytes = buffer.bytes / program_.inferences;
-            const isa::RowRange whole{buffer.address, buffer.address + inference_bytes * program_.inferences};
-            if (buffer.kind != kind || !whole.overlaps(moved.range)) continue;
-            const std::uint64_t batch_bytes = inference_bytes * program_.batch;
+        // Buffers do not overlap, so their ends ascend as well.
+        auto buffer = std::ranges::upper_bound(buffers_, moved.range.first, {},
+                                               [](const Buffer& each) { return each.whole.last; });
+        for (; buffer != buffers_.end() && buffer->whole.overlaps(moved.range); ++buffer) {
+            if (buffer->is_output != moved.is_written) continue;
+            const isa::RowRange& whole = buffer->whole;
             const std::uint64_t first = std::max(moved.range.first, whole.first) - whole.first;
             const std::uint64_t last = std::min(moved.range.last, whole.last) - 1 - whole.first;
-            for (std::uint64_t batch = first / batch_bytes; batch <= last / batch_bytes; ++batch) {
+            for (std::uint64_t batch = first / buffer->batch_bytes; batch <= last / buffer->batch_bytes;
+                 ++batch) {
                 note(moved, batches_[batch]);
             }
         }
@@ -98,6 +109,13 @@ public:
     }
 
 private:
+    /// An input or output of the program.
+    struct Buffer {
+        isa::RowRange whole;  ///< the bytes of all inferences
+        std::uint64_t batch_bytes = 0;
+        bool is_output = false;
+    };
+
     struct Batch {
         std::optional<Cycle> first_read;
         std::optional<Cycle> last_write;
@@ -111,7 +129,7 @@ private:
         }
     }
 
-    const isa::Program& program_;
+    std::vector<Buffer> buffers_;  ///< by address
     std::vector<Batch> batches_;
 };
 
