@@ -3,6 +3,7 @@
 #include "compiler/passes/unite_ranges.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -148,11 +149,22 @@ public:
 
     const ir::Range& range(ValueId value) { return sets_.range(value); }
 
+    std::size_t concats_that_may_convert() const {
+        std::size_t count = 0;
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            if (!graph_.nodes[id].is("concat")) continue;
+            bool may_convert = false;
+            for_each_shared(id, [&](ValueId input, ValueId) { may_convert |= has_other_readers(input, id); });
+            count += may_convert ? 1 : 0;
+        }
+        return count;
+    }
+
 private:
     /// Calls visit(input, value) for each input of a concatenation, or of a dense layer with several, and the
     /// value whose range it may share.
     template <typename Visit>
-    void for_each_shared(ir::NodeId id, const Visit& visit) {
+    void for_each_shared(ir::NodeId id, const Visit& visit) const {
         const ir::Node& node = graph_.nodes[id];
         if (node.is("concat")) {
             for (const ValueId input : node.inputs) {
@@ -225,6 +237,10 @@ Graph unite_ranges(Graph graph) {
         if (graph.values[id].range) graph.values[id].range = uniting.range(id);
     }
     return graph;
+}
+
+std::size_t concats_that_may_convert(const Graph& graph) {
+    return operators::is_quantized(graph) ? 0 : Uniting(graph).concats_that_may_convert();
 }
 
 }  // namespace systole::passes

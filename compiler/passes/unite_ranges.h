@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "compiler/ir/graph.h"
 
 namespace systole::passes {
@@ -10,13 +12,15 @@ namespace systole::passes {
 /// inputs are treated alike.
 ///
 /// Values keep their range if it must not or should not depend on this one:
-/// - the network's input, because its encoding may be given, and values that are only moved from it.
-/// Exception:
-///   a 16-bit input, whose encoding is never given, shares the range if a dense layer reads it.
+/// - the network's input, because its encoding may be given, and values that are only moved from it. Except
+///   for a 16-bit input, whose encoding is never given: it shares the range if a dense layer reads it.
 /// - a value of 8 bits that other nodes or the network's outputs read too, if its range is clearly narrower.
-/// The
-///   concatenation then converts it; a dense layer takes inputs of several encodings.
+///   The concatenation then converts it; a dense layer takes inputs of several encodings.
 /// A graph on integers is returned unchanged.
 ir::Graph unite_ranges(ir::Graph graph);
+
+/// The number of concatenations that may have to convert such a value of 8 bits, depending on the ranges.
+/// 0 for a graph on integers.
+std::size_t concats_that_may_convert(const ir::Graph& graph);
 
 }  // namespace systole::passes

@@ -172,6 +172,35 @@ TEST_CASE("A concatenation takes no conversion where nothing is known of its ran
     CHECK(lookups(network) == 0);
 }
 
+TEST_CASE("The concatenations that may convert are known without ranges", "[compiler][passes]") {
+    const OtherReader reader =
+        GENERATE(OtherReader::Convolution, OtherReader::PooledConvolution, OtherReader::ConvolutionOfPooled,
+                 OtherReader::Output, OtherReader::Concatenation);
+    const float width = GENERATE(1.0F, 77.0F);
+    INFO("reader " << static_cast<int>(reader) << ", width " << width);
+    const SharedTensor made(reader, width);
+    const std::size_t count = passes::concats_that_may_convert(passes::drop_weights(made.graph));
+    CHECK(count == (reader == OtherReader::Concatenation ? 2U : 1U));
+    const ir::Graph network = passes::prepare(made.graph, calibration_of(made.graph));
+    CHECK(lookups(network) <= count);
+    CHECK(passes::concats_that_may_convert(network) == 0);
+}
+
+TEST_CASE("Concatenations of tensors that nobody else reads, and of the input, convert alike with any ranges",
+          "[compiler][passes]") {
+    Graph graph = tests::graph_of({4, 4, 2});
+    const NodeId a = scaled(graph, 0, 0.1F);
+    const NodeId pooled = graph.append("pool", max_pool(), {scaled(graph, 0, 5.0F)});
+    const NodeId inner = concatenated(graph, {a, pooled});
+    concatenated(graph, {inner, 0, graph.append("pool", max_pool(), {0}), inner});
+    CHECK(passes::concats_that_may_convert(graph) == 0);
+    // Tensors of 16 bits are never converted.
+    const SharedTensor made(OtherReader::Convolution, 77.0F);
+    ir::Graph wide = made.graph;
+    for (ir::Value& value : wide.values) value.stored_as = DataType::Int16;
+    CHECK(passes::concats_that_may_convert(wide) == 0);
+}
+
 TEST_CASE("A chain of concatenations widens only the tensors behind a wide branch", "[compiler][passes]") {
     // As in DenseNet: each tensor is read by a layer and by the next concatenation.
     Graph graph = tests::graph_of({4, 4, 2});
