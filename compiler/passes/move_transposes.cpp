@@ -400,8 +400,9 @@ private:
         if (!is_free) {
             ValueId value = materialized(id);
             whole_.insert(value);
-            if (is_border(value) && new_.values[value].file_axes != wanted.file_axes) {
-                // A value has one order of the file's axes.
+            const ir::Value& found = new_.values[value];
+            if (is_border(value) && (found.file_axes != wanted.file_axes || found.name != wanted.name)) {
+                // A value has one name, and one order of the file's axes.
                 const Axes same = identity_of(wanted.shape.rank());
                 value = add_move(wanted, "transpose", "permutation", same, value);
             }

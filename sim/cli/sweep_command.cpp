@@ -156,10 +156,8 @@ private:
     /// A study of the same name with other keys is probably another question.
     void warn_of_other_study(const sweep::Study& planned, sweep::Database& database,
                              const std::string& file) const {
-        const std::string before = database.note(sweep::study_note);
-        if (before.empty()) return;
-        const auto keys = nlohmann::json::parse(before).at("keys").get<std::vector<std::string>>();
-        if (keys == planned.keys()) return;
+        const std::vector<std::string> keys = sweep::keys_of_study(database);
+        if (keys.empty() || keys == planned.keys()) return;
         print_warning(
             context->screen.error(),
             fmt::format("{}: it had a study of {}; its table has this study's points now (--name gives a "

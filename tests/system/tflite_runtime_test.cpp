@@ -35,7 +35,7 @@ std::string three_sevenths(const tests::Folder& folder) {
 
 }  // namespace
 
-TEST_CASE("--tflite-runtime chooses the bits of a release", "[system][tflite]") {
+TEST_CASE("The option --tflite-runtime chooses the bits of a release", "[system][tflite]") {
     const tests::Folder folder;
     const std::string model = three_sevenths(folder);
     const std::string input = folder.file("x.npy", tests::npy("|i1", "(1, 1)", std::string(1, 1)));

@@ -83,17 +83,32 @@ Answer answer_of_rows(Database& database, const std::string& description) {
     return answer;
 }
 
+/// What a function reads from the texts of a database. Throws ConfigError where they are not those of a
+/// study.
+template <class Function>
+auto undamaged(const Database& database, const Function& read) {
+    try {
+        return read();
+    } catch (const nlohmann::json::exception&) {
+        throw ConfigError(database.file() +
+                          ": the file of results is damaged, or another version of the simulator wrote it");
+    }
+}
+
 }  // namespace
 
 Answer read_answer(Database& database) {
     const std::string description = database.note(study_note);
     if (description.empty()) throw ConfigError(database.file() + ": the file of results has no study yet");
-    try {
-        return answer_of_rows(database, description);
-    } catch (const nlohmann::json::exception&) {
-        throw ConfigError(database.file() +
-                          ": the file of results is damaged, or another version of the simulator wrote it");
-    }
+    return undamaged(database, [&] { return answer_of_rows(database, description); });
+}
+
+std::vector<std::string> keys_of_study(Database& database) {
+    const std::string description = database.note(study_note);
+    if (description.empty()) return {};
+    return undamaged(database, [&] {
+        return nlohmann::json::parse(description).at("keys").get<std::vector<std::string>>();
+    });
 }
 
 Answer subject_to(const Answer& answer, std::span<const std::string> conditions) {

@@ -44,8 +44,11 @@ struct Answer {
     std::size_t key(std::string_view name, std::string_view place) const;
 };
 
-/// Of the points that the database has selected. Throws ConfigError where it has no study.
+/// Of the points that the database has selected. Throws ConfigError where it has no study, or is damaged.
 Answer read_answer(Database& database);
+/// The keys that the database's study varies; none where it has no study. Throws ConfigError where it is
+/// damaged.
+std::vector<std::string> keys_of_study(Database& database);
 /// Of a study that has not run: without rows. `description` is that of the study.
 Answer answer_without_rows(const nlohmann::ordered_json& description);
 /// Only the finished points for which all formulas of metrics and varying keys hold. Throws ConfigError where
