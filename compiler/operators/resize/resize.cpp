@@ -100,7 +100,8 @@ std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const Floa
     std::array<float, 4> reals{};
     std::ranges::transform(corners, reals.begin(),
                            [](std::int32_t corner) { return static_cast<float>(corner); });
-    return static_cast<std::int32_t>(interpolated(reals, y, x) + 0.5F);
+    // TFLite's kernel truncates after the half.
+    return static_cast<std::int32_t>(std::trunc(interpolated(reals, y, x) + 0.5F));
 }
 
 /// Height and width of images between others.
