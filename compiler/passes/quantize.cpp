@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -34,40 +31,6 @@ void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
     quantizer.add_input(id, encoding);
 }
 
-/// Moves the conversions for concatenations forward, behind the first node that reads the converted value.
-/// Where a concatenation needs them, their rows would come between the last branch and its readers.
-void convert_early(ir::Graph& graph) {
-    const auto readers = ir::readers(graph);
-    const auto is_conversion = [&](const ir::Node& node) {
-        return node.is("lookup") && readers[node.output()].size() == 1 &&
-               graph.nodes[readers[node.output()].front()].is("concat");
-    };
-    // By value: the first node that reads it as it is.
-    std::vector<std::optional<ir::NodeId>> used_by(graph.values.size());
-    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        if (is_conversion(graph.nodes[id])) continue;
-        for (const ir::ValueId input : graph.nodes[id].inputs) {
-            if (!used_by[input]) used_by[input] = id;
-        }
-    }
-    std::vector<std::vector<ir::NodeId>> behind(graph.nodes.size());
-    std::vector<bool> moved(graph.nodes.size(), false);
-    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        const ir::Node& node = graph.nodes[id];
-        if (!is_conversion(node)) continue;
-        const std::optional<ir::NodeId> reader = used_by[node.inputs.front()];
-        if (!reader || *reader >= id) continue;
-        behind[*reader].push_back(id);
-        moved[id] = true;
-    }
-    std::vector<ir::Node> nodes;
-    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        if (!moved[id]) nodes.push_back(graph.nodes[id]);
-        for (const ir::NodeId other : behind[id]) nodes.push_back(graph.nodes[other]);
-    }
-    graph.nodes = std::move(nodes);
-}
-
 }  // namespace
 
 ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input) {
@@ -79,9 +42,7 @@ ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& i
         if (quantizer.is_stored(node.outputs.front())) continue;
         operators::operator_of(node).quantize(node, quantizer);
     }
-    ir::Graph quantized = std::move(quantizer).finish();
-    convert_early(quantized);
-    return quantized;
+    return std::move(quantizer).finish();
 }
 
 }  // namespace systole::passes

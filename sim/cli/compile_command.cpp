@@ -51,12 +51,8 @@ private:
         for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
             print_warning(screen->error(), warning);
         }
-        const ir::Graph quantized =
-            run::quantize(graph, spec, input, [&](std::string_view pass, const ir::Graph& after) {
-                if (const auto warning = run::conversion_warning(spec, pass, after))
-                    print_warning(screen->error(), *warning);
-                dump(pass, after);
-            });
+        const ir::Graph quantized = run::quantize(
+            graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty() && !explain) return;
         mapping::Network whole = operators::lower(quantized);
         const schedule::Options batches = run::options_of(spec, input);

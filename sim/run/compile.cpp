@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/input_scaling.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -21,7 +19,6 @@
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
-#include "compiler/passes/unite_ranges.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/images.h"
@@ -332,17 +329,6 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* 
         }
     }
     return warnings;
-}
-
-std::optional<std::string> conversion_warning(const RunSpec& spec, std::string_view pass,
-                                              const ir::Graph& after) {
-    if (pass != "unite_ranges" || after.has_weights) return std::nullopt;
-    const std::size_t count = passes::concats_that_may_convert(after);
-    if (count == 0) return std::nullopt;
-    return fmt::format(
-        "{}: {} may need conversions, which depend on the numbers in the network; without values none are "
-        "counted, so a run with values may take more cycles",
-        spec.network.value().path.text, ir::counted(count, "concatenation"));
 }
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,

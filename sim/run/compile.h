@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -104,11 +103,6 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
 std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* graph,
                                           std::span<const isa::BorderTensor> tensors,
                                           const std::vector<NamedImages>& inputs);
-
-/// A warning for a network that is quantized without values, after a pass: concatenations in it may need
-/// conversions of their inputs, which depend on ranges that nobody knows and are not counted.
-std::optional<std::string> conversion_warning(const RunSpec& spec, std::string_view pass,
-                                              const ir::Graph& after);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.
 /// Where pixels are the input, a stored byte is a pixel. A network without weights needs no images, as no

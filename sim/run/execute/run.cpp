@@ -483,13 +483,9 @@ Prepared prepare(const RunSpec& spec) {
         prepared.inputs = read_input(spec, *prepared.graph);
         prepared.labels = read_labels(spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
-            const ir::Graph quantized = quantize(*prepared.graph, spec, prepared.inputs,
-                                                 [&](std::string_view pass, const ir::Graph& after) {
-                                                     if (auto warning = conversion_warning(spec, pass, after))
-                                                         prepared.warnings.push_back(*std::move(warning));
-                                                 });
             const ScheduledNetwork scheduled =
-                schedule_of(operators::lower(quantized), spec, options_of(spec, prepared.inputs));
+                schedule_of(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
+                            options_of(spec, prepared.inputs));
             prepared.batch = batch_facts(scheduled.network, scheduled.schedule);
             prepared.cut_images = scheduled.cut_images;
             return emit::emit_program(scheduled.network, scheduled.schedule);
@@ -508,8 +504,7 @@ Prepared prepare(const RunSpec& spec) {
     prepared.label_names = read_label_names(spec, program, name);
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
-    std::ranges::move(scale_warnings(spec, graph, program.inputs, prepared.inputs),
-                      std::back_inserter(prepared.warnings));
+    prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
     if (graph != nullptr && !spec.timing_only)
         prepared.pixel_scaling = own_scaling(spec, *graph, prepared.inputs);
     std::ranges::move(storage_warnings(spec, graph, program.inputs, prepared.inputs),
@@ -533,9 +528,6 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.cut_images = prepared.cut_images;
     record.pixel_scaling = prepared.pixel_scaling;
     record.network = prepared.network;
-    if (observer != nullptr) {
-        for (const std::string& warning : prepared.warnings) observer->warn(warning);
-    }
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
         std::vector<BufferView> views;  // looked up first, so that errors show before the simulation
@@ -584,6 +576,9 @@ RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress)
     const LoneBatch lone_batch(spec);  // first, because preparing values starts threads
     const Prepared prepared = prepare(spec);
     const double seconds = time.seconds();
+    if (observer != nullptr) {
+        for (const std::string& warning : prepared.warnings) observer->warn(warning);
+    }
     RunRecord record = simulate(spec, prepared, observer, progress);
     lone_batch.add_to(record);
     record.speed.read = prepared.read_seconds;

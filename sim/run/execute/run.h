@@ -22,8 +22,7 @@ namespace systole::run {
 class Observer {
 public:
     virtual ~Observer() = default;
-    /// Something about the run's input is probably not what was meant, or the run may count too little. It
-    /// goes on.
+    /// Something about the run's input is probably not what was meant. The run goes on.
     virtual void warn(const std::string& message) = 0;
     /// The run is about to begin. Program and machine live until `finish` or `failed` has returned.
     virtual void begin(const isa::Program& program, const machine::MachineConfig& machine) = 0;
@@ -52,8 +51,7 @@ struct Prepared {
     std::vector<std::uint32_t> labels;
     std::vector<std::string> label_names;  ///< of the classes
     std::vector<PixelScaling> pixel_scaling;
-    std::vector<std::string> warnings;  ///< about input that is probably not what was meant, and about what
-                                        ///< a run without values does not count
+    std::vector<std::string> warnings;  ///< about input that is probably not what was meant
     double read_seconds = 0.0;          ///< that the file of the network or program took
 };
 
