@@ -38,7 +38,8 @@ Means means_of(const ir::Graph& graph, const Calibration& calibration) {
         const std::size_t channels = extents.empty() ? 1 : extents.back();
         sums[id].resize(channels, 0.0);
         for (std::size_t i = 0; i < values.size(); ++i) sums[id][i % channels] += double{values[i]};
-        counts[id] += static_cast<double>(values.size() / channels);
+        const std::size_t rows = values.size() / channels;
+        counts[id] += static_cast<double>(rows);
     });
     for (std::size_t id = 0; id < sums.size(); ++id) {
         for (double& sum : sums[id]) sum /= counts[id];

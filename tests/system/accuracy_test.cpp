@@ -87,7 +87,7 @@ TEST_CASE("The accuracy of the last layer is that of the network's output", "[sy
     CHECK(layers[2]["lost_decibels"].get<double>() == Approx(worst - layers[2]["decibels"].get<double>()));
 }
 
-TEST_CASE("--show accuracy prints a line for each layer", "[system][accuracy]") {
+TEST_CASE("The option --show accuracy prints a line for each layer", "[system][accuracy]") {
     const Outcome outcome = sim("run mnist_cnn --limit 2 --batch 2 --show accuracy");
     REQUIRE(outcome.exit_code == 0);
     CHECK_THAT(outcome.out, Catch::StartsWith("Accuracy"));
