@@ -26,9 +26,9 @@
 /// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 ///
 /// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once, as in
-/// ONNX; the scales' quotient then has float32. With the attribute `real_multiplier`, the quotient is a float64,
-/// and so is the product, which is rounded once, halves away from zero: the rule of TFLite's fully connected
-/// operator since 2.20.
+/// ONNX; the scales' quotient then has float32. With the attribute `real_multiplier`, the quotient is a
+/// float64, and so is the product, which is rounded once, halves away from zero: the rule of TFLite's fully
+/// connected operator since 2.20.
 namespace systole::operators {
 
 /// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
