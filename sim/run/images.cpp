@@ -231,9 +231,8 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
         if (*least < 0.0F || *most > most_pixel || !is_off(*most))
             return std::nullopt;  // other data, or right
         return fmt::format(
-            "{}: the largest value is {}; the network expects pixels up to {:.4g}, and floats are taken as "
-            "they "
-            "are (--input-scale is for 8-bit pixels)",
+            "{}: the largest value is {}; the network expects pixels up to {:.4g}, and floats are taken "
+            "as they are (--input-scale is for 8-bit pixels)",
             named.name, *most, highest);
     }
     if (named.images.pixels() == nullptr) return std::nullopt;
@@ -252,15 +251,14 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
     constexpr double least_raw = 16.0;
     double reached = 0.0;
     for (std::size_t channel = 0; channel < named.images.channels; ++channel) {
-        for (const std::uint32_t pixel : {0U, 255U}) {
+        for (const std::uint32_t pixel : {0U, static_cast<std::uint32_t>(most_pixel)}) {
             reached = std::max(reached, std::abs(normalization.real(pixel, channel)));
         }
     }
     if (reached >= least_raw) return std::nullopt;
     return fmt::format(
-        "{}: pixels become numbers up to {:.4g}, and layer {} of the network, which expects 0 to 255, scales "
-        "them "
-        "again (--preset raw leaves them as they are)",
+        "{}: pixels become numbers up to {:.4g}, and layer {} of the network, which expects 0 to 255, "
+        "scales them again (--preset raw leaves them as they are)",
         named.name, reached, ir::quoted(layer));
 }
 
