@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -248,18 +249,22 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
                                                 std::string_view layer) {
     if (named.images.pixels() == nullptr) return scale_warning(named, 1.0, most_pixel);
     // Far above what scaled or standardized pixels reach, and far below 255.
-    constexpr double least_raw = 16.0;
-    double reached = 0.0;
+    constexpr double far = 16.0;
+    bool is_raw = true;
+    double lowest = std::numeric_limits<double>::infinity();
+    double highest = -lowest;
     for (std::size_t channel = 0; channel < named.images.channels; ++channel) {
-        for (const std::uint32_t pixel : {0U, static_cast<std::uint32_t>(most_pixel)}) {
-            reached = std::max(reached, std::abs(normalization.real(pixel, channel)));
-        }
+        const double first = normalization.real(0, channel);
+        const double last = normalization.real(static_cast<std::uint32_t>(most_pixel), channel);
+        is_raw = is_raw && std::abs(first) < far && std::abs(last - first) >= far;
+        lowest = std::min({lowest, first, last});
+        highest = std::max({highest, first, last});
     }
-    if (reached >= least_raw) return std::nullopt;
+    if (is_raw) return std::nullopt;
     return fmt::format(
-        "{}: pixels become numbers up to {:.4g}, and layer {} of the network, which expects 0 to 255, "
-        "scales them again (--preset raw leaves them as they are)",
-        named.name, reached, ir::quoted(layer));
+        "{}: pixels become numbers from {:.4g} to {:.4g}, and layer {} of the network, which expects 0 to "
+        "255, scales them again (--preset raw leaves them as they are)",
+        named.name, lowest, highest, ir::quoted(layer));
 }
 
 std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage,

@@ -108,9 +108,10 @@ TEST_CASE("Pixels are scaled once, by the network or before it", "[system]") {
     const tests::Outcome without = run(plain + " --input " + bytes);
     CHECK(without.err.empty());
     CHECK_FALSE(without.json().contains("pixel_scaling"));
-    // Scaled twice, with a warning.
+    // Scaled or shifted twice, with a warning.
     for (const char* const option :
-         {"--input-scale 0.00392157", "--preset imagenet-tf", "--mean 0.5 --std 0.5"}) {
+         {"--input-scale 0.00392157", "--preset imagenet-tf", "--mean 0.5 --std 0.5", "--mean 100",
+          "--input-scale 1 --mean 100", "--mean 100 --std 2"}) {
         CHECK_THAT(
             run(own + " --input " + bytes + " " + option).err,
             Catch::Contains("layer \"n_a\" of the network, which expects 0 to 255, scales them again"));
