@@ -415,6 +415,11 @@ TEST_CASE("Without a place for temporary files, one line says so", "[system]") {
             CHECK(std::ranges::count(outcome.err, '\n') == 1);
         }
     }
+    // An empty variable names nothing, and others are read behind it.
+    const Outcome outcome = bash("TMPDIR= TMP=/nonexistent exec sim advise mnist_cnn", project);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err.starts_with("sim: /nonexistent: no folder for temporary files can be made: "));
+    CHECK(outcome.err.ends_with("; the variable TMP names this place\n"));
 }
 
 TEST_CASE("Ctrl-C finishes what runs, and the same command goes on", "[system]") {

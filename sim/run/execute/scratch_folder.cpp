@@ -42,25 +42,36 @@ void remove_abandoned(const fs::path& parent) {
     }
 }
 
-/// The folder that the environment names, if it does, cannot be used.
-[[noreturn]] void fail(const fs::path& parent, const std::error_code& error) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
-    const char* const named = std::getenv("TMPDIR");
-    throw OutputError(fmt::format("{}: no folder for temporary files can be made: {}; the variable TMPDIR {}",
-                                  named != nullptr && *named != '\0' ? named : parent.string(),
-                                  error.message(),
-                                  named != nullptr ? "names this place" : "may name another place"));
+/// Where temporary files go, and the variable that says so: those that fs::temp_directory_path() reads.
+struct Place {
+    fs::path folder = "/tmp";
+    std::string_view variable = {};  ///< empty: none
+};
+
+Place place_of_temporary_files() {
+    for (const char* const variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
+        const char* const named = std::getenv(variable);
+        if (named != nullptr && *named != '\0') return {.folder = named, .variable = variable};
+    }
+    return {};
+}
+
+[[noreturn]] void fail(const Place& place, const std::error_code& error) {
+    throw OutputError(fmt::format("{}: no folder for temporary files can be made: {}; the variable {}",
+                                  place.folder.string(), error.message(),
+                                  place.variable.empty()
+                                      ? "TMPDIR may name another place"
+                                      : fmt::format("{} names this place", place.variable)));
 }
 
 }  // namespace
 
 ScratchFolder::ScratchFolder() {
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    if (error) fail(parent, error);
-    remove_abandoned(parent);
-    std::string pattern = (parent / (std::string(prefix) + "XXXXXX")).string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail(parent, {errno, std::generic_category()});
+    const Place place = place_of_temporary_files();
+    remove_abandoned(place.folder);
+    std::string pattern = (place.folder / (std::string(prefix) + "XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) == nullptr) fail(place, {errno, std::generic_category()});
     path_ = pattern;
     lock_ = locked(path_, O_CREAT);
     removed_.emplace([this] { remove(); });
