@@ -1,47 +1,75 @@
 #include "compiler/operators/input_scaling.h"
 
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/ir/border_values.h"
-#include "compiler/operators/batch_normalization/affine.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
 namespace {
 
-/// What the layers so far make of an element: scale * x + offset, as means over the channels.
+/// Images of equal pixels, one after the other: what the layers so far make of them.
+constexpr std::array<float, 3> pixels{0.0F, 96.0F, 255.0F};
+
+/// scale * pixel + offset for each element of an image.
 struct Scaling {
-    double scale = 1.0;
-    double offset = 0.0;
-    std::string layer = {};  ///< the first that scales
+    double scale = 1.0;   ///< mean of the magnitudes over the elements
+    double offset = 0.0;  ///< likewise
+
+    /// Pixels of 0 to 1 have a mean below 1 and a deviation of about 0.3, those of 0 to 255 of 30 to 128.
+    bool is_of_pixels() const {
+        constexpr double between = 16.0;
+        return scale > 0.0 && (scale * between <= 1.0 || offset >= between * scale);
+    }
 };
 
-double mean_of(std::span<const float> values) {
-    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-    return sum / static_cast<double>(values.size());
+/// Absent where the numbers of the images do not lie on a line: a layer has done more than to scale them.
+std::optional<Scaling> scaling_of(std::span<const float> numbers) {
+    const std::size_t elements = numbers.size() / pixels.size();
+    Scaling scaling{.scale = 0.0, .offset = 0.0};
+    for (std::size_t i = 0; i < elements; ++i) {
+        const double dark = numbers[i];
+        const double gray = numbers[elements + i];
+        const double bright = numbers[2 * elements + i];
+        const double scale = (bright - dark) / double{pixels[2]};
+        constexpr double rounding = 1e-4;
+        const double expected = dark + scale * double{pixels[1]};
+        if (!(std::abs(gray - expected) <= rounding * (std::abs(dark) + std::abs(bright))))
+            return std::nullopt;
+        scaling.scale += std::abs(scale) / static_cast<double>(elements);
+        scaling.offset += std::abs(dark) / static_cast<double>(elements);
+    }
+    return scaling;
 }
 
-/// The walk from an input to the first layers that do not scale their elements.
+/// The walk from an input to the first layers that do more than to scale their elements.
 class Walk {
 public:
     explicit Walk(const ir::Graph& graph) : graph_(graph), border_(graph), readers_(ir::readers(graph)) {}
 
     /// The layer that scales pixels on all ways from the value; absent if one of them has none.
     std::optional<std::string> from(ir::ValueId first) const {
+        Place begin{.value = first};
+        for (const float pixel : pixels) {
+            begin.numbers.insert(begin.numbers.end(), graph_.values[first].shape.elements(), pixel);
+        }
         std::optional<std::string> layer;
-        std::vector<Place> places{{.value = first, .scaling = {}}};
+        std::vector<Place> places{begin};
         while (!places.empty()) {
             Place place = std::move(places.back());
             places.pop_back();
-            if (!place.is_last) follow(place);
-            layer = scales_pixels(place.scaling);
-            if (layer) continue;
+            follow(place);
+            if (place.scaling.is_of_pixels()) {
+                layer = place.layer;
+                continue;
+            }
             const std::vector<ir::NodeId>& readers = readers_[place.value];
             if (place.is_last || readers.empty()) return std::nullopt;
             for (std::size_t i = readers.size(); i-- > 0;) {
@@ -56,14 +84,24 @@ private:
     /// A value on the way, and what the layers before it do.
     struct Place {
         ir::ValueId value = 0;
+        std::vector<float> numbers = {};  ///< of the images
         Scaling scaling = {};
-        bool is_last = false;  ///< the next layer does more than to move and scale
+        std::string layer = {};  ///< the first behind which pixels are scaled
+        bool is_last = false;    ///< the next layer does more than to scale
     };
 
     /// Goes on through a layer.
     void step(const ir::Node& node, Place& place) const {
-        place.is_last = !apply(node, place.value, place.scaling);
-        if (!place.is_last) place.value = node.output();
+        place.is_last = true;
+        std::vector<float> numbers = computed(node, place.numbers);
+        if (numbers.empty()) return;
+        const std::optional<Scaling> scaling = scaling_of(numbers);
+        if (!scaling || scaling->scale == 0.0) return;
+        place.is_last = false;
+        place.value = node.output();
+        place.numbers = std::move(numbers);
+        place.scaling = *scaling;
+        if (place.layer.empty() && scaling->is_of_pixels()) place.layer = node.name;
     }
 
     /// Goes on while one layer alone reads the value.
@@ -73,63 +111,29 @@ private:
         }
     }
 
-    /// Pixels of 0 to 1 have a mean below 1 and a deviation of about 0.3, those of 0 to 255 of 30 to 128.
-    static std::optional<std::string> scales_pixels(const Scaling& scaling) {
-        constexpr double between = 16.0;
-        const double size = std::abs(scaling.scale);
-        const bool brings_down = size * between <= 1.0;
-        const bool takes_mean = std::abs(scaling.offset) >= between * size;
-        if (size == 0.0 || scaling.layer.empty() || !(brings_down || takes_mean)) return std::nullopt;
-        return scaling.layer;
-    }
-
-    /// Adds what a node does to the elements of a value; false if it does more than to move and scale them.
-    bool apply(const ir::Node& node, ir::ValueId value, Scaling& scaling) const {
+    /// What a node makes of the images; empty if it has weights, which scale what they learned, or more than
+    /// one input, or if it is not computed in float.
+    std::vector<float> computed(const ir::Node& node, std::span<const float> numbers) const {
         const ir::NodeView view(graph_, node);
         const Operator& op = operator_of(node);
-        if (view.data_inputs() != 1 || node.outputs.size() != 1) return false;
-        if (op.moves_elements() || op.is_identity(view) || node.is("transpose")) return true;
-        if (node.is("cast")) return view.output().type == DataType::Float32;
-        if (node.is("batch_normalization")) {
-            for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-                if (!view.input(i).constant->is_known()) return false;
-            }
-            const Affine affine = affine_of(view);
-            scale(node, scaling, mean_of(affine.scale));
-            scaling.offset += mean_of(affine.offset);
-            return true;
+        if (node.outputs.size() != 1 || view.output().type != DataType::Float32) return {};
+        if (node.is("cast")) return {numbers.begin(), numbers.end()};
+        if (view.data_inputs() != 1 || op.has_weights()) return {};
+        std::vector<const void*> inputs;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const ir::Value& value = view.input(i);
+            if (value.constant && !value.constant->is_known()) return {};
+            if (!value.constant && value.type != DataType::Float32) return {};
+            inputs.push_back(value.constant ? value.constant->bytes().data()
+                                            : static_cast<const void*>(numbers.data()));
         }
-        return apply_pair(view, value, scaling);
-    }
-
-    static bool apply_pair(const ir::NodeView& view, ir::ValueId value, Scaling& scaling) {
-        const ir::Node& node = view.node();
-        const bool is_first = node.inputs.front() == value;
-        if (node.inputs.size() != 2) return false;
-        const ir::Value& other = view.input(is_first ? 1 : 0);
-        if (!other.constant || !other.constant->is_known() || other.type != DataType::Float32) return false;
-        const double number = mean_of(known_floats(other));
-        if (node.is("multiply")) {
-            scale(node, scaling, number);
-        } else if (node.is("divide") && is_first && number != 0.0) {
-            scale(node, scaling, 1.0 / number);
-        } else if (node.is("add") || (node.is("subtract") && is_first)) {
-            scaling.offset += node.is("add") ? number : -number;
-            name(node, scaling);
-        } else {
-            return false;
-        }
-        return true;
-    }
-
-    static void scale(const ir::Node& node, Scaling& scaling, double factor) {
-        scaling.scale *= factor;
-        scaling.offset *= factor;
-        name(node, scaling);
-    }
-
-    static void name(const ir::Node& node, Scaling& scaling) {
-        if (scaling.layer.empty()) scaling.layer = node.name;
+        std::vector<float> result(pixels.size() * view.output().shape.elements());
+        void* const output = result.data();
+        op.compute({.node = view,
+                    .inputs = inputs,
+                    .batch = static_cast<std::uint32_t>(pixels.size()),
+                    .outputs = std::span(&output, 1)});
+        return result;
     }
 
     const ir::Graph& graph_;

@@ -59,10 +59,32 @@ public:
         }
     }
     void scale(float factor) { pair("Mul", {factor}); }
+    void negative(float highest) {
+        const std::string before = last_;
+        last_ = constant({highest}, {});
+        node("Sub", {before});
+    }
     /// A node that keeps each element as it is, or none.
     void move() {
         if (below(3) == 0) node("Identity", {});
         if (below(4) == 0) node("MaxPool", {});
+    }
+    /// A node that makes another image of the same pixels, as at the front of networks that take any image.
+    void arrive() {
+        switch (below(6)) {
+            case 0:  // red and blue change places
+                return node("Gather", {integers({2, 1, 0})});
+            case 1:
+                return node("Clip", {constant({0.0F}, {}), constant({255.0F}, {})});
+            case 2:
+                return node("Pad", {integers({0, 0, 1, 1, 0, 0, 1, 1})});
+            case 3:
+                return node("Resize", {"", constant({1.0F, 1.0F, 2.0F, 2.0F}, {4})});
+            case 4:
+                return node("AveragePool", {});
+            default:
+                return move();
+        }
     }
     ir::Graph end() {
         node("Sigmoid", {});
@@ -77,6 +99,11 @@ private:
         model_.floats(name, shape, numbers);
         return name;
     }
+    std::string integers(const std::vector<std::int64_t>& numbers) {
+        const std::string name = next();
+        model_.raw(name, ::onnx::TensorProto::INT64, {static_cast<std::int64_t>(numbers.size())}, numbers);
+        return name;
+    }
     void pair(const char* op, const Numbers& numbers) {
         const auto count = static_cast<std::int64_t>(numbers.size());
         const tests::Extents shape = count == 1 ? tests::Extents{} : tests::Extents{1, count, 1, 1};
@@ -88,6 +115,8 @@ private:
         inputs.insert(inputs.end(), constants.begin(), constants.end());
         auto& made = model_.node(op, inputs, {result});
         if (op == "MaxPool") tests::with_attribute(made, "kernel_shape", tests::Extents{1, 1});
+        if (op == "AveragePool") tests::with_attribute(made, "kernel_shape", tests::Extents{2, 2});
+        if (op == "Gather") tests::with_attribute(made, "axis", std::int64_t{1});
         last_ = result;
     }
 
@@ -114,9 +143,9 @@ TEST_CASE("A network that scales pixels itself is known by the numbers at its fr
             mean_of_bytes.push_back(255.0F * mean[i]);
             deviation_of_bytes.push_back(255.0F * deviation[i]);
         }
-        raw.move();
-        scaled.move();
-        switch (raw.below(4)) {
+        raw.arrive();
+        scaled.arrive();
+        switch (raw.below(5)) {
             case 0:  // as bytes
                 raw.normalize(mean_of_bytes, deviation_of_bytes);
                 break;
@@ -125,6 +154,10 @@ TEST_CASE("A network that scales pixels itself is known by the numbers at its fr
                 raw.normalize(mean, deviation);
                 break;
             case 2:  // to 0 to 1 alone
+                raw.scale(1.0F / 255.0F);
+                break;
+            case 3:  // the negative, to 0 to 1
+                raw.negative(255.0F);
                 raw.scale(1.0F / 255.0F);
                 break;
             default:  // only the mean, as some networks of Caffe
@@ -148,6 +181,32 @@ TEST_CASE("A network that scales pixels itself is known by the numbers at its fr
         CHECK(layer->starts_with("n_v"));
         CHECK_FALSE(operators::pixel_scaling_layer(without, without.inputs[0]).has_value());
     }
+}
+
+TEST_CASE("Means that cancel over the channels are taken from pixels, too", "[operators]") {
+    OnnxModel model;
+    model.input("x", {1, 3, 4, 4}).floats("m", {1, 3, 1, 1}, {123.0F, -123.0F, 0.0F}).output("z");
+    model.node("Sub", {"x", "m"}, {"y"});
+    model.node("Sigmoid", {"y"}, {"z"});
+    const ir::Graph graph = model.read();
+    CHECK(operators::pixel_scaling_layer(graph, graph.inputs[0]) == "n_y");
+}
+
+TEST_CASE("Layers that do more than to scale, or that learned their weights, scale no pixels",
+          "[operators]") {
+    const auto layer = [](const std::string& op, const std::vector<std::string>& inputs) {
+        OnnxModel model;
+        model.input("x", {1, 3, 4, 4}).output("y");
+        model.floats("low", {}, {0.0F}).floats("high", {}, {6.0F});
+        model.floats("w", {3, 1, 1, 1}, Numbers(3, 1.0F / 255.0F));
+        auto& made = model.node(op, inputs, {"y"});
+        if (op == "Conv") tests::with_attribute(made, "group", std::int64_t{3});
+        const ir::Graph graph = model.read();
+        return operators::pixel_scaling_layer(graph, graph.inputs[0]);
+    };
+    CHECK_FALSE(layer("Clip", {"x", "low", "high"}).has_value());
+    CHECK_FALSE(layer("Tanh", {"x"}).has_value());
+    CHECK_FALSE(layer("Conv", {"x", "w"}).has_value());
 }
 
 TEST_CASE("Pixels that only one of two ways scales are not known to be scaled", "[operators]") {
