@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "compiler/emit/compile.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
@@ -17,6 +16,7 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
+#include "sim/run/execute/choose_program.h"
 #include "sim/run/images.h"
 #include "sim/run/run_config.h"
 #include "sim/view/report/batching.h"
@@ -57,11 +57,13 @@ private:
         mapping::Network whole = operators::lower(quantized);
         const schedule::Options batches = run::options_of(spec, input);
         if (explain) fmt::print("{}", run::explain_mapping(whole, spec, batches));
+        const run::CompiledNetwork compiled = run::compile(std::move(whole), spec, batches);
+        const auto& [network, schedule, cut_images] = compiled.scheduled;
+        if (explain) fmt::print("{}{}", run::to_text(compiled), run::memory_text(schedule));
         if (output.empty() && text.empty()) return;
-        const auto [network, schedule, cut_images] = run::schedule_of(std::move(whole), spec, batches);
         if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
-        const isa::Program program = emit::emit_program(network, schedule);
+        const isa::Program& program = compiled.program;
         timing::check_formats(program, spec.machine);
         if (text == "assembly") fmt::print("{}", isa::disassemble(program));
         if (output.empty()) return;

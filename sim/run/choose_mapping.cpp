@@ -249,16 +249,6 @@ std::string stages_text(const mapping::Network& network, const schedule::StageAl
     return text;
 }
 
-std::string memory_text(const schedule::Schedule& schedule) {
-    const schedule::MemoryPlan& memory = schedule.memory;
-    const std::uint64_t row_bytes = schedule.target.geometry.rows;
-    const std::string sizes = fmt::format("unified buffer: {} bytes allocated, {} live at once",
-                                          memory.rows * row_bytes, memory.least_rows * row_bytes);
-    if (memory.least_rows == 0) return sizes + "\n";  // nothing of the network is on the chip
-    const double more = static_cast<double>(memory.rows) / static_cast<double>(memory.least_rows) - 1.0;
-    return fmt::format("{}: {:.1f} % more\n", sizes, 100.0 * more);
-}
-
 std::string slices_text(const schedule::SliceAlternatives& slices) {
     if (slices.alternatives.size() < 2) return {};
     std::string text = "all inferences, by images in a slice of the batch\n";
@@ -323,7 +313,17 @@ std::string explain_mapping(const mapping::Network& network, const RunSpec& spec
         target.mapping.costs = costs_of(spec);
         text += stages_text(fit.network, schedule::compare_stages(fit.network, target, options));
     }
-    return text + memory_text(schedule_of(network, spec, options).schedule);
+    return text;
+}
+
+std::string memory_text(const schedule::Schedule& schedule) {
+    const schedule::MemoryPlan& memory = schedule.memory;
+    const std::uint64_t row_bytes = schedule.target.geometry.rows;
+    const std::string sizes = fmt::format("unified buffer: {} bytes allocated, {} live at once",
+                                          memory.rows * row_bytes, memory.least_rows * row_bytes);
+    if (memory.least_rows == 0) return sizes + "\n";  // nothing of the network is on the chip
+    const double more = static_cast<double>(memory.rows) / static_cast<double>(memory.least_rows) - 1.0;
+    return fmt::format("{}: {:.1f} % more\n", sizes, 100.0 * more);
 }
 
 std::string mapping_key(const RunSpec& spec) {
@@ -331,9 +331,9 @@ std::string mapping_key(const RunSpec& spec) {
     std::string key = to_json(target_of(spec.machine, mapping)).dump();
     // The costs that joins, blocks and slices are chosen by depend on the whole machine.
     if (mapping.join_by_cost || mapping.pixel_blocks || mapping.double_buffers || mapping.pipeline ||
-        mapping.cut_images)
+        mapping.cut_images || mapping.compare)
         key += machine::record_json(spec.machine).dump();
-    if (mapping.pipeline && spec.host) key += nlohmann::json(*spec.host).dump();
+    if ((mapping.pipeline || mapping.compare) && spec.host) key += nlohmann::json(*spec.host).dump();
     return key;
 }
 

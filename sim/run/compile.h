@@ -40,6 +40,8 @@ ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec, cons
 /// through host memory, if anything does.
 std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
                             const schedule::Options& options);
+/// The rows of the unified buffer that a schedule takes, as a line of text.
+std::string memory_text(const schedule::Schedule& schedule);
 /// All that the program of a run depends on besides the fields of the spec without its machine.
 std::string mapping_key(const RunSpec& spec);
 

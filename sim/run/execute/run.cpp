@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compiler/emit/compile.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
@@ -27,6 +26,7 @@
 #include "sim/run/compile.h"
 #include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/bounds.h"
+#include "sim/run/execute/choose_program.h"
 #include "sim/run/execute/layer_accuracy.h"
 #include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/recorders.h"
@@ -483,12 +483,13 @@ Prepared prepare(const RunSpec& spec) {
         prepared.inputs = read_input(spec, *prepared.graph);
         prepared.labels = read_labels(spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
-            const ScheduledNetwork scheduled =
-                schedule_of(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
-                            options_of(spec, prepared.inputs));
+            CompiledNetwork compiled =
+                compile(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
+                        options_of(spec, prepared.inputs));
+            const ScheduledNetwork& scheduled = compiled.scheduled;
             prepared.batch = batch_facts(scheduled.network, scheduled.schedule);
             prepared.cut_images = scheduled.cut_images;
-            return emit::emit_program(scheduled.network, scheduled.schedule);
+            return std::move(compiled.program);
         });
     }
     const isa::Program& program = prepared.program;

@@ -42,10 +42,11 @@ struct Mapping {
     bool overlap_transfers = true;
     LayerOrder order = LayerOrder::Rows;
     bool cut_images = false;  ///< images that do not fit are cut into strips of lines: see fit_memory
+    bool compare = false;     ///< a simpler mapping is taken if it takes fewer cycles: see choose_program
 };
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
                       group_first_layers, pixel_blocks, split_channels, in_place, double_buffers, pipeline,
-                      overlap_transfers, order, cut_images)
+                      overlap_transfers, order, cut_images, compare)
 
 /// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
 enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
@@ -69,7 +70,8 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .pipeline = best && overlap,
             .overlap_transfers = overlap,
             .order = overlap ? LayerOrder::Rows : LayerOrder::Layer,
-            .cut_images = best && cut_images};
+            .cut_images = best && cut_images,
+            .compare = best};
 }
 
 /// The options for the compiler.

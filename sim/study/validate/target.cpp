@@ -119,8 +119,8 @@ void describe(ConfigReader& reader, PinnedModel& model) {
 template <class Keys>
 void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& key) {
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
-           split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images] =
-        mapping;
+           split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images,
+           compare] = mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -134,6 +134,7 @@ void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& k
     reader.field(key("overlap_transfers"), overlap_transfers);
     reader.choice(key("order"), order, order_names);
     reader.field(key("cut_images"), cut_images);
+    reader.field(key("compare"), compare);
 }
 
 void describe(ConfigReader& reader, MappingKeys& keys) {

@@ -1,0 +1,132 @@
+// `--mapping best` against the simpler mappings, on whole networks and odd machines.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+
+#include "compiler/ir/model_error.h"
+#include "hw/isa/instruction.h"
+#include "hw/isa/program.h"
+#include "sim/run/record/spec.h"
+#include "tests/support/mapping_case.h"
+#include "tests/support/random_runs.h"
+#include "tests/system/sim_process.h"
+
+namespace systole {
+namespace {
+
+constexpr double one_percent_more = 1.01;
+
+/// The streams and other instructions of a program.
+std::uint64_t steps_of(const isa::Program& program) {
+    std::uint64_t steps = program.instructions.size();
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (const auto* const multiply = std::get_if<isa::MatrixMultiply>(&instruction)) {
+            steps += multiply->repeat;
+        } else if (const auto* const convolve = std::get_if<isa::Convolve>(&instruction)) {
+            steps += convolve->repeat;
+        }
+    }
+    return steps;
+}
+
+/// How the best mapping does against the simpler ones.
+struct MappingsTried {
+    std::uint32_t cases = 0, simpler = 0;
+
+    /// Returns the cycles of the best mapping over the fewest of the others.
+    double add(const tests::MappingCase& drawn) {
+        const run::CompiledNetwork best = tests::compiled(drawn, run::mapping_named(run::MappingName::Best));
+        const Cycle cycles = tests::cycles_of(best.program, drawn.machine);
+        ++cases;
+        simpler += best.chosen > 0;
+        Cycle fewest = std::numeric_limits<Cycle>::max();
+        for (const run::MappingName name : {run::MappingName::Plain, run::MappingName::AsPublished}) {
+            try {
+                const isa::Program program = tests::compiled(drawn, run::mapping_named(name)).program;
+                fewest = std::min(fewest, tests::cycles_of(program, drawn.machine));
+            } catch (const ModelError&) {
+                continue;  // an image does not fit without what the best mapping saves
+            }
+        }
+        return static_cast<double>(cycles) / static_cast<double>(fewest);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("The best mapping is not slower than the simpler ones", "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 44000;
+    MappingsTried tried;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
+        INFO("seed " << seed);
+        try {
+            CHECK(tried.add(tests::mapping_case(seed)) <= one_percent_more);
+        } catch (const ModelError&) {
+            continue;  // not even a part of an image fits the unified buffer
+        }
+    }
+    UNSCOPED_INFO(tried.simpler << " of " << tried.cases << " have a simpler mapping");
+    CHECK(tried.cases >= tests::random_share(45));
+    CHECK(tried.simpler >= tests::random_share(5));
+}
+
+TEST_CASE("Of many batches, a few show which mapping is best", "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 44500;
+    MappingsTried tried;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(6); ++seed) {
+        INFO("seed " << seed);
+        tests::MappingCase drawn = tests::mapping_case(seed);
+        // Twice as many steps as are simulated for the comparison.
+        constexpr std::uint64_t steps = 400'000;
+        try {
+            drawn.options = {.batch = 1, .inferences = 1};
+            drawn.options.inferences = steps / steps_of(tests::compiled(drawn, {}).program);
+            if (drawn.options.inferences < 4) continue;
+            CHECK(tried.add(drawn) <= one_percent_more);
+        } catch (const ModelError&) {
+            continue;
+        }
+    }
+    CHECK(tried.cases >= tests::random_share(3));
+}
+
+TEST_CASE("The cycles by which a mapping is chosen are those of its run", "[system][mapping]") {
+    constexpr std::uint32_t first_seed = 44700;
+    std::uint32_t compared = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(10); ++seed) {
+        INFO("seed " << seed);
+        const tests::MappingCase drawn = tests::mapping_case(seed);
+        try {
+            const run::CompiledNetwork best =
+                tests::compiled(drawn, run::mapping_named(run::MappingName::Best));
+            constexpr std::uint64_t few_steps = 100'000;  // all are simulated
+            if (best.alternatives.empty() || steps_of(best.program) > few_steps) continue;
+            const run::MappingAlternative& chosen = best.alternatives[best.chosen];
+            CHECK(chosen.simulated);
+            CHECK(chosen.cycles == tests::cycles_of(best.program, drawn.machine));
+            ++compared;
+        } catch (const ModelError&) {
+            continue;
+        }
+    }
+    CHECK(compared >= tests::random_share(5));
+}
+
+TEST_CASE("sim compile --explain shows the cycles of whole mappings", "[system][mapping]") {
+    const std::string compile =
+        "compile --model models/isca17/lstm1.json --machine tpu_v1 --batch 8 --random-input 1 --explain";
+    const std::string best = tests::sim(compile).out;
+    CHECK(best.find("all inferences, by the mapping of the whole network\n") != std::string::npos);
+    CHECK(best.find("cycles  best  chosen\n") != std::string::npos);
+    CHECK(best.find("cycles  as_published") != std::string::npos);
+    CHECK(best.find("cycles  plain") != std::string::npos);
+    CHECK(best.find("unified buffer: ") != std::string::npos);
+    CHECK(tests::sim(compile + " --mapping plain").out.find("whole network") == std::string::npos);
+}
+
+}  // namespace systole
