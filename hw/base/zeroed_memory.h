@@ -1,13 +1,20 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
 
 namespace systole {
+
+/// Memory that is zero at first. Throws std::bad_alloc.
+///
+/// Much memory comes from the system itself. `calloc` would clear, and so touch, all pages of what was freed
+/// before: of a core that was simulated, for the next one.
+void* allocate_zeroed(std::size_t bytes);
+void free_zeroed(void* memory, std::size_t bytes) noexcept;
 
 /// An array that is zero at first and takes physical memory only for pages that are touched: for buffers of
 /// many megabytes of which a program uses a small part.
@@ -18,9 +25,8 @@ class ZeroedMemory {
 public:
     /// Throws std::bad_alloc.
     explicit ZeroedMemory(std::size_t size)
-        : elements_(static_cast<Element*>(std::calloc(size, sizeof(Element)))), size_(size) {
-        if (elements_ == nullptr && size != 0) throw std::bad_alloc();
-    }
+        : elements_(static_cast<Element*>(allocate_zeroed(bytes_of(size))), Free{bytes_of(size)}),
+          size_(size) {}
 
     std::span<Element> all() { return {elements_.get(), size_}; }
     std::span<const Element> all() const { return {elements_.get(), size_}; }
@@ -30,8 +36,16 @@ public:
 
 private:
     struct Free {
-        void operator()(Element* elements) const { std::free(elements); }
+        std::size_t bytes = 0;
+
+        void operator()(Element* elements) const { free_zeroed(elements, bytes); }
     };
+
+    static std::size_t bytes_of(std::size_t size) {
+        if (size > std::numeric_limits<std::size_t>::max() / sizeof(Element)) throw std::bad_alloc();
+        return size * sizeof(Element);
+    }
+
     std::unique_ptr<Element[], Free> elements_;
     std::size_t size_;
 };
