@@ -3,6 +3,8 @@
 #include <memory>
 #include <systemc>
 
+#include "hw/common/own_stack.h"
+
 namespace systole::hw {
 
 /// A SystemC simulation of its own: the kernel elaborates once, so each simulation after the first in
@@ -19,6 +21,7 @@ public:
     }
     /// Where there was no context, SystemC creates one for the next simulation.
     ~FreshSimulation() {
+        return_to_own_stack();  // before the context frees the stacks of its processes
         sc_core::sc_curr_simcontext = outer_;
         sc_core::sc_default_global_context = outer_default_;
     }

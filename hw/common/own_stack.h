@@ -9,10 +9,10 @@
 
 namespace systole::hw {
 
-/// To be called at the end of a program that simulated; has an effect under AddressSanitizer only. The
-/// SystemC kernel reports each switch to the stack of a process to the sanitizer, but not the last switch
-/// back. The sanitizer then takes that stack, freed by now, for the thread's own, and its leak search would
-/// read it and crash.
+/// To be called after a simulation, before its context or the program ends; has an effect under
+/// AddressSanitizer only. The SystemC kernel reports each switch to the stack of a process to the sanitizer,
+/// but not the last switch back. The sanitizer then takes that stack, freed by now, for the thread's own, and
+/// its leak search would read it and crash.
 inline void return_to_own_stack() {
 #ifdef __SANITIZE_ADDRESS__
     pthread_attr_t attributes;

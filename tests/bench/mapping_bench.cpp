@@ -1,7 +1,7 @@
 // The cycles of random networks on random machines: those of `--mapping best` against `plain` and
 // `as_published`, with and without the comparison of whole programs.
 //
-//     build/release/mapping_bench [cases] [first seed]
+//     build/release/mapping_bench [cases] [first seed] [least steps of a part] [most steps]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +45,9 @@ double processor_seconds() {
 int sc_main(int argc, char* argv[]) {
     const std::uint32_t cases = argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 200;
     const std::uint32_t first = argc > 2 ? static_cast<std::uint32_t>(std::stoul(argv[2])) : 1;
+    run::ComparisonSteps steps;
+    if (argc > 3) steps.part = std::stoul(argv[3]);
+    if (argc > 4) steps.most = std::stoul(argv[4]);
     std::vector<Ratio> before, after;
     double seconds_without = 0, seconds_with = 0;
     std::uint32_t seed = first;
@@ -65,7 +68,7 @@ int sc_main(int argc, char* argv[]) {
             before.push_back({static_cast<double>(tests::cycles_of(without, drawn.machine)) / others, seed});
             best.compare = true;
             const double begun_with = processor_seconds();
-            const isa::Program with = tests::compiled(drawn, best).program;
+            const isa::Program with = tests::compiled(drawn, best, steps).program;
             seconds_with += processor_seconds() - begun_with;
             after.push_back({static_cast<double>(tests::cycles_of(with, drawn.machine)) / others, seed});
         } catch (const ModelError&) {

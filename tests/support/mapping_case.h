@@ -146,11 +146,12 @@ inline MappingCase mapping_case(std::uint32_t seed) {
 }
 
 /// The program of a case for a mapping.
-inline run::CompiledNetwork compiled(const MappingCase& drawn, const run::Mapping& mapping) {
+inline run::CompiledNetwork compiled(const MappingCase& drawn, const run::Mapping& mapping,
+                                     const run::ComparisonSteps& steps = {}) {
     run::RunSpec spec;
     spec.machine = drawn.machine;
     spec.compiler.mapping = mapping;
-    return run::compile(drawn.network, spec, drawn.options);
+    return run::compile(drawn.network, spec, drawn.options, steps);
 }
 
 /// The cycles of a program that uses no host.

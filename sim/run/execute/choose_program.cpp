@@ -17,21 +17,22 @@
 #include "compiler/schedule/schedule.h"
 #include "hw/base/arithmetic.h"
 #include "hw/common/fresh_simulation.h"
-#include "hw/common/own_stack.h"
 #include "hw/core/core.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/registers.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/baselines/baseline.h"
+#include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/segment_host.h"
 
 namespace systole::run {
 namespace {
 
-/// What is simulated of a mapping: so many tiles that are streamed against, and other work. A tenth of a
-/// second.
-constexpr std::uint64_t most_steps = 200'000;
+/// Of the steps that are simulated at most: those of the part that is simulated first.
+constexpr std::uint64_t part_share = 8;
+/// Of the cycles of a part: those by which a mapping is clearly slower.
+constexpr Cycle clear_share = 8;
 
 /// The network without the values of weights, on which no cycle depends.
 mapping::Network without_weights(mapping::Network network) {
@@ -75,56 +76,66 @@ std::uint64_t steps_of(const schedule::Schedule& schedule) {
     return steps;
 }
 
-/// The inferences of a run that are simulated for comparison: all, some batches, or a part of one batch.
+/// The inferences of a run that are simulated: all, some batches, or a part of one batch.
 struct Sample {
     schedule::Options options;
-    std::uint64_t batches = 1;  ///< in which they go
     bool has_all = true;
 };
 
-Sample sample_of(schedule::Options options, std::uint64_t steps) {
+/// The part of a run of so many steps that takes at most `most`.
+Sample sample_of(schedule::Options options, std::uint64_t steps, std::uint64_t most) {
+    if (steps <= most) return {.options = options};
     options.batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
     const std::uint64_t batches = divide_up(options.inferences, std::uint64_t{options.batch});
-    if (steps <= most_steps) return {.options = options, .batches = batches};
     // Of two batches or more, the last ones show the interval of the others.
-    if (const std::uint64_t some = most_steps * batches / steps; some >= 2) {
+    if (const std::uint64_t some = most * batches / steps; some >= 2) {
         options.inferences = some * options.batch;
-        return {.options = options, .batches = some, .has_all = false};
+        return {.options = options, .has_all = false};
     }
     const std::uint64_t images =
-        std::clamp<std::uint64_t>(options.inferences * most_steps / steps, 1, options.batch);
-    return {.options = {.batch = static_cast<std::uint32_t>(images), .inferences = images}, .has_all = false};
+        std::clamp<std::uint64_t>(options.inferences * most / steps, 1, options.batch);
+    const bool has_all = images == options.inferences;
+    return {.options = {.batch = static_cast<std::uint32_t>(images), .inferences = images},
+            .has_all = has_all};
 }
 
-/// Simulates mappings of a network on a run's machine.
+/// Cycles in which a batch follows the one before it, of batches in the middle: the first ones fill the chip,
+/// and none follows the last.
+struct Interval {
+    Cycle cycles = 0;
+    std::uint64_t batches = 0;  ///< that take these cycles
+};
+
+std::optional<Interval> interval_of(const std::vector<BatchTimes>& batches) {
+    if (batches.size() < 2) return std::nullopt;
+    const std::size_t last = std::max<std::size_t>(batches.size() - 2, 1);
+    const std::size_t first = last / 2;
+    if (batches[last].end < batches[first].end) return std::nullopt;
+    return Interval{batches[last].end - batches[first].end, last - first};
+}
+
+/// The program of a mapping for a sample of the run, without the values of weights.
+isa::Program program_of(const ScheduledNetwork& scheduled, const Sample& sample) {
+    const mapping::Network network = without_weights(scheduled.network);
+    if (scheduled.schedule.options == sample.options) return emit::emit_program(network, scheduled.schedule);
+    return emit::compile(network, scheduled.schedule.target, sample.options);
+}
+
+/// Simulates programs of a network on a run's machine.
 class Simulator {
 public:
-    Simulator(const RunSpec& spec, std::uint64_t inferences, const Sample& sample)
-        : machine_(spec.machine), inferences_(inferences), sample_(sample) {
+    Simulator(const RunSpec& spec, std::uint64_t inferences)
+        : machine_(spec.machine), inferences_(inferences) {
         machine_.matrix_unit.engine = machine::Engine::Wavefront;  // the engines have the same cycles
         if (spec.host) host_ = baselines::read_baseline(nlohmann::json(*spec.host), "host");
     }
 
-    /// Compares a mapping, scheduled for the sample. Where its array passes alone take `limit` cycles or
-    /// more, these are all that is known of it.
-    MappingAlternative compare(std::string_view name, const ScheduledNetwork& scheduled, Cycle limit) const {
-        const mapping::Network network = without_weights(scheduled.network);
-        const isa::Program program = emit::emit_program(network, scheduled.schedule);
-        const std::uint64_t simulated = sample_.options.inferences;
-        const std::uint64_t others = inferences_ - simulated;
-        const Cycle passes = array_cycles(program, machine_);
-        const Cycle all_passes = passes + share(passes, others, simulated);
-        if (all_passes >= limit) return {.name = name, .cycles = all_passes, .simulated = false};
-        const Cycle cycles = this->cycles(program);
-        if (others == 0) return {.name = name, .cycles = cycles};
-        schedule::Options first = sample_.options;
-        first.inferences = sample_.batches / 2 * first.batch;
-        Cycle behind = cycles;  // what the other inferences take
-        if (first.inferences > 0) {
-            const Cycle of_first = this->cycles(emit::compile(network, scheduled.schedule.target, first));
-            behind -= std::min(of_first, cycles);
-        }
-        return {.name = name, .cycles = cycles + share(behind, others, simulated - first.inferences)};
+    /// The cycles of all inferences by a program of a sample of them. Where the array passes alone take
+    /// `limit` cycles or more, these are all that is found out.
+    MappingAlternative compare(std::string_view name, const isa::Program& program, Cycle limit) const {
+        const Cycle passes = share(array_cycles(program, machine_), inferences_, program.inferences);
+        if (passes >= limit) return {.name = name, .cycles = passes, .simulated = 0};
+        return {.name = name, .cycles = cycles(program), .simulated = program.inferences};
     }
 
 private:
@@ -140,17 +151,23 @@ private:
         if (host_ && isa::uses_host(program)) {
             host.emplace(program, *host_, static_cast<double>(machine_.clock_hz()), false);
         }
-        hw::Core core(
-            "compared", machine_, program,
-            {.values = hw::Values::TimingOnly, .host = host ? &*host : nullptr, .test_delta_delay = {}});
+        const std::uint64_t others = inferences_ - program.inferences;
+        BatchRecorder recorder;
+        hw::Core core("compared", machine_, program,
+                      {.values = hw::Values::TimingOnly,
+                       .host_trace = others > 0 ? &recorder : nullptr,
+                       .host = host ? &*host : nullptr,
+                       .test_delta_delay = {},
+                       .value_threads = 0});
         core.run();
-        hw::return_to_own_stack();
-        return core.cycles();
+        if (others == 0) return core.cycles();
+        const std::optional<Interval> interval = interval_of(recorder.batches(program, core.cycles()));
+        if (!interval) return share(core.cycles(), inferences_, program.inferences);
+        return core.cycles() + share(interval->cycles, others, interval->batches * program.batch);
     }
 
     machine::MachineConfig machine_;
     const std::uint64_t inferences_;
-    const Sample sample_;
     std::optional<baselines::Baseline> host_;
 };
 
@@ -165,58 +182,130 @@ std::vector<std::pair<std::string_view, Mapping>> simpler_mappings(const Mapping
     return simpler;
 }
 
-/// Takes a simpler mapping if it takes fewer cycles.
-void take_fewest_cycles(CompiledNetwork& compiled, const mapping::Network& network, const RunSpec& spec,
-                        const schedule::Options& options) {
-    const Sample sample = sample_of(options, steps_of(compiled.scheduled.schedule));
-    const Simulator simulator(spec, options.inferences, sample);
-    const auto compare = [&](std::string_view name, const ScheduledNetwork& scheduled, Cycle limit) {
-        compiled.alternatives.push_back(simulator.compare(name, scheduled, limit));
-        return compiled.alternatives.back().cycles;
-    };
-    constexpr Cycle unlimited = ~Cycle{0};
-    Cycle fewest = unlimited;
-    try {
-        fewest = sample.has_all ? compare("best", compiled.scheduled, unlimited)
-                                : compare("best", schedule_of(network, spec, sample.options), unlimited);
-    } catch (const isa::ProgramError&) {
-        return;  // the machine cannot run it, as the run itself will say
+/// Compares whole mappings of a network for a run.
+class Comparison {
+public:
+    /// `compiled` has the schedule and the program of the run's own mapping. All must outlive the comparison.
+    Comparison(const mapping::Network& network, const RunSpec& spec, const schedule::Options& options,
+               const ComparisonSteps& steps, CompiledNetwork& compiled)
+        : network_(network),
+          spec_(spec),
+          options_(options),
+          compiled_(compiled),
+          simulator_(spec, options.inferences) {
+        const std::uint64_t all = steps_of(compiled.scheduled.schedule);
+        const std::uint64_t part = std::max(steps.part, std::min(all, steps.most) / part_share);
+        part_ = sample_of(options, all, part);
+        most_ = sample_of(options, all, steps.most);
     }
-    RunSpec other = spec;
-    for (const auto& [name, mapping] : simpler_mappings(spec.compiler.mapping)) {
-        other.compiler.mapping = mapping;
+
+    /// Takes a simpler mapping if it takes fewer cycles.
+    void take_fewest_cycles() {
+        MappingAlternative own;
         try {
-            ScheduledNetwork scheduled = schedule_of(network, other, sample.options);
-            const Cycle cycles = compare(name, scheduled, fewest);
-            if (cycles >= fewest) continue;
-            if (!sample.has_all) scheduled = schedule_of(network, other, options);
-            compiled.scheduled = std::move(scheduled);
-            compiled.chosen = compiled.alternatives.size() - 1;
-            fewest = cycles;
-        } catch (const ModelError&) {
-            // An image does not fit without what the others save.
+            own = compare_own(part_);
+        } catch (const isa::ProgramError&) {
+            return;  // the machine cannot run it, as the run itself will say
+        }
+        compiled_.alternatives = {own};
+        in_part_ = own.cycles;
+        for (const auto& [name, mapping] : simpler_mappings(spec_.compiler.mapping)) {
+            RunSpec other = spec_;
+            other.compiler.mapping = mapping;
+            try {
+                compare_with(name, other);
+            } catch (const ModelError&) {
+                // An image does not fit without what the others save.
+            } catch (const isa::ProgramError&) {
+                // The machine cannot run it.
+            }
         }
     }
-}
+
+private:
+    static constexpr Cycle unlimited = ~Cycle{0};
+
+    MappingAlternative compare_own(const Sample& sample) const {
+        if (sample.has_all) return simulator_.compare("best", compiled_.program, unlimited);
+        return compare("best", compiled_.scheduled, sample, unlimited);
+    }
+
+    MappingAlternative compare(std::string_view name, const ScheduledNetwork& scheduled, const Sample& sample,
+                               Cycle limit) const {
+        return simulator_.compare(name, program_of(scheduled, sample), limit);
+    }
+
+    void compare_with(std::string_view name, const RunSpec& other) {
+        ScheduledNetwork scheduled = schedule_of(network_, other, part_.options);
+        if (!part_.has_all) {
+            const Cycle limit = saturating_sum(in_part_, in_part_ / clear_share);
+            const MappingAlternative in_part = compare(name, scheduled, part_, limit);
+            if (in_part.cycles >= limit) {
+                compiled_.alternatives.push_back(in_part);
+                return;
+            }
+        }
+        const MappingAlternative alternative = compare(name, scheduled, most_, fewest());
+        compiled_.alternatives.push_back(alternative);
+        if (alternative.cycles >= fewest()) return;
+        fewest_ = alternative.cycles;
+        compiled_.chosen = compiled_.alternatives.size() - 1;
+        if (!part_.has_all) scheduled = schedule_of(network_, other, options_);
+        compiled_.scheduled = std::move(scheduled);
+    }
+
+    /// The cycles of the best mapping so far.
+    Cycle fewest() {
+        if (!fewest_) {  // so the run's own mapping is still the best
+            if (!part_.has_all) {
+                compiled_.alternatives.front() = compare_own(most_);
+            }
+            fewest_ = compiled_.alternatives.front().cycles;
+        }
+        return *fewest_;
+    }
+
+    const mapping::Network& network_;
+    const RunSpec& spec_;
+    const schedule::Options& options_;
+    CompiledNetwork& compiled_;
+    const Simulator simulator_;
+    Sample part_;
+    Sample most_;
+    Cycle in_part_ = 0;  ///< of the run's own mapping, by the part
+    std::optional<Cycle> fewest_;
+};
 
 }  // namespace
 
-CompiledNetwork compile(mapping::Network network, const RunSpec& spec, const schedule::Options& options) {
+CompiledNetwork compile(mapping::Network network, const RunSpec& spec, const schedule::Options& options,
+                        const ComparisonSteps& steps) {
     CompiledNetwork compiled;
     const mapping::Network whole = network;  // shares the weights
     compiled.scheduled = schedule_of(std::move(network), spec, options);
-    if (spec.compiler.mapping.compare) take_fewest_cycles(compiled, whole, spec, options);
-    compiled.program = emit::emit_program(compiled.scheduled.network, compiled.scheduled.schedule);
+    const auto emit = [&] {
+        return emit::emit_program(compiled.scheduled.network, compiled.scheduled.schedule);
+    };
+    compiled.program = emit();
+    if (spec.compiler.mapping.compare) {
+        Comparison(whole, spec, options, steps, compiled).take_fewest_cycles();
+        if (compiled.chosen > 0) compiled.program = emit();
+    }
     return compiled;
 }
 
 std::string to_text(const CompiledNetwork& compiled) {
     if (compiled.alternatives.size() < 2) return {};
     std::string text = "all inferences, by the mapping of the whole network\n";
+    const std::uint64_t all = compiled.scheduled.schedule.options.inferences;
     for (const MappingAlternative& alternative : compiled.alternatives) {
         const bool chosen = &alternative == &compiled.alternatives[compiled.chosen];
-        text += fmt::format("  {:>22} cycles  {}{}{}\n", alternative.cycles, alternative.name,
-                            alternative.simulated ? "" : ", in the array alone", chosen ? "  chosen" : "");
+        const std::string what = alternative.simulated == 0 ? ", in the array alone"
+                                 : alternative.simulated == all
+                                     ? ""
+                                     : fmt::format(", from {} inferences", alternative.simulated);
+        text += fmt::format("  {:>22} cycles  {}{}{}\n", alternative.cycles, alternative.name, what,
+                            chosen ? "  chosen" : "");
     }
     return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,8 @@ namespace systole::run {
 /// A mapping of the whole network that could be taken.
 struct MappingAlternative {
     std::string_view name;
-    Cycle cycles = 0;       ///< of all inferences
-    bool simulated = true;  ///< otherwise the array passes alone take `cycles`
+    Cycle cycles = 0;             ///< of all inferences
+    std::uint64_t simulated = 0;  ///< inferences, of which `cycles` follow; 0: the array passes take them
 };
 
 struct CompiledNetwork {
@@ -29,14 +30,27 @@ struct CompiledNetwork {
     std::size_t chosen = 0;
 };
 
+/// What is simulated for a comparison of mappings, in tiles and operations.
+struct ComparisonSteps {
+    /// Least, of a part of the run that shows which mappings are clearly slower. Otherwise an eighth of
+    /// `most`, or of the run.
+    std::uint64_t part = 2'500;
+    /// Most, of a mapping whose cycles decide: a tenth of a second.
+    std::uint64_t most = 50'000;
+};
+
 /// The program of a network for a run's machine, mapped as the run says (schedule_of).
 ///
 /// With Mapping::compare, that mapping and the simpler ones are simulated without values, and the one that
 /// takes the fewest cycles is taken. schedule_of chooses by predictions of single layers and slices, which
 /// leave out much of what a whole program waits for: instructions on a slow link, full queues, the transfers
-/// of small networks. Of many batches, a few are simulated; the others follow at the same interval. Of a
-/// batch that would take long, some images are.
-CompiledNetwork compile(mapping::Network network, const RunSpec& spec, const schedule::Options& options);
+/// of small networks.
+///
+/// A part of a long run first shows which mappings are clearly slower. A very long run is never simulated
+/// whole: of many batches, a few are, and the others follow at the same interval; of a batch that would take
+/// long, some images are.
+CompiledNetwork compile(mapping::Network network, const RunSpec& spec, const schedule::Options& options,
+                        const ComparisonSteps& steps = {});
 
 /// The alternatives as text, a line for each; empty if there are none.
 std::string to_text(const CompiledNetwork& compiled);
