@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "compiler/ir/model_error.h"
-#include "hw/base/arithmetic.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 #include "sim/run/record/spec.h"
@@ -37,7 +36,7 @@ std::uint64_t steps_of(const isa::Program& program) {
 
 /// How the best mapping does against the simpler ones.
 struct MappingsTried {
-    std::uint32_t cases = 0, simpler = 0;
+    std::uint32_t cases = 0, simpler = 0, by_part = 0;
 
     /// Returns the cycles of the best mapping over the fewest of the others.
     double add(const tests::MappingCase& drawn, const run::ComparisonSteps& steps = {}) {
@@ -46,6 +45,9 @@ struct MappingsTried {
         const Cycle cycles = tests::cycles_of(best.program, drawn.machine);
         ++cases;
         simpler += best.chosen > 0;
+        by_part += std::ranges::any_of(best.alternatives, [&](const run::MappingAlternative& each) {
+            return each.simulated > 0 && each.simulated < drawn.options.inferences;
+        });
         Cycle fewest = std::numeric_limits<Cycle>::max();
         for (const run::MappingName name : {run::MappingName::Plain, run::MappingName::AsPublished}) {
             try {
@@ -79,37 +81,39 @@ TEST_CASE("The best mapping is not slower than the simpler ones", "[system][mapp
 
 TEST_CASE("A part of a run shows which mapping is best", "[system][mapping]") {
     constexpr std::uint32_t first_seed = 44500;
-    // Of runs of several thousand steps, as if they were too long to be simulated.
+    // As if the networks were large. The choice is a prediction then: one in 50 may be wrong, by a little.
     constexpr run::ComparisonSteps few{.part = 500, .most = 2'000};
-    constexpr std::uint64_t least_steps = 5'000, most_steps = 20'000;
+    constexpr double little_more = 1.05;
+    constexpr std::uint32_t cases_for_one = 50;
     MappingsTried tried;
+    std::uint32_t slower = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(20); ++seed) {
         INFO("seed " << seed);
-        tests::MappingCase drawn = tests::mapping_case(seed);
         try {
-            drawn.options.inferences = std::uint64_t{drawn.options.batch} * 2;
-            const std::uint64_t steps = steps_of(tests::compiled(drawn, {}).program) / 2;
-            drawn.options.inferences = drawn.options.batch * divide_up(least_steps, steps);
-            if (steps > most_steps) continue;
-            CHECK(tried.add(drawn, few) <= one_percent_more);
+            const double ratio = tried.add(tests::mapping_case(seed), few);
+            CHECK(ratio <= little_more);
+            slower += ratio > one_percent_more;
         } catch (const ModelError&) {
-            continue;
+            continue;  // not even a part of an image fits the unified buffer
         }
     }
-    UNSCOPED_INFO(tried.simpler << " of " << tried.cases << " have a simpler mapping");
-    CHECK(tried.cases >= tests::random_share(10));
+    UNSCOPED_INFO(tried.by_part << " of " << tried.cases << " by a part of the run");
+    CHECK(slower * cases_for_one <= tried.cases);
+    CHECK(tried.cases >= tests::random_share(15));
+    CHECK(tried.by_part >= tests::random_share(1));
 }
 
 TEST_CASE("The cycles by which a mapping is chosen are those of its run", "[system][mapping]") {
     constexpr std::uint32_t first_seed = 44700;
+    constexpr run::ComparisonSteps all_steps{.part = 1'000'000, .most = 1'000'000};
     std::uint32_t compared = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(10); ++seed) {
         INFO("seed " << seed);
         const tests::MappingCase drawn = tests::mapping_case(seed);
         try {
+            constexpr std::uint64_t few_steps = 5'000;
             const run::CompiledNetwork best =
-                tests::compiled(drawn, run::mapping_named(run::MappingName::Best));
-            constexpr std::uint64_t few_steps = 5'000;  // all are simulated
+                tests::compiled(drawn, run::mapping_named(run::MappingName::Best), all_steps);
             if (best.alternatives.empty() || steps_of(best.program) > few_steps) continue;
             const run::MappingAlternative& chosen = best.alternatives[best.chosen];
             CHECK(chosen.simulated == drawn.options.inferences);
@@ -124,7 +128,7 @@ TEST_CASE("The cycles by which a mapping is chosen are those of its run", "[syst
 
 TEST_CASE("sim compile --explain shows the cycles of whole mappings", "[system][mapping]") {
     const std::string compile =
-        "compile --model models/isca17/lstm1.json --machine tpu_v1 --batch 8 --random-input 1 --explain";
+        "compile --model models/isca17/mlp1.json --machine tpu_v1 --batch 8 --random-input 1 --explain";
     const std::string best = tests::sim(compile).out;
     CHECK(best.find("all inferences, by the mapping of the whole network\n") != std::string::npos);
     CHECK(best.find("cycles  best  chosen\n") != std::string::npos);

@@ -34,7 +34,7 @@ struct CompiledNetwork {
 struct ComparisonSteps {
     /// Least, of a part of the run that shows which mappings are clearly slower. Otherwise an eighth of
     /// `most`, or of the run.
-    std::uint64_t part = 2'500;
+    std::uint64_t part = 10'000;
     /// Most, of a mapping whose cycles decide: a tenth of a second.
     std::uint64_t most = 50'000;
 };
