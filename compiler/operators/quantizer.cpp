@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -30,6 +33,7 @@ Quantizer::Quantizer(const ir::Graph& graph)
       readers_(ir::readers(graph)),
       border_(graph),
       sources_(moved_sources(graph)),
+      shared_(graph),
       stored_(graph.values.size()),
       real_(graph.values.size()) {
     result_.name = graph.name;
@@ -188,7 +192,44 @@ void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const Ele
               .outputs = {to}});
 }
 
+ValueId Quantizer::add_conversion(const Node& concatenation, ValueId input, const Encoding& encoding) {
+    const ValueId from = stored(input);
+    const ValueId to = add_value(input, encoding);
+    conversions_.push_back(static_cast<ir::NodeId>(result_.nodes.size()));
+    add_lookup(concatenation, from, to, [](float real) { return real; });
+    return to;
+}
+
+/// Moves the conversions for concatenations forward, behind the first node that reads the converted value as
+/// it is. Where a concatenation needs them, their rows would come between the last branch and its readers.
+void Quantizer::convert_early() {
+    std::vector<Node>& nodes = result_.nodes;
+    std::vector<bool> is_conversion(nodes.size(), false);
+    for (const ir::NodeId id : conversions_) is_conversion[id] = true;
+    std::vector<std::optional<ir::NodeId>> used_by(result_.values.size());  // by value
+    for (ir::NodeId id = 0; id < nodes.size(); ++id) {
+        if (is_conversion[id]) continue;
+        for (const ValueId input : nodes[id].inputs) {
+            if (!used_by[input]) used_by[input] = id;
+        }
+    }
+    std::vector<std::vector<ir::NodeId>> behind(nodes.size());
+    for (const ir::NodeId id : conversions_) {
+        const std::optional<ir::NodeId> reader = used_by[nodes[id].inputs.front()];
+        is_conversion[id] = reader && *reader < id;
+        if (is_conversion[id]) behind[*reader].push_back(id);
+    }
+    std::vector<Node> ordered;
+    ordered.reserve(nodes.size());
+    for (ir::NodeId id = 0; id < nodes.size(); ++id) {
+        if (!is_conversion[id]) ordered.push_back(std::move(nodes[id]));
+        for (const ir::NodeId moved : behind[id]) ordered.push_back(std::move(nodes[moved]));
+    }
+    nodes = std::move(ordered);
+}
+
 ir::Graph Quantizer::finish() && {
+    convert_early();
     for (const ValueId output : graph_.outputs) {
         result_.outputs.push_back(real_[output] && !stored_[output] ? *real_[output] : stored(output));
     }

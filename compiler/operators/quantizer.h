@@ -8,6 +8,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/shared_values.h"
 
 namespace systole::operators {
 
@@ -31,6 +32,12 @@ public:
     const ir::Node* function_after(ir::ValueId id) const;
     /// Whether a value has elements of an input of the network, unscaled.
     bool has_elements_of_input(ir::ValueId id) const { return border_.is_input(sources_[id]); }
+    /// Whether a concatenation must convert one of its inputs, because this has a range of its own: an input
+    /// of the network, or a value that others read too (unite_ranges). Depends on the network only and not on
+    /// calibration, so that a network without values becomes the same instructions.
+    bool has_own_range(ir::ValueId input, const ir::Node& concatenation) const {
+        return has_elements_of_input(input) || shared_.is_shared(input, concatenation);
+    }
     [[noreturn]] void fail(ir::ValueId id, const std::string& rule) const;
     /// Fails unless inputs and result have the same width, because the chip does not convert between widths.
     void require_one_width(const ir::Node& node);
@@ -68,21 +75,26 @@ public:
     void add_real(const ir::Node& node);
     /// Adds a lookup of `from` in the table of a function; its result is `to`.
     void add_lookup(const ir::Node& node, ir::ValueId from, ir::ValueId to, const ElementFunction& function);
+    /// Adds a lookup that converts a stored value for a concatenation to an encoding; returns its result.
+    ir::ValueId add_conversion(const ir::Node& concatenation, ir::ValueId input, const Encoding& encoding);
 
     ir::Graph finish() &&;
 
 private:
     void add_copy(const ir::Node& node, ir::ValueId result);
     ir::ValueId add_float_value(ir::ValueId id);
+    void convert_early();
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;
     ir::BorderValues border_;
     std::vector<ir::ValueId> sources_;  ///< moved_sources
+    SharedValues shared_;
     // By value of the float graph.
     std::vector<std::optional<ir::ValueId>> stored_;
     std::vector<std::optional<ir::ValueId>> real_;
     ir::Graph result_;
+    std::vector<ir::NodeId> conversions_;  ///< of inputs of concatenations, in the order of the nodes
 };
 
 }  // namespace systole::operators

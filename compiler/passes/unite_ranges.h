@@ -4,12 +4,18 @@
 
 namespace systole::passes {
 
-/// Gives the result and the inputs of a concatenation the same range, the union of all ranges, so that no
-/// branch needs to be rescaled. The same range applies to values that are connected with them without scaling
-/// (by pooling, borders, reshapes, slices and other concatenations). The inputs of a dense layer with several
-/// inputs are treated alike. The network's input keeps its range, because its encoding may be given; so do
-/// values that are only moved from it. Exception: a 16-bit input, whose encoding is never given, shares the
-/// range if a dense layer reads it. A graph on integers is returned unchanged.
+/// Gives the result and the inputs of a concatenation the same range, the union of all ranges. The same range
+/// applies to values that are connected with them without scaling (by pooling, borders, reshapes, slices and
+/// other concatenations). The inputs of a dense layer with several inputs are treated alike.
+///
+/// Values keep their range if it must not or should not depend on this one:
+/// - the network's input, because its encoding may be given, and values that are only moved from it. Except
+///   for a 16-bit input, whose encoding is never given: it shares the range if a dense layer reads it.
+/// - a value that others read too (operators::SharedValues), if its range is clearly narrower.
+///
+/// A concatenation converts both kinds, whatever the ranges are, so that instructions do not depend on them
+/// (Quantizer::has_own_range); a dense layer takes inputs of several encodings. A graph on integers is
+/// returned unchanged.
 ir::Graph unite_ranges(ir::Graph graph);
 
 }  // namespace systole::passes

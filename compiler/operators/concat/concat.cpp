@@ -228,24 +228,17 @@ public:
     }
 
     /// All inputs need the encoding of the result. unite_ranges has given most of them the same range; a
-    /// lookup converts the others, such as the network's input.
+    /// lookup converts the others.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
-        if (!is_along_channels(quantizer.view(node))) return quantize_moved(node, quantizer);
+        if (!is_along_channels(quantizer.view(node))) return quantize_on_host(node, quantizer);
         quantizer.require_one_width(node);
         const Encoding encoding = quantizer.encoding(node.output());
         ir::Node added = node;
         for (ir::ValueId& input : added.inputs) {
-            const bool is_border = quantizer.has_elements_of_input(input);
-            const ir::ValueId stored = quantizer.stored(input);
-            // The network's input gets a lookup even if it changes nothing, so that the layers depend on the
-            // network only and not on calibration.
-            if (quantizer.stored_encoding(input) == encoding && !is_border) {
-                input = stored;
-                continue;
-            }
-            const ir::ValueId rescaled = quantizer.add_value(input, encoding);
-            quantizer.add_lookup(node, stored, rescaled, [](float real) { return real; });
-            input = rescaled;
+            // An input with a range of its own gets a lookup even if it changes nothing.
+            const bool is_alike =
+                quantizer.stored_encoding(input) == encoding && !quantizer.has_own_range(input, node);
+            input = is_alike ? quantizer.stored(input) : quantizer.add_conversion(node, input, encoding);
         }
         added.outputs = {quantizer.add_value(node.output(), encoding)};
         quantizer.store(node.output(), added.output());
@@ -257,6 +250,16 @@ public:
     }
 
 private:
+    /// The host converts bytes itself.
+    static void quantize_on_host(const ir::Node& node, Quantizer& quantizer) {
+        const bool are_bytes = std::ranges::all_of(node.inputs, [&](ir::ValueId input) {
+            return quantizer.is_stored(input) && quantizer.stored_encoding(input).type == DataType::Uint8;
+        });
+        if (!are_bytes || quantizer.type(node.output()) != DataType::Uint8)
+            return quantize_moved(node, quantizer);
+        quantizer.add_like(node, quantizer.encoding(node.output()));
+    }
+
     /// Feature maps with the same height and width; vectors, if all are.
     static ir::Shape shape_along_channels(const ir::NodeView& node) {
         const ir::FeatureMap first = node.input_map();

@@ -13,11 +13,13 @@
 #include "compiler/passes/prepare.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
+#include "tests/support/bare_program.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
 
 using namespace systole;
 using frontend::WeightValues;
+using tests::bare;
 
 namespace {
 
@@ -33,31 +35,6 @@ mapping::Network with_values(const std::string& text, std::uint64_t seed) {
 mapping::Network without_values(const std::string& text) {
     return operators::lower(
         passes::prepare(frontend::build_json_graph(text, operators::registry(), WeightValues::Skipped), {}));
-}
-
-/// Registers that hold a number of the network; all others follow from its shapes.
-bool holds_value(isa::Register reg) {
-    const std::string_view name = isa::name(reg);
-    return name.starts_with("output.") || name == "window.pad_value" ||
-           name.starts_with("vector.zero_point") || name.starts_with("vector.multiplier") ||
-           name.starts_with("vector.shift");
-}
-
-/// The program without values of the network.
-isa::Program bare(isa::Program program) {
-    for (isa::Instruction& instruction : program.instructions) {
-        auto* const set = std::get_if<isa::SetConfig>(&instruction);
-        if (set != nullptr && holds_value(set->reg)) set->value = 0;
-    }
-    for (isa::WeightTile& tile : program.tiles) tile.values.clear();
-    for (isa::HostBuffer& buffer : program.buffers) buffer.contents.assign(buffer.contents.size(), 0);
-    for (auto* tensors : {&program.inputs, &program.outputs}) {
-        for (isa::BorderTensor& tensor : *tensors) {
-            tensor.scale = 1.0;
-            tensor.zero_point = 0;
-        }
-    }
-    return program;
 }
 
 }  // namespace
