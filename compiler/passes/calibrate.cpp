@@ -15,6 +15,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/equalize_channels.h"
 #include "compiler/passes/value_histogram.h"
 #include "compiler/reference/executor.h"
@@ -141,8 +142,31 @@ Observations assumed(const ir::Graph& graph) {
 /// The share of a tensor's numbers of each sign beyond the range of CalibrationMethod::Percentile.
 constexpr double outliers = 1e-4;
 
-/// The range of a value by the method.
-Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen, CalibrationMethod method) {
+/// By value: the function that alone reads its elements, from itself or from a value that has them, moved but
+/// not scaled; none if there is no such function.
+std::vector<operators::ElementFunction> only_functions(const ir::Graph& graph) {
+    const std::vector<ir::ValueId> sources = operators::moved_sources(graph);
+    std::vector<std::size_t> readers(graph.values.size(), 0);  // by source
+    std::vector<operators::ElementFunction> functions(graph.values.size());
+    for (const ir::ValueId output : graph.outputs) ++readers[sources[output]];
+    for (const ir::Node& node : graph.nodes) {
+        const operators::Operator& op = operators::operator_of(node);
+        // An average is no element of its input.
+        if (op.moves_elements() && !node.is("average_pool")) continue;
+        for (const ir::ValueId input : node.inputs) {
+            ++readers[sources[input]];
+            if (auto function = op.function(node)) functions[sources[input]] = *std::move(function);
+        }
+    }
+    for (ir::ValueId id = 0; id < functions.size(); ++id) {
+        if (readers[id] != 1) functions[id] = nullptr;
+    }
+    return functions;
+}
+
+/// The range of a value by the method. `function` is the one that alone reads it, if there is one.
+Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen, CalibrationMethod method,
+               const operators::ElementFunction& function) {
     const Range& all = seen.ranges[id];
     // 16 bits have steps enough for all numbers.
     if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8) return all;
@@ -153,7 +177,7 @@ Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen,
             return seen.histograms[id].without_outliers(all, outliers);
         case CalibrationMethod::LeastError:
             return seen.histograms[id].with_least_error(
-                all, static_cast<std::uint32_t>(highest_of(DataType::Uint8)));
+                all, static_cast<std::uint32_t>(highest_of(DataType::Uint8)), function);
     }
     throw std::logic_error("a method of calibration without ranges");
 }
@@ -175,11 +199,13 @@ ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     // Equal channels have other histograms.
     if (needs_histograms && !chains.empty()) seen = observe({graph, {}, true}, calibration);
     const ir::BorderValues border(graph);
+    const std::vector<operators::ElementFunction> functions = only_functions(graph);
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
         ir::Value& value = graph.values[id];
         if (value.constant || value.type != DataType::Float32) continue;
         // The largest output is the answer of a classifier.
-        value.range = border.is_output(id) ? seen.ranges[id] : range_of(graph, id, seen, calibration.method);
+        value.range = border.is_output(id) ? seen.ranges[id]
+                                           : range_of(graph, id, seen, calibration.method, functions[id]);
     }
     return graph;
 }

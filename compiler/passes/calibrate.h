@@ -19,7 +19,8 @@ struct InputEncoding {
 enum class CalibrationMethod : std::uint8_t {
     MinMax,      ///< from the smallest to the largest
     Percentile,  ///< without the largest 0.01 % of the numbers of each sign
-    LeastError,  ///< with the least mean squared error of these numbers as they are stored
+    LeastError,  ///< with the least mean squared error of these numbers as they are stored; of the results of
+                 ///< a function, if nothing else reads them
 };
 
 /// Typical inputs of the network and their encoding.

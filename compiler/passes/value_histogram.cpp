@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace systole::passes {
@@ -21,28 +22,50 @@ double begin_of(std::size_t bin) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bin) << dropped_bits);
 }
 
-/// An end of the range, as a magnitude, and the error of the numbers beyond.
-struct End {
-    double magnitude = 0.0;
-    double squared_error = 0.0;
+/// The numbers of a bin as a function maps them.
+struct Mapped {
+    double count = 0.0;
+    double begin = 0.0;  ///< of the smallest magnitude
+    double middle = 0.0;
+    double slope = 1.0;  ///< between both ends of the bin
 };
 
+/// An end of the range, as a magnitude, and the numbers beyond.
+struct End {
+    double magnitude = 0.0;
+    double squared_error = 0.0;  ///< of the function's results, which become that of the end
+};
+
+/// Bins of one sign, of magnitudes up to the largest, from the first.
+std::vector<Mapped> mapped(std::span<const std::uint64_t> numbers, std::size_t first, double largest,
+                           const std::function<double(double)>& function) {
+    std::vector<Mapped> bins;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const double begin = begin_of(first + i);
+        const double end = begin_of(first + i + 1);
+        const double from = function(begin);
+        bins.push_back({.count = static_cast<double>(numbers[i]),
+                        .begin = from,
+                        .middle = function(std::min((begin + end) / 2, largest)),
+                        .slope = (function(end) - from) / (end - begin)});
+    }
+    return bins;
+}
+
 /// Possible ends of one sign: the largest magnitude, and those of bins down to 1/64 of it.
-std::vector<End> possible_ends(std::span<const std::uint64_t> numbers, std::size_t first, double largest) {
+std::vector<End> possible_ends(std::span<const Mapped> bins, std::size_t first, double largest) {
     std::vector<End> ends{{.magnitude = largest}};
     constexpr std::size_t most = 6 * bins_of_exponent;
     double count = 0.0;
     double sum = 0.0;
     double squares = 0.0;
-    for (std::size_t i = numbers.size(); i-- > 0 && ends.size() <= most;) {
-        const double begin = begin_of(first + i);
-        const double middle = std::min((begin + begin_of(first + i + 1)) / 2, largest);
-        const auto here = static_cast<double>(numbers[i]);
-        count += here;
-        sum += here * middle;
-        squares += here * middle * middle;
-        const double error = squares - 2.0 * begin * sum + count * begin * begin;
-        ends.push_back({.magnitude = begin, .squared_error = std::max(error, 0.0)});
+    for (std::size_t i = bins.size(); i-- > 0 && ends.size() <= most;) {
+        const Mapped& bin = bins[i];
+        count += bin.count;
+        sum += bin.count * bin.middle;
+        squares += bin.count * bin.middle * bin.middle;
+        const double error = squares - 2.0 * bin.begin * sum + count * bin.begin * bin.begin;
+        ends.push_back({.magnitude = begin_of(first + i), .squared_error = std::max(error, 0.0)});
     }
     return ends;
 }
@@ -95,20 +118,33 @@ ir::Range ValueHistogram::without_outliers(const ir::Range& all, double share) c
     return {-end_of(counts_[negative], -all.minimum), end_of(counts_[positive], all.maximum)};
 }
 
-ir::Range ValueHistogram::with_least_error(const ir::Range& all, std::uint32_t steps) const {
-    const auto ends_of = [](const Counts& counts, float largest) {
-        return possible_ends(counts.numbers, counts.first, largest);
-    };
-    std::uint64_t rounded = 0;  // 0 is stored exactly
-    for (const Counts& counts : counts_) {
-        for (const std::uint64_t number : counts.numbers) rounded += number;
+ir::Range ValueHistogram::with_least_error(const ir::Range& all, std::uint32_t steps,
+                                           const std::function<float(float)>& function) const {
+    const std::array<double, 2> largest{all.maximum, -double{all.minimum}};
+    std::array<std::vector<Mapped>, 2> bins;
+    double rounded = 0.0;  // numbers, by the square of the function's slope; 0 is stored exactly
+    for (const std::size_t sign : {positive, negative}) {
+        const double direction = sign == positive ? 1.0 : -1.0;
+        bins[sign] = mapped(counts_[sign].numbers, counts_[sign].first, largest[sign], [&](double magnitude) {
+            if (!function) return direction * magnitude;
+            return double{function(static_cast<float>(direction * magnitude))};
+        });
+        for (const Mapped& bin : bins[sign]) rounded += bin.count * bin.slope * bin.slope;
     }
+    const auto is_finite = [](const Mapped& bin) {
+        return std::isfinite(bin.middle) && std::isfinite(bin.begin);
+    };
+    const bool is_useful = rounded > 0.0 && std::isfinite(rounded) &&
+                           std::ranges::all_of(bins[positive], is_finite) &&
+                           std::ranges::all_of(bins[negative], is_finite);
+    if (function && !is_useful) return with_least_error(all, steps);
     constexpr double variance_of_rounding = 1.0 / 12.0;  // of numbers anywhere within a step of width 1
-    const double of_width = variance_of_rounding * static_cast<double>(rounded) / (double{1} * steps * steps);
+    const double of_width = variance_of_rounding * rounded / (double{1} * steps * steps);
     double least = std::numeric_limits<double>::infinity();
     ir::Range best = all;
-    const std::vector<End> lower_ends = ends_of(counts_[negative], -all.minimum);
-    for (const End& upper : ends_of(counts_[positive], all.maximum)) {
+    const std::vector<End> lower_ends =
+        possible_ends(bins[negative], counts_[negative].first, largest[negative]);
+    for (const End& upper : possible_ends(bins[positive], counts_[positive].first, largest[positive])) {
         for (const End& lower : lower_ends) {
             const double width = upper.magnitude + lower.magnitude;
             const double error = upper.squared_error + lower.squared_error + of_width * width * width;

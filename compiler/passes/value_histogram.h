@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,10 @@ public:
     /// `all` is the range of all numbers.
     ir::Range without_outliers(const ir::Range& all, double share) const;
     /// The range in which numbers stored in so many equal steps have the least mean squared error: those
-    /// inside are rounded, the others become an end of the range. `all` is the range of all numbers.
-    ir::Range with_least_error(const ir::Range& all, std::uint32_t steps) const;
+    /// inside are rounded, the others become an end of the range. `all` is the range of all numbers. With a
+    /// function, its results have the least error, where they are finite.
+    ir::Range with_least_error(const ir::Range& all, std::uint32_t steps,
+                               const std::function<float(float)>& function = {}) const;
 
 private:
     /// The bins of one sign, by magnitude.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <span>
 #include <vector>
@@ -94,6 +95,54 @@ TEST_CASE("The range with the least error has no more than any part of the range
             const Range other{all.minimum * part, all.maximum * part};
             CHECK(found <= allowed * error_of(numbers, other));
         }
+    }
+}
+
+TEST_CASE("The range behind which a function's results have the least error is found", "[compiler][passes]") {
+    const std::vector<std::function<float(float)>> functions{
+        [](float x) { return 1.0F / (1.0F + std::exp(-x)); }, [](float x) { return std::tanh(x); },
+        [](float x) { return x / (1.0F + std::exp(-x)); }, [](float x) { return x < 0.0F ? 0.01F * x : x; },
+        [](float x) { return std::exp(x / 8.0F); }};
+    const auto error_of_results = [](std::span<const float> numbers, const Range& range,
+                                     const auto& function) {
+        const operators::Encoding encoding = operators::encoding_of(range);
+        double sum = 0.0;
+        for (const float number : numbers) {
+            const auto stored = static_cast<float>(encoding.real(encoding.stored(number)));
+            sum += std::pow(double{function(stored)} - double{function(number)}, 2);
+        }
+        return sum;
+    };
+    for (std::uint32_t seed = 0; seed < tests::random_runs(30); ++seed) {
+        std::mt19937 random(seed);
+        std::vector<float> numbers = drawn_numbers(random);
+        const Range drawn = range_of(numbers);
+        // Most numbers are far down, where a sigmoid is flat, and few are where it is steep.
+        const float scale = 20.0F / std::max(drawn.maximum, -drawn.minimum);
+        for (float& number : numbers) number = number * scale - static_cast<float>(random() % 4);
+        const Range all = range_of(numbers);
+        for (std::size_t i = 0; i < functions.size(); ++i) {
+            INFO("seed " << seed << ", function " << i);
+            const ValueHistogram histogram = histogram_of(numbers);
+            const double found =
+                error_of_results(numbers, histogram.with_least_error(all, steps, functions[i]), functions[i]);
+            constexpr double allowed = 1.15;
+            CHECK(found <= allowed * error_of_results(numbers, all, functions[i]));
+            CHECK(found <=
+                  allowed * error_of_results(numbers, histogram.with_least_error(all, steps), functions[i]));
+        }
+    }
+}
+
+TEST_CASE("A function without finite results has no say in a range", "[compiler][passes]") {
+    std::mt19937 random(3);
+    const std::vector<float> numbers = drawn_numbers(random);
+    const Range all = range_of(numbers);
+    const ValueHistogram histogram = histogram_of(numbers);
+    const std::vector<std::function<float(float)>> functions{[](float x) { return std::log(-std::abs(x)); },
+                                                             [](float /*x*/) { return 1.0F; }};
+    for (const std::function<float(float)>& function : functions) {
+        CHECK(histogram.with_least_error(all, steps, function) == histogram.with_least_error(all, steps));
     }
 }
 
