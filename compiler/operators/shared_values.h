@@ -28,7 +28,7 @@ private:
     };
 
     const ir::Graph& graph_;
-    std::vector<ir::ValueId> sources_;  ///< moved_sources
+    std::vector<ir::ValueId> sources_;  ///< moved, or itself
     std::vector<Readers> readers_;      ///< by source
 };
 

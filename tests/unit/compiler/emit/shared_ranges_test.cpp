@@ -46,6 +46,7 @@ public:
         switch (parts_.number(0, 3)) {
             case 0:
                 part = append(tests::max_pool(around()), {kept});
+                read(part, parts_.number(0, 3));
                 break;
             case 1:
                 // As in DenseNet: a result of a concatenation is read, and concatenated again.
