@@ -32,6 +32,7 @@ END = "<!-- Calibration: end -->"
 METHODS = ("minmax", "percentile", "mse")
 RUNTIME = "ONNX Runtime"
 KERAS = (".h5", ".keras")
+EXACT = 150.0  # decibels beyond the steps of float32
 
 
 @dataclass
@@ -55,6 +56,8 @@ class Score:
         lengths = float(np.sqrt((x @ x) * (y @ y)))
         noise, signal = float(((x - y) ** 2).sum()), float((y**2).sum())
         decibels = 10 * np.log10(signal / noise) if noise > 0 and signal > 0 else np.inf
+        if decibels > EXACT:
+            decibels = np.inf
         return Score(float(x @ y) / lengths if lengths > 0 else 1.0, float(decibels))
 
     def __str__(self) -> str:
@@ -217,9 +220,9 @@ def as_onnx(network: Network, folder: Path) -> Path:
 def table(rows: list[Row]) -> str:
     heads = " | ".join(f"{key}: cosine | dB" for key in COLUMNS)
     lines = [BEGIN, f"| network | output | {heads} |", "|---|---|" + "---:|" * (2 * len(COLUMNS))]
-    means = Row("**mean of those that all have**", "")
     complete = [row for row in rows if len(row.scores) == len(COLUMNS)]
     complete = [row for row in complete if all(np.isfinite(s.decibels) for s in row.scores.values())]
+    means = Row(f"**mean of {len(complete)} outputs**", "")
     for key in COLUMNS:
         if complete:
             means.scores[key] = Score(
