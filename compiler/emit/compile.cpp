@@ -3,6 +3,7 @@
 #include "compiler/emit/emitter.h"
 #include "compiler/emit/program_data.h"
 #include "compiler/emit/synchronize.h"
+#include "hw/base/conversion.h"
 
 namespace systole::emit {
 namespace {
@@ -12,7 +13,8 @@ isa::BorderTensor border_tensor(const mapping::Tensor& tensor) {
             .shape = {tensor.shape.height, tensor.shape.width, tensor.shape.channels},
             .scale = tensor.scale,
             .zero_point = tensor.zero_point,
-            .type = tensor.type};
+            .type = tensor.type,
+            .conversion = tensor.conversion};
 }
 
 }  // namespace
@@ -39,6 +41,7 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     }
     for (const mapping::TensorId id : network.outputs) {
         program.outputs.push_back(border_tensor(network.tensors[id]));
+        program.outputs.back().conversion = Conversion::Nearest;  // of an input that is an output, too
     }
     for (const mapping::Network::HostOperation& operation : network.host_operations) {
         program.host_operations.push_back({.kind = operation.kind, .layer = operation.layer});

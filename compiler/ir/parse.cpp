@@ -11,6 +11,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/base/user_error.h"
 
@@ -231,6 +232,16 @@ private:
         return *found;
     }
 
+    Conversion conversion() {
+        const auto found = find_conversion(tokens_.peek_word());
+        if (!found) {
+            const std::vector<std::string> known(conversion_names.begin(), conversion_names.end());
+            tokens_.fail("it must be a conversion" + suggestion(tokens_.peek_word(), known));
+        }
+        tokens_.word("a conversion");
+        return *found;
+    }
+
     Shape shape() {
         if (tokens_.take_word("scalar")) return {};
         std::string_view text = tokens_.peek_word();
@@ -275,6 +286,7 @@ private:
             quantization.zero_points = numbers<std::int32_t>();
             value.quantization = std::move(quantization);
         }
+        if (tokens_.take_word("conversion")) value.conversion = conversion();
         if (tokens_.take('=')) value.constant = contents(value);
         tokens_.end_line();
         graph_.values.push_back(std::move(value));

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
+#include "hw/base/conversion.h"
 
 namespace systole::ir {
 namespace {
@@ -102,6 +103,7 @@ private:
             add(" range {} {}", real_text(value.range->minimum), real_text(value.range->maximum));
         }
         if (value.quantization) text_ += text_of(*value.quantization);
+        if (value.conversion != Conversion::Nearest) add(" conversion {}", name_of(value.conversion));
         if (value.constant) {
             if (with_contents_) {
                 add(" = {}", contents(value));

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/constant.h"
 #include "compiler/ir/shape.h"
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 
 namespace systole::ir {
@@ -48,6 +49,8 @@ struct Value {
     /// For an input or output of the network: axis i of the file's tensor is axis file_axes[i] of this one.
     /// Empty: both have the same order.
     std::vector<std::uint32_t> file_axes = {};
+    /// For an input of stored integers: how real numbers in the user's files become such integers.
+    Conversion conversion = Conversion::Nearest;
     /// While a pass runs: the value that this one was before it. Absent: the pass makes it. A pass that gives
     /// a value another shape makes another value (passes/pass_manager.h).
     std::optional<std::uint32_t> before = {};

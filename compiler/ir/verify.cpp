@@ -8,6 +8,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "hw/base/conversion.h"
 
 namespace systole::ir {
 namespace {
@@ -71,6 +72,10 @@ private:
         if (!value.file_axes.empty()) check_file_axes(value, wrong);
         if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
+        const bool is_stored = is_integer(value.type) && !value.constant && value.quantization;
+        if (value.conversion != Conversion::Nearest && (!is_stored || value.quantization->axis)) {
+            wrong("it has a conversion; only activations of integers with one scale have one");
+        }
     }
 
     template <typename Wrong>

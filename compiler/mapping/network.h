@@ -11,6 +11,7 @@
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/base/fixed_point.h"
 #include "hw/isa/instructions/vector.h"
@@ -31,6 +32,7 @@ struct Tensor {
     double scale = 1.0;
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
+    Conversion conversion = Conversion::Nearest;  ///< of an input of the network
 
     bool operator==(const Tensor&) const = default;
 };

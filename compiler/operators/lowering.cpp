@@ -75,7 +75,8 @@ TensorId Lowering::add_tensor(ValueId id) {
                                 .shape = shape_on_chip(value.shape),
                                 .scale = encoding.scale,
                                 .zero_point = encoding.zero_point,
-                                .type = encoding.type});
+                                .type = encoding.type,
+                                .conversion = value.conversion});
     share_tensor(id, tensor);
     return tensor;
 }
@@ -109,7 +110,8 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
         return add_tensor(id);
     }
     const auto tensor = static_cast<TensorId>(network_.tensors.size());
-    mapping::Tensor added{.name = value.name, .shape = {}, .type = value.type};
+    mapping::Tensor added{
+        .name = value.name, .shape = {}, .type = value.type, .conversion = value.conversion};
     added.shape = {.height = 1, .width = 1, .channels = static_cast<std::uint32_t>(value.shape.elements())};
     if (value.quantization && value.quantization->scales.size() == 1) {
         added.scale = value.quantization->scales.front();

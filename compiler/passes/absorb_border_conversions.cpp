@@ -6,6 +6,7 @@
 
 #include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {
@@ -32,6 +33,8 @@ ir::Graph absorb_border_conversions(ir::Graph graph) {
         const ir::Value& integers = graph.values[node.output()];
         if (!node.is("quantize") || integers.quantization->axis || is_output[node.output()]) continue;
         become_integers(graph.values[input], integers);
+        graph.values[input].conversion =
+            node.integer("half_to_even") != 0 ? Conversion::HalfToEven : Conversion::HalfAway;
         by[node.output()] = input;
     }
     for (ir::Node& node : graph.nodes) {

@@ -13,6 +13,7 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {
@@ -240,21 +241,20 @@ private:
         if (bytes_of(value(from).type) != 1 || bytes_of(value(to).type) != 1) return false;
         const operators::Encoding in = operators::encoding_of(value(from));
         const operators::Encoding out = operators::encoding_of(value(to));
+        const Storage to_storage{.scale = out.scale,
+                                 .zero_point = out.zero_point,
+                                 .type = out.type,
+                                 .conversion = half_to_even ? Conversion::HalfToEven : Conversion::HalfAway};
         constexpr std::size_t entries = 256;
         std::vector<std::uint8_t> table(entries);
         for (std::size_t i = 0; i < entries; ++i) {
             const auto byte = static_cast<std::uint8_t>(i);
             const std::int32_t stored =
                 value(from).type == DataType::Int8 ? std::int32_t{static_cast<std::int8_t>(byte)} : byte;
-            // As the two nodes compute it, in float32.
-            const float real = static_cast<float>(stored - in.zero_point) * static_cast<float>(in.scale);
-            const float divided = (function ? function(real) : real) / static_cast<float>(out.scale);
-            const double rounded = half_to_even ? std::nearbyint(divided) : std::round(divided);
-            const double clamped =
-                std::isnan(rounded)
-                    ? 0.0
-                    : std::clamp<double>(rounded + out.zero_point, lowest_of(out.type), highest_of(out.type));
-            table[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(clamped));
+            // As the two nodes compute it.
+            const float real = real_number(stored, in.scale, in.zero_point);
+            const float result = function ? function(real) : real;
+            table[i] = static_cast<std::uint8_t>(stored_number(double{result}, to_storage));
         }
         const ValueId constant =
             graph_.add_constant(name + "/table", {entries}, out.type, ir::Constant::of(std::move(table)));

@@ -11,6 +11,7 @@
 
 #include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {
@@ -86,6 +87,7 @@ ir::Value permuted_value(const ir::Value& value, const Axes& axes) {
     result.shape = permuted_shape(value.shape, axes);
     move_scales(result, axes);
     result.file_axes.clear();
+    result.conversion = Conversion::Nearest;
     result.before.reset();
     return result;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/isa/instruction.h"
 
@@ -90,6 +91,7 @@ struct BorderTensor {
     double scale = 1.0;
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
+    Conversion conversion = Conversion::Nearest;  ///< of an input's real numbers to stored ones
 
     bool operator==(const BorderTensor&) const = default;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hw/base/arithmetic.h"
+#include "hw/base/conversion.h"
 #include "hw/base/limits.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
@@ -159,6 +160,10 @@ std::optional<std::string> broken_rule(const BorderTensor& tensor) {
     if (!std::isfinite(tensor.scale) || tensor.scale <= 0) {
         return fmt::format("scale is {}; it must be a finite number above 0", tensor.scale);
     }
+    if (tensor.conversion != Conversion::Nearest && !is_integer(tensor.type)) {
+        return fmt::format("it has conversion {}; only inputs of integers have one",
+                           name_of(tensor.conversion));
+    }
     return std::nullopt;
 }
 
@@ -272,6 +277,11 @@ void validate(const Program& program) {
         for (const BorderTensor& tensor : *tensors) {
             if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
         }
+    }
+    for (const BorderTensor& tensor : program.outputs) {
+        if (tensor.conversion == Conversion::Nearest) continue;
+        fail("tensor " + quoted(tensor.name),
+             fmt::format("it has conversion {}; only inputs have one", name_of(tensor.conversion)));
     }
     for (const HostSegment& segment : program.host_segments) {
         if (const auto rule = broken_rule(segment, program)) {

@@ -19,6 +19,7 @@
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/images.h"
@@ -323,7 +324,7 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* 
     for (std::size_t i = 0; i < inputs.size() && i < tensors.size(); ++i) {
         const isa::BorderTensor& tensor = tensors[i];
         if (!is_integer(tensor.type)) continue;
-        const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
+        const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
         if (auto warning = storage_warning(inputs[i], storage, on_integers)) {
             warnings.push_back(*std::move(warning));
         }

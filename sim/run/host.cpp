@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "compiler/operators/integer_types.h"
+#include "hw/base/conversion.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 
@@ -62,9 +63,8 @@ std::vector<float> real_values(const isa::BorderTensor& tensor, std::span<const 
         std::memcpy(values.data(), stored.data(), values.size() * sizeof(float));
         return values;
     }
-    // In double, because the difference of two integers of 32 bits does not fit in 32 bits.
-    std::ranges::transform(stored_numbers(tensor, stored), values.begin(), [&](double number) {
-        return static_cast<float>(tensor.scale * (number - tensor.zero_point));
+    std::ranges::transform(stored_numbers(tensor, stored), values.begin(), [&](std::int32_t number) {
+        return real_number(number, tensor.scale, tensor.zero_point);
     });
     return values;
 }

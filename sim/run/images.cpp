@@ -346,16 +346,11 @@ void store(const input::Images& images, const Normalization& normalization, cons
         std::memcpy(stored.data(), floats.data(), stored.size());
         return;
     }
-    const double least = lowest_of(storage.type);
-    const double most = highest_of(storage.type);
     auto to = stored.begin();
     const auto put = [&](std::int32_t value) {
         for (std::size_t i = 0; i < element_bytes; ++i) *to++ = static_cast<std::uint8_t>(value >> (8 * i));
     };
-    const auto quantized = [&](double real) {
-        const double nearest = std::round(real / storage.scale) + storage.zero_point;
-        return static_cast<std::int32_t>(std::clamp(nearest, least, most));
-    };
+    const auto quantized = [&](double real) { return stored_number(real, storage); };
     const auto* const pixels = images.pixels();
     if (pixels == nullptr) {
         const bool is_float = images.floats() != nullptr;

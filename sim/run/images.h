@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/window.h"
+#include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "sim/run/input/images.h"
 #include "sim/run/record/content.h"
@@ -94,13 +95,6 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
 /// where that layer expects pixels from 0 to 255.
 std::optional<std::string> scaled_twice_warning(const NamedImages& named, const Normalization& normalization,
                                                 std::string_view layer);
-
-/// How a tensor stores real numbers: real = scale * (stored - zero_point).
-struct Storage {
-    double scale = 1.0;
-    std::int32_t zero_point = 0;
-    DataType type = DataType::Uint8;
-};
 
 /// A warning for floats that the storage does not hold: most of those besides 0 become 0, more than 1 % are
 /// outside of its range, or one is farther outside than the range is wide. Throws InputError for NaN and,

@@ -38,7 +38,9 @@ void check(const std::vector<std::uint8_t>& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check({data, data + size});
-    check(sealed(data, size, 1));
-    check(sealed(data, size, 2));
+    namespace format = systole::isa::file_format;
+    for (std::uint8_t version = format::version; version <= format::newest_version; ++version) {
+        check(sealed(data, size, version));
+    }
     return 0;
 }

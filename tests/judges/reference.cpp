@@ -21,6 +21,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
+#include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
 #include "hw/base/user_error.h"
 #include "sim/run/input/formats.h"
@@ -59,10 +60,9 @@ std::vector<float> real_numbers_of(const ir::Value& value, const Bytes& bytes) {
     std::vector<std::int32_t> integers(floats.size());
     operators::widen(bytes.data(), value.type, integers);
     for (std::size_t i = 0; i < floats.size(); ++i) {
-        floats[i] = value.quantization
-                        ? static_cast<float>(value.quantization->scales.front() *
-                                             (integers[i] - value.quantization->zero_points.front()))
-                        : static_cast<float>(integers[i]);
+        floats[i] = value.quantization ? real_number(integers[i], value.quantization->scales.front(),
+                                                     value.quantization->zero_points.front())
+                                       : static_cast<float>(integers[i]);
     }
     return floats;
 }

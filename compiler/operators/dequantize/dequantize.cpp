@@ -6,6 +6,7 @@
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/tflite_functions.h"
+#include "hw/base/conversion.h"
 
 namespace systole::operators {
 namespace {
@@ -73,9 +74,7 @@ public:
         auto* const to = call.output<float>();
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const std::size_t index = scales.index_of(i);
-            // float32 arithmetic, as both runtimes do.
-            const std::int64_t number = std::int64_t{numbers[i]} - quantization.zero_points[index];
-            to[i] = static_cast<float>(number) * static_cast<float>(quantization.scales[index]);
+            to[i] = real_number(numbers[i], quantization.scales[index], quantization.zero_points[index]);
         }
     }
 };

@@ -1,15 +1,13 @@
 // Stores real numbers as integers: clamp(round(x / scale) + zero point).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantize/microsoft.h"
 #include "compiler/operators/tflite_functions.h"
+#include "hw/base/conversion.h"
 
 namespace systole::operators {
 namespace {
@@ -91,23 +89,17 @@ public:
         const ScaleAxis scales = scale_axis(call.node.output());
         const DataType type = call.node.output().type;
         const bool half_to_even = call.node.node().integer("half_to_even") != 0;
+        const Conversion conversion = half_to_even ? Conversion::HalfToEven : Conversion::HalfAway;
         const auto* const from = call.input<float>(0);
         std::vector<std::int32_t> numbers(call.output_elements());
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const std::size_t index = scales.index_of(i);
-            // Both runtimes divide and round in float32.
-            const float divided = from[i] / static_cast<float>(quantization.scales[index]);
-            // nearbyint rounds halves to even, as nothing here changes the rounding mode.
-            const double rounded = half_to_even ? std::nearbyint(divided) : std::round(divided);
-            numbers[i] = clamped(rounded + quantization.zero_points[index], type);
+            numbers[i] = stored_number(double{from[i]}, {.scale = quantization.scales[index],
+                                                         .zero_point = quantization.zero_points[index],
+                                                         .type = type,
+                                                         .conversion = conversion});
         }
         narrow(numbers, type, call.output<void>());
-    }
-
-private:
-    static std::int32_t clamped(double number, DataType type) {
-        if (std::isnan(number)) return 0;
-        return static_cast<std::int32_t>(std::clamp<double>(number, lowest_of(type), highest_of(type)));
     }
 };
 

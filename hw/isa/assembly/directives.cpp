@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "hw/base/arithmetic.h"
+#include "hw/base/conversion.h"
 #include "hw/base/limits.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/fields.h"
@@ -65,6 +66,11 @@ BorderTensor border_tensor(Operands& operands) {
         if (!type) operands.fail(*name, "must be the name of a number format, like float32");
         if (is_signed || is_wide) operands.fail(*name, "contradicts signed and wide");
         tensor.type = *type;
+    }
+    if (const Token* const name = operands.keyed("conversion")) {
+        const auto conversion = find_conversion(name->value);
+        if (!conversion) operands.fail(*name, "must be nearest, half_to_even or half_away");
+        tensor.conversion = *conversion;
     }
     if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
     return tensor;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "hw/base/conversion.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/assembly/lexer.h"
@@ -48,7 +49,9 @@ public:
         }
         if (tensor.scale != 1.0) write(" scale={}", tensor.scale);
         if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
-        write("{}\n", type_word(tensor));
+        write("{}", type_word(tensor));
+        if (tensor.conversion != Conversion::Nearest) write(" conversion={}", name_of(tensor.conversion));
+        write("\n");
     }
 
     void network(const Program& program) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
@@ -245,6 +246,28 @@ void read_host_macs_section(std::span<const std::uint8_t> file, ByteReader& cont
     macs.finish("the section of the host's MACs");
 }
 
+Conversion read_conversion(ByteReader& reader) {
+    constexpr auto last = static_cast<std::uint8_t>(conversion_count - 1);
+    const std::size_t begin = reader.position();
+    const std::uint8_t conversion = reader.number8("conversion");
+    if (conversion > last) {
+        ByteReader::fail_at(begin, fmt::format("conversion is {}; it must be at most {}", conversion, last));
+    }
+    return static_cast<Conversion>(conversion);
+}
+
+void read_conversion_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    ByteReader conversions = open_section(file, content, file_format::conversion_section);
+    const std::size_t begin = conversions.position();
+    const std::size_t count = conversions.count(1, "conversions");
+    if (count != program.inputs.size()) {
+        ByteReader::fail_at(
+            begin, fmt::format("conversions of {} inputs; there are {}", count, program.inputs.size()));
+    }
+    for (BorderTensor& input : program.inputs) input.conversion = read_conversion(conversions);
+    conversions.finish("the section of conversions");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -289,6 +312,7 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version >= file_format::version_with_host) read_host_section(file, content, program);
     if (version >= file_format::version_with_blocks) read_block_section(file, content, program);
     if (version >= file_format::version_with_host_macs) read_host_macs_section(file, content, program);
+    if (version >= file_format::version_with_conversions) read_conversion_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

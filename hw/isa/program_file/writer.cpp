@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/base/conversion.h"
 #include "hw/base/whole_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
@@ -159,6 +160,11 @@ void write_host_macs(ByteWriter& writer, const std::vector<HostSegment>& segment
     }
 }
 
+void write_conversions(ByteWriter& writer, const std::vector<BorderTensor>& inputs) {
+    writer.count(inputs.size());
+    for (const BorderTensor& input : inputs) writer.number(static_cast<std::uint8_t>(input.conversion), 1);
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -200,6 +206,11 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         write_host_macs(writer, program.host_segments);
         writer.end_section();
     }
+    if (version >= file_format::version_with_conversions) {
+        writer.begin_section(file_format::conversion_section);
+        write_conversions(writer, program.inputs);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
@@ -219,6 +230,11 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 std::uint32_t file_format::version_of(const Program& program) {
+    if (std::ranges::any_of(program.inputs, [](const BorderTensor& input) {
+            return input.conversion != Conversion::Nearest;
+        })) {
+        return version_with_conversions;
+    }
     if (std::ranges::any_of(program.host_segments,
                             [](const HostSegment& segment) { return !segment.macs.empty(); })) {
         return version_with_host_macs;

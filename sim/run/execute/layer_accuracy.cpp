@@ -13,6 +13,7 @@
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/reference/executor.h"
+#include "hw/base/conversion.h"
 #include "sim/run/compile.h"
 
 namespace systole::run {
@@ -92,7 +93,7 @@ std::vector<std::vector<std::uint8_t>> stored_inputs(const RunSpec& spec, const 
         Storage storage{.type = value.type};
         if (value.quantization) {
             const operators::Encoding encoding = operators::encoding_of(value);
-            storage = {encoding.scale, encoding.zero_point, encoding.type};
+            storage = {encoding.scale, encoding.zero_point, encoding.type, value.conversion};
         }
         std::vector<std::uint8_t>& of_input =
             bytes.emplace_back(inputs[i].images.size() * bytes_of(value.type));

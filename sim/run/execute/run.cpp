@@ -14,6 +14,7 @@
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/schedule.h"
+#include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
@@ -342,7 +343,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
     for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
         const input::Images& images = prepared.inputs[i].images;
         const isa::BorderTensor& tensor = prepared.program.inputs.at(i);
-        const Storage storage{tensor.scale, tensor.zero_point, tensor.type};
+        const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
         const Normalization normalization =
             normalization_of(record.spec, prepared.graph ? &*prepared.graph : nullptr, i);
         if (!stored_unchanged(images, normalization, storage)) {

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
+#include "hw/base/conversion.h"
 #include "tests/support/integer_graphs.h"
 
 using namespace systole;
@@ -287,4 +288,28 @@ TEST_CASE("Results of the host may be outputs of the network, and a network may 
           std::vector<mapping::TensorId>{network.layers[1].output, network.layers[0].output});
     CHECK(network.host_operations.empty());
     CHECK(mapping::runs_on_host(network.layers[1]));
+}
+
+TEST_CASE("Inputs of the chip and of the host keep how real numbers become their integers",
+          "[compiler][operators]") {
+    const std::string text = R"(graph "g"
+inputs %0, %1
+outputs %6
+%0 int8 1x2 "on chip" scale 0.5 zero 3 conversion half_away
+%1 int8 1x2 "on host" scale 0.5 zero 3 conversion half_to_even
+%2 int8 1x2 "sum" scale 0.5 zero 3
+%3 float32 1x2 "real"
+%4 float32 1x2 "other"
+%5 float32 1x2 "both"
+%6 int8 1x2 "stored" scale 0.5 zero 3
+%2 = add(%0, %0) "a"
+%3 = dequantize(%1) "d"
+%4 = dequantize(%2) "e"
+%5 = add(%3, %4) "f"
+%6 = quantize(%5) "q"
+)";
+    const mapping::Network network = lower(ir::parse_graph(text, "g", operators::registry()));
+    REQUIRE(network.inputs.size() == 2);
+    CHECK(network.tensors[network.inputs[0]].conversion == Conversion::HalfAway);
+    CHECK(network.tensors[network.inputs[1]].conversion == Conversion::HalfToEven);
 }

@@ -395,8 +395,29 @@ outputs %3
 graph "g"
 inputs %0
 outputs %1
-%0 uint8 1x2 "in" scale 0.5 zero 3
+%0 uint8 1x2 "in" scale 0.5 zero 3 conversion half_away
 %1 uint8 1x2 "out" scale 0.5 zero 3
+%1 = identity(%0) "i"
+)");
+}
+
+TEST_CASE("absorb_border_conversions keeps how the file rounds", "[compiler][passes]") {
+    const std::string text = text_after(passes::absorb_border_conversions, R"(
+graph "g"
+inputs %0
+outputs %2
+%0 float32 1x2 "in"
+%1 int8 1x2 "q" scale 0.5 zero 3
+%2 int8 1x2 "i" scale 0.5 zero 3
+%1 = quantize(%0) "q" {half_to_even 1}
+%2 = identity(%1) "i"
+)");
+    CHECK(text == R"(
+graph "g"
+inputs %0
+outputs %1
+%0 int8 1x2 "in" scale 0.5 zero 3 conversion half_to_even
+%1 int8 1x2 "i" scale 0.5 zero 3
 %1 = identity(%0) "i"
 )");
 }

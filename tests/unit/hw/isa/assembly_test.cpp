@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "hw/base/conversion.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
 
@@ -313,6 +314,17 @@ TEST_CASE("A tensor of a format without a word of its own names the format", "[i
     const std::string text = disassemble(program);
     CHECK(text.find(".output scores shape=10 type=int32\n") != std::string::npos);
     CHECK(assemble(text, "x.asm") == program);
+}
+
+TEST_CASE("An input names how real numbers become its integers", "[isa][assembly]") {
+    const Program program =
+        assemble(".input x shape=4 scale=0.5 signed conversion=half_to_even\nhalt\n", "x.asm");
+    CHECK(program.inputs[0].conversion == systole::Conversion::HalfToEven);
+    const std::string text = disassemble(program);
+    CHECK(text.find(".input x shape=4 scale=0.5 signed conversion=half_to_even\n") != std::string::npos);
+    CHECK(assemble(text, "x.asm") == program);
+    check_error(".input x conversion=half_up",
+                "1:10: conversion=half_up: must be nearest, half_to_even or half_away");
 }
 
 TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {

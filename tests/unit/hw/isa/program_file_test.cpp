@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "hw/base/conversion.h"
 #include "hw/base/whole_file.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
@@ -229,6 +230,40 @@ TEST_CASE("The MACs of host segments are a section at the end, in a file of vers
     CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains("MACs of 2 host segments; there are 1"));
 }
 
+TEST_CASE("Conversions of inputs are a section at the end, in a file of version 6", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 3, .columns = 2};
+    program.inputs = {{.name = "x", .shape = {2}}, {.name = "y", .shape = {2}}};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 1);
+    program.inputs[1].conversion = systole::Conversion::HalfAway;
+    const Bytes sections = {'R', 'O', 'W', 'S', 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                            'H', 'O', 'S', 'T', 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'B', 'L', 'C', 'K', 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'H', 'M', 'A', 'C', 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'C', 'O', 'N', 'V', 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2};
+    Bytes expected = before;
+    expected[8] = 6;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "conversions.tpu") == program);
+    Bytes other = expected;
+    other.back() = 3;
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"),
+                      Contains("conversion is 3; it must be at most 2"));
+    other = expected;
+    other[other.size() - 6] = 1;
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains("conversions of 1 inputs; there are 2"));
+    // Only integers that go in have one.
+    program.inputs[1].type = DataType::Float32;
+    CHECK_THROWS_WITH(file_of(program),
+                      Contains("it has conversion half_away; only inputs of integers have"));
+    program.inputs.pop_back();
+    program.outputs = {{.name = "z", .shape = {2}, .conversion = systole::Conversion::HalfToEven}};
+    CHECK_THROWS_WITH(file_of(program), Contains("it has conversion half_to_even; only inputs have one"));
+}
+
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     for (std::size_t length = 0; length < file.size(); ++length) {
@@ -281,10 +316,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 6;
-    check(changed, "8: version is 6; this program reads versions 1 to 5");
+    changed[8] = 7;
+    check(changed, "8: version is 7; this program reads versions 1 to 6");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 5");
+    check(changed, "8: version is 0; this program reads versions 1 to 6");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

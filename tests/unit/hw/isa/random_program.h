@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "hw/base/conversion.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 
@@ -54,7 +55,7 @@ public:
         }
         for (std::uint64_t i = from(0, 3); i > 0; --i)
             program.layers.push_back({name(), name(), from(0, UINT64_MAX)});
-        for (std::uint64_t i = from(0, 2); i > 0; --i) program.inputs.push_back(tensor());
+        for (std::uint64_t i = from(0, 2); i > 0; --i) program.inputs.push_back(input());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
@@ -145,6 +146,12 @@ private:
         tensor.zero_point = static_cast<std::int32_t>(number32(0, UINT32_MAX));
         tensor.type = static_cast<DataType>(number8(coin() ? 2 : data_type_count - 1));
         return tensor;
+    }
+
+    BorderTensor input() {
+        BorderTensor input = tensor();
+        if (is_integer(input.type)) input.conversion = static_cast<Conversion>(number8(conversion_count - 1));
+        return input;
     }
 
     /// Random or all equal values, which assembly writes differently.

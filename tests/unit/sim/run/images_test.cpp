@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "hw/base/conversion.h"
 #include "sim/run/input/images.h"
 #include "tests/support/files.h"
 #include "tests/system/input_files.h"
@@ -21,7 +22,7 @@ input::Images floats(std::vector<float> values) {
     return {.count = 1, .height = 1, .width = width, .channels = 1, .values = std::move(values)};
 }
 
-std::vector<std::uint8_t> stored(const input::Images& images, double scale, const run::Storage& storage) {
+std::vector<std::uint8_t> stored(const input::Images& images, double scale, const Storage& storage) {
     std::vector<std::uint8_t> bytes(images.size() * bytes_of(storage.type));
     run::store(images, {.scale = scale}, storage, bytes);
     return bytes;
@@ -82,7 +83,7 @@ TEST_CASE("Values of another scale than the network expects give a warning", "[r
 
 TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero point", "[run]") {
     const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
-    const run::Storage same{.scale = 1 / 255.0};
+    const Storage same{.scale = 1 / 255.0};
     CHECK(run::stored_unchanged(images, {.scale = 1 / 255.0}, same));
     CHECK(run::stored_unchanged(images, {.scale = 0.00392156863}, same));  // as people write it
     CHECK_FALSE(run::stored_unchanged(images, {.scale = 1.0}, same));
@@ -94,19 +95,33 @@ TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero po
 }
 
 TEST_CASE("Other inputs are rounded to the nearest byte, and clamped", "[run]") {
-    const run::Storage storage{.scale = 0.5, .zero_point = 10};
+    const Storage storage{.scale = 0.5, .zero_point = 10};
     CHECK(stored(floats({0, 0.2F, 0.3F, -5, -6, 122.5F, 500}), 1, storage) ==
           std::vector<std::uint8_t>{10, 10, 11, 0, 0, 255, 255});
     CHECK(stored(pixels(1, 1, 2, {0, 100}), 0.25, storage) == std::vector<std::uint8_t>{10, 60});
-    const run::Storage is_signed{.scale = 1, .zero_point = -128, .type = DataType::Int8};
+    const Storage is_signed{.scale = 1, .zero_point = -128, .type = DataType::Int8};
     CHECK(stored(floats({0, 255, 300}), 1, is_signed) == std::vector<std::uint8_t>{0x80, 0x7f, 0x7f});
 }
 
+TEST_CASE("Inputs are stored by the rule of the network's file, where it has one", "[run]") {
+    const auto of = [](Conversion conversion) {
+        return Storage{.scale = 0.5, .zero_point = 10, .conversion = conversion};
+    };
+    const input::Images reals = floats({0.25F, 0.75F, 1.25F, -0.25F, std::nextafter(0.25F, 1.0F)});
+    CHECK(stored(reals, 1, of(Conversion::HalfToEven)) == std::vector<std::uint8_t>{10, 12, 12, 10, 11});
+    CHECK(stored(reals, 1, of(Conversion::HalfAway)) == std::vector<std::uint8_t>{11, 12, 13, 9, 11});
+    CHECK(stored(reals, 1, of(Conversion::Nearest)) == std::vector<std::uint8_t>{11, 12, 13, 9, 11});
+    // Of pixels, 0.25 to 1.25 in steps of 0.5.
+    const input::Images bytes = pixels(1, 1, 3, {1, 3, 5});
+    CHECK(stored(bytes, 0.25, of(Conversion::HalfToEven)) == std::vector<std::uint8_t>{10, 12, 12});
+    CHECK(stored(bytes, 0.25, of(Conversion::HalfAway)) == std::vector<std::uint8_t>{11, 12, 13});
+}
+
 TEST_CASE("16-bit inputs are stored little endian", "[run]") {
-    const run::Storage storage{.scale = 0.5, .type = DataType::Int16};
+    const Storage storage{.scale = 0.5, .type = DataType::Int16};
     CHECK(stored(floats({1, -1, 128.1F, 20000, -20000}), 1, storage) ==
           std::vector<std::uint8_t>{2, 0, 0xfe, 0xff, 0, 1, 0xff, 0x7f, 0, 0x80});
-    const run::Storage as_pixels{.scale = 1, .type = DataType::Int16};
+    const Storage as_pixels{.scale = 1, .type = DataType::Int16};
     CHECK_FALSE(run::stored_unchanged(pixels(1, 1, 1, {7}), {.scale = 1}, as_pixels));
     CHECK(stored(pixels(1, 1, 2, {7, 255}), 1, as_pixels) == std::vector<std::uint8_t>{7, 0, 255, 0});
 }
@@ -146,7 +161,7 @@ TEST_CASE("A normalization takes a mean from each channel, and divides by a devi
     CHECK(floats[2] == Approx((1 - 0.406) / 0.225));
     CHECK(floats[5] == Approx((0.4 - 0.406) / 0.225));
     CHECK(run::to_floats(images, 1, 1, torch) == std::vector<float>(floats.begin() + 3, floats.end()));
-    const run::Storage storage{.scale = 0.02, .zero_point = 114};
+    const Storage storage{.scale = 0.02, .zero_point = 114};
     std::vector<std::uint8_t> bytes(6);
     run::store(images, torch, storage, bytes);
     for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(bytes[i] == std::lround(floats[i] / 0.02) + 114);
@@ -193,7 +208,7 @@ TEST_CASE("Pixels of a network on integers are its own numbers, from the lowest 
 TEST_CASE("Integers of an array are stored as they are", "[run]") {
     input::Images images{.count = 1, .height = 1, .width = 1, .channels = 2, .values = {}};
     images.values = std::vector<std::int8_t>{-128, 5};
-    const run::Storage storage{.scale = 0.1, .zero_point = 3, .type = DataType::Int8};
+    const Storage storage{.scale = 0.1, .zero_point = 3, .type = DataType::Int8};
     CHECK(run::stored_unchanged(images, {}, storage));
     CHECK(stored(images, 1, storage) == std::vector<std::uint8_t>{0x80, 5});
     images.values = std::vector<std::int16_t>{-2, 300};
