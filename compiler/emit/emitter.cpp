@@ -419,6 +419,7 @@ void Emitter::elementwise(isa::VectorOperation operation, const mapping::Layer& 
                        .elements = output.type,
                        .count_padding = false};
     if (vector.has_other()) {
+        vector.half_to_even = std::get<mapping::Elementwise>(layer.work).half_to_even;
         set_image_rows(Register::VectorOtherImageRows, layer.inputs[1]);
         vector.other_row = first_row(layer.inputs[1]);
     }

@@ -184,7 +184,7 @@ void write_parameters(const mapping::Requantization& rules, const schedule::Segm
         }
     };
     write_all(rules.bias);
-    if (rules.multipliers() == isa::Multipliers::Real) {
+    if (isa::are_real(rules.multipliers())) {
         write_all(rules.real_multiplier);
         return;
     }

@@ -60,9 +60,10 @@ struct Requantization {
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
     std::optional<Table> table;
+    bool half_to_even = false;  ///< sums are rounded once, halves to the even number
 
     isa::Multipliers multipliers() const {
-        return real_multiplier.empty() ? isa::Multipliers::FixedPoint : isa::Multipliers::Real;
+        return isa::multipliers_of(!real_multiplier.empty(), half_to_even);
     }
 };
 
@@ -107,6 +108,7 @@ struct Elementwise {
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
     std::optional<Table> table;  ///< of Lookup
+    bool half_to_even = false;   ///< of Add and Multiply: each scaling rounds once, halves to even
 };
 
 /// The concatenation of inputs along the channels, two or more, or along the lines, one or more. Inputs and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 /// The fixed-point arithmetic of quantized networks as gemmlowp and TFLite define it: a second, independent
@@ -57,6 +58,20 @@ inline std::int32_t scale_wide(std::int64_t x, std::int32_t multiplier, int shif
     return static_cast<std::int32_t>((product + (std::int64_t{1} << (right - 1))) >> right);
 }
 
+/// x * multiplier / 2^31 * 2^shift, rounded once, halves to the even number: as ONNX rounds. Results beyond
+/// 31 bits saturate. Shifts beyond 31 places count as 31.
+inline std::int32_t scale_to_even(std::int32_t x, std::int32_t multiplier, int shift) {
+    constexpr std::int64_t limit = std::int64_t{1} << 30;
+    const std::int64_t product = std::int64_t{x} * multiplier;
+    const std::int64_t divisor = std::int64_t{1} << (31 - std::clamp(shift, -31, 31));
+    const std::int64_t doubled_rest = 2 * std::abs(product % divisor);
+    std::int64_t quotient = product / divisor;
+    if (doubled_rest > divisor || (doubled_rest == divisor && quotient % 2 != 0)) {
+        quotient += product < 0 ? -1 : 1;
+    }
+    return static_cast<std::int32_t>(std::clamp(quotient, -limit, limit - 1));
+}
+
 /// x * multiplier in float64, rounded once, halves away from zero: the rule of TFLite's fully connected
 /// operators since 2.20. Results that it leaves undefined: beyond 32 bits they saturate, and what is no
 /// number becomes the lowest.
@@ -65,6 +80,16 @@ inline std::int32_t scale_real(std::int64_t x, double multiplier) {
     constexpr double highest = std::numeric_limits<std::int32_t>::max();
     const double product = std::round(static_cast<double>(x) * multiplier);
     return static_cast<std::int32_t>(std::isnan(product) ? lowest : std::clamp(product, lowest, highest));
+}
+
+/// x * multiplier in float64, rounded to float32 and then to an integer, halves to the even number, as in
+/// ONNX. Beyond 31 bits, results saturate, and what is no number becomes the lowest.
+inline std::int32_t scale_real_to_even(std::int64_t x, double multiplier) {
+    constexpr float limit = 0x1p30F;
+    const float largest = std::nextafter(limit, 0.0F);
+    // nearbyint rounds halves to even, as nothing here changes the rounding mode.
+    const float product = std::nearbyint(static_cast<float>(static_cast<double>(x) * multiplier));
+    return static_cast<std::int32_t>(std::isnan(product) ? -limit : std::clamp(product, -limit, largest));
 }
 
 /// offset + x within [minimum, maximum].

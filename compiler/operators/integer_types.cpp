@@ -159,8 +159,8 @@ FixedPoint fixed_point_of(double scale) {
 ir::AttributeDeclaration single_rounding_attribute() {
     return {.name = "single_rounding",
             .meaning =
-                "1: scaled results are rounded once, halves upwards; ONNX rounds once, halves to the "
-                "even number; 0: as in TFLite",
+                "1: scaled results are rounded once, halves to the even number, as in ONNX; 0: as in "
+                "TFLite",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};
@@ -168,18 +168,6 @@ ir::AttributeDeclaration single_rounding_attribute() {
 
 bool has_single_rounding(const ir::Node& node) {
     return node.integer("single_rounding") != 0;
-}
-
-FixedPoint rounded_once(double scale, DataType result) {
-    const FixedPoint normalized = fixed_point_of(scale);
-    if (normalized.shift >= 0) return normalized;
-    const auto multiplier = static_cast<std::int32_t>(std::lround(std::ldexp(scale, shift_limit)));
-    // Both in units of the result: half of the multiplier's last bit, times the largest result; and half of
-    // what the shift removes.
-    const double largest = highest_of(result) - lowest_of(result);
-    const double lost_by_bits = largest / 2.0 / multiplier;
-    const double lost_by_rounding = std::ldexp(1.0, normalized.shift - 1);
-    return multiplier != 0 && lost_by_bits < lost_by_rounding ? FixedPoint{multiplier, 0} : normalized;
 }
 
 }  // namespace systole::operators

@@ -56,14 +56,10 @@ double scale_quotient(double a, double b, double c);
 FixedPoint fixed_point_of(double scale);
 
 /// The attribute `single_rounding`. TFLite's multiplier has 31 bits, and the shift to the right after it
-/// rounds a second time. With the attribute, the multiplier is smaller instead of the shift, and the product
-/// is rounded once, as in ONNX. What is left of a difference: halves are rounded upwards, where ONNX takes
-/// the even number, and the multiplier has fewer bits.
+/// rounds a second time. With the attribute, the product is rounded once after both, halves to the even
+/// number, as in ONNX.
 ir::AttributeDeclaration single_rounding_attribute();
 bool has_single_rounding(const ir::Node& node);
-/// The multiplier whose product is not shifted to the right, and so is rounded once. Below some scale, too
-/// few of its bits are left: then the second rounding of the other form changes fewer results.
-FixedPoint rounded_once(double scale, DataType result);
 
 /// Calls visit(y, x, first element of the output) for each pixel of an image.
 template <typename Visit>

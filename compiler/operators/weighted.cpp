@@ -105,8 +105,7 @@ std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     for (std::size_t c = 0; c < node.output_map().channels; ++c) {
         const double of_weights = weight_scale(node, c);
         if (has_single_rounding(node.node())) {
-            multipliers.push_back(
-                rounded_once(scale_quotient(input_scale, of_weights, scale), node.output().type));
+            multipliers.push_back(fixed_point_of(scale_quotient(input_scale, of_weights, scale)));
             continue;
         }
         double product = input_scale * of_weights;
@@ -238,9 +237,6 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
         throw ModelError(
             fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
     }
-    if (has_real_multiplier(node.node()) && has_single_rounding(node.node())) {
-        throw ModelError("it has both `real_multiplier` and `single_rounding`; it must have one of them");
-    }
     if (has_wide_sums(node.node())) check_wide_sums(node);
     if (!node.graph().has_weights) return;
     // Throw if a multiplier that follows from the scales is out of range.
@@ -309,6 +305,7 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
                                                       .maximum = clamp.maximum,
                                                       .table = {}}};
     mapping::Requantization& rules = product.requantization;
+    rules.half_to_even = has_single_rounding(node.node());
     const bool is_real = has_real_multiplier(node.node());
     if (node.graph().has_weights) {
         std::vector<std::uint64_t> met;
@@ -343,6 +340,7 @@ void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir:
 SumRounding::SumRounding(const ir::NodeView& node)
     : bias_(bias_of(node)),
       has_wide_sums_(has_wide_sums(node.node())),
+      has_single_rounding_(has_single_rounding(node.node())),
       real_multipliers_(has_real_multiplier(node.node()) ? real_multipliers_of(node) : std::vector<double>()),
       multipliers_(has_real_multiplier(node.node()) ? std::vector<FixedPoint>() : multipliers_of(node)),
       zero_point_(encoding_of(node.output()).zero_point),
@@ -356,7 +354,10 @@ void SumRounding::begin(std::vector<std::int32_t>& sums) const {
 std::int32_t SumRounding::stored(std::int64_t sum, std::size_t channel) const {
     std::int32_t scaled = 0;
     if (!real_multipliers_.empty()) {
-        scaled = scale_real(sum, real_multipliers_[channel]);
+        scaled = has_single_rounding_ ? scale_real_to_even(sum, real_multipliers_[channel])
+                                      : scale_real(sum, real_multipliers_[channel]);
+    } else if (has_single_rounding_) {
+        scaled = scale_to_even(wrap(sum), multipliers_[channel].multiplier, multipliers_[channel].shift);
     } else {
         const FixedPoint& multiplier = multipliers_[channel];
         scaled = has_wide_sums_ ? scale_wide(sum, multiplier.multiplier, multiplier.shift)
@@ -391,7 +392,8 @@ ir::AttributeDeclaration real_multiplier_attribute() {
     return {.name = "real_multiplier",
             .meaning =
                 "1: sums are multiplied in float64 and rounded once, halves away from zero, as in "
-                "TFLite's fully connected operator since 2.20; 0: the fixed-point rule",
+                "TFLite's fully connected operator since 2.20; with `single_rounding`, the products become "
+                "float32, and halves the even number; 0: the fixed-point rule",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};

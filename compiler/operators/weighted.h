@@ -25,10 +25,10 @@
 /// weights of 16 bits: it streams such layers at half its rate. With the attribute `wide_sums` (inputs of 16
 /// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 ///
-/// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once, as in
-/// ONNX; the scales' quotient then has float32. With the attribute `real_multiplier`, the quotient is a
-/// float64, and so is the product, which is rounded once, halves away from zero: the rule of TFLite's fully
-/// connected operator since 2.20.
+/// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once,
+/// halves to the even number, as in ONNX; the scales' quotient then has float32. With the attribute
+/// `real_multiplier`, the quotient is a float64, and so is the product, which is rounded once, halves away
+/// from zero: the rule of TFLite's fully connected operator since 2.20.
 namespace systole::operators {
 
 /// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
@@ -73,6 +73,7 @@ private:
 
     std::vector<std::int32_t> bias_;
     bool has_wide_sums_;
+    bool has_single_rounding_;
     std::vector<double> real_multipliers_;  ///< with `real_multiplier`, else `multipliers_`
     std::vector<FixedPoint> multipliers_;
     std::int32_t zero_point_;

@@ -38,6 +38,11 @@ bool moves_integers(const ir::Node& node) {
     return names.contains(node.op->name());
 }
 
+/// Whether a node is work on two tensors that the chip does.
+bool is_pair(const ir::Node& node) {
+    return node.is("add") || node.is("multiply");
+}
+
 /// Builds the nodes anew, in order.
 class Folder {
 public:
@@ -178,7 +183,10 @@ private:
         ir::Node work = *node;
         if (work.is("concat") && !limit) return fold_concat(work, result);
         if (work.is("average_pool")) return fold_average(work, result, limit);
-        if (!operators::operator_of(work).has_weights() && !work.is("add") && !work.is("multiply") &&
+        // Float32 has fewer bits than products and sums of 16 bits, so that the runtime's results are those
+        // of its own roundings: the host has them.
+        if (is_pair(work) && bytes_of(value(result).type) != 1) return false;
+        if (!operators::operator_of(work).has_weights() && !is_pair(work) &&
             !(moves_integers(work) && !limit)) {
             return false;
         }
@@ -294,9 +302,9 @@ private:
             return false;
         };
         if (has_weights) {
-            if (data != 1 || !integer_constants(work)) return give_up();
+            if (data != 1 || !integer_constants(work) || !sums_fit(work)) return give_up();
         }
-        if (has_weights || work.is("multiply")) work.set("single_rounding", std::int64_t{1});
+        if (has_weights || is_pair(work)) work.set("single_rounding", std::int64_t{1});
         if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
         work.outputs = {result};
         if (!is_accepted(work)) return give_up();
@@ -376,12 +384,38 @@ private:
         return true;
     }
 
-    /// An average whose result has another scale is a depthwise convolution with equal weights, rounded once.
+    /// Whether no sum of a layer with weights exceeds the 32 bits of an accumulator, whatever its input is.
+    bool sums_fit(const ir::Node& work) const {
+        const ir::Value& weights = value(work.inputs[1]);
+        if (!weights.constant->is_known()) return true;
+        const ir::Value& input = value(work.inputs[0]);
+        const std::int64_t zero_point = input.quantization->zero_points.front();
+        const std::int64_t largest_input =
+            std::max(highest_of(input.type) - zero_point, zero_point - lowest_of(input.type));
+        const std::span<const std::int8_t> numbers = weights.constant->values<std::int8_t>();
+        std::vector<std::int64_t> largest(weights.shape[weights.shape.rank() - 1], 0);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            largest[i % largest.size()] += std::abs(std::int64_t{numbers[i]}) * largest_input;
+        }
+        if (work.inputs.size() > 2 && value(work.inputs[2]).constant->is_known()) {
+            const std::span<const std::int32_t> bias = value(work.inputs[2]).constant->values<std::int32_t>();
+            for (std::size_t c = 0; c < bias.size(); ++c) largest[c] += std::abs(std::int64_t{bias[c]});
+        }
+        return std::ranges::max(largest) <= std::numeric_limits<std::int32_t>::max();
+    }
+
+    /// An average is a depthwise convolution with equal weights, rounded once; or pooling where no half can
+    /// occur.
     bool fold_average(const ir::Node& pool, ValueId result, std::optional<float> limit) {
         const auto integers = integers_of(pool.inputs.front());
         if (!integers) return false;
         const ir::Window window = ir::window_of(pool);
-        if (!limit && same_storage(value(*integers), value(result))) {
+        const bool has_border =
+            window.pad_top + window.pad_left + window.pad_bottom + window.pad_right != 0 ||
+            window.is_dilated();
+        // The chip's average pooling rounds halves away from zero. An odd number of elements has none.
+        const bool has_halves = has_border || window.kernel_elements() % 2 == 0;
+        if (!limit && !has_halves && same_storage(value(*integers), value(result))) {
             ir::Node moved = pool;
             moved.inputs = {*integers};
             moved.outputs = {result};
@@ -390,9 +424,6 @@ private:
                 return true;
             }
         }
-        const bool has_border =
-            window.pad_top + window.pad_left + window.pad_bottom + window.pad_right != 0 ||
-            window.is_dilated();
         if (has_border) return false;
         const std::uint32_t channels = ir::feature_map(value(*integers).shape).channels;
         const ir::Shape shape{window.kernel_height, window.kernel_width, 1, channels};
@@ -409,8 +440,10 @@ private:
                       .inputs = {*integers, weights},
                       .outputs = {result}};
         work.set("single_rounding", std::int64_t{1});
+        // A third has no fixed-point number: halves of averages would not be halves.
+        work.set("real_multiplier", std::int64_t{1});
         if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
-        if (!is_accepted(work)) {
+        if (!is_accepted(work) || !sums_fit(work)) {
             graph_.values.resize(values);
             return false;
         }

@@ -46,7 +46,7 @@ void check_weights(const LayerView& view, const mapping::MatrixProduct& product,
                  "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
     const mapping::Requantization& rules = product.requantization;
-    const bool is_real = rules.multipliers() == isa::Multipliers::Real;
+    const bool is_real = isa::are_real(rules.multipliers());
     const std::size_t fixed = is_real ? 0 : channels;
     view.require(rules.bias.size() == channels && rules.multiplier.size() == fixed &&
                      rules.shift.size() == fixed && rules.real_multiplier.size() == channels - fixed,

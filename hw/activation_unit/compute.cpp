@@ -20,7 +20,7 @@ using isa::Register;
 
 namespace {
 
-math::Elementwise parameters_of(const isa::Registers& registers, DataType elements) {
+math::Elementwise parameters_of(const isa::Registers& registers, const isa::Vector& vector) {
     return {.zero_point_a = registers.as_signed(Register::VectorZeroPointA),
             .zero_point_b = registers.as_signed(Register::VectorZeroPointB),
             .scale_a = {registers.as_signed(Register::VectorMultiplierA),
@@ -32,7 +32,8 @@ math::Elementwise parameters_of(const isa::Registers& registers, DataType elemen
             .zero_point = registers.as_signed(Register::OutputZeroPoint),
             .minimum = registers.as_signed(Register::OutputMinimum),
             .maximum = registers.as_signed(Register::OutputMaximum),
-            .elements = elements};
+            .elements = vector.elements,
+            .half_to_even = vector.half_to_even};
 }
 
 /// The rows of an operand or result, as bytes, image by image.
@@ -77,7 +78,7 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
     const auto combine = [&](const auto& function) {
         const Images other(slices_of(Register::VectorOtherImageRows, vector.other_row),
                            bytes_in(bound.footprint.buffer_read_other).data(), row_bytes);
-        const math::Elementwise parameters = parameters_of(registers, vector.elements);
+        const math::Elementwise parameters = parameters_of(registers, vector);
         for (std::uint64_t i = 0; i < results.images(); ++i)
             function(source[i], other[i], parameters, out[i]);
     };

@@ -13,7 +13,7 @@ void RequantizationParameters::load(const std::uint8_t* bytes, std::size_t colum
     bias_.resize(columns);
     std::memcpy(bias_.data(), bytes, columns * sizeof(std::int32_t));
     bytes += columns * sizeof(std::int32_t);
-    if (multipliers == isa::Multipliers::Real) {
+    if (isa::are_real(multipliers)) {
         real_multiplier_.resize(columns);
         std::memcpy(real_multiplier_.data(), bytes, columns * sizeof(double));
         return;
@@ -43,7 +43,7 @@ math::Requantization RequantizationParameters::bind(const isa::Registers& regist
     at_least(multiplier_);
     at_least(shift_);
     at_least(real_multiplier_);
-    const bool is_real = multipliers == isa::Multipliers::Real;
+    const bool is_real = isa::are_real(multipliers);
     return {
         .bias = bias_,
         .multiplier = multiplier_,
@@ -51,7 +51,8 @@ math::Requantization RequantizationParameters::bind(const isa::Registers& regist
         .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
         .minimum = registers.as_signed(isa::Register::OutputMinimum),
         .maximum = registers.as_signed(isa::Register::OutputMaximum),
-        .real_multiplier = is_real ? std::span<const double>(real_multiplier_) : std::span<const double>()};
+        .real_multiplier = is_real ? std::span<const double>(real_multiplier_) : std::span<const double>(),
+        .half_to_even = isa::round_to_even(multipliers)};
 }
 
 }  // namespace systole::hw

@@ -79,6 +79,30 @@ inline constexpr std::int32_t shift_limit = 31;
     return scale(x, multiplier, left_shift(shift), right_shift(shift));
 }
 
+/// x * multiplier / 2^places, rounded once to the nearest integer, halves to the even number; 0 <= places <=
+/// 62. Beyond 31 bits it saturates, so that a zero point can be added.
+[[gnu::always_inline]] inline std::int32_t scale_to_even(std::int32_t x, std::int32_t multiplier,
+                                                         std::int32_t places) {
+    constexpr std::int64_t highest = (std::int64_t{1} << 30) - 1;
+    const std::int64_t product = std::int64_t{x} * multiplier;
+    const std::int64_t odd = (product >> places) & 1;
+    // Half of the last place but one bit, and that bit if the number below is odd.
+    const std::int64_t nudge = ((std::int64_t{1} << places) >> 1) - 1 + odd;
+    const std::int64_t rounded = (product + (places == 0 ? 0 : nudge)) >> places;
+    return static_cast<std::int32_t>(std::clamp(rounded, -highest - 1, highest));
+}
+
+/// The places that `scale_to_even` removes for a multiplier of `shift`.
+[[gnu::always_inline]] inline constexpr std::int32_t places_of(std::int32_t shift) {
+    return shift_limit - std::clamp(shift, -shift_limit, shift_limit);
+}
+
+/// x * multiplier / 2^31 * 2^shift, rounded once, halves to the even number: as `scale_to_even`.
+[[gnu::always_inline]] inline std::int32_t multiply_to_even(std::int32_t x, std::int32_t multiplier,
+                                                            std::int32_t shift) {
+    return scale_to_even(x, multiplier, places_of(shift));
+}
+
 /// x * multiplier in float64, rounded to the nearest integer, halves away from zero. Beyond 32 bits it
 /// saturates; what is no number counts as the lowest.
 [[gnu::always_inline]] inline std::int32_t multiply_by_real(std::int32_t x, double multiplier) {
@@ -91,6 +115,25 @@ inline constexpr std::int32_t shift_limit = 31;
     const auto towards_zero = static_cast<std::int32_t>(limited);
     const double rest = limited - towards_zero;
     return towards_zero + static_cast<std::int32_t>(rest >= 0.5) - static_cast<std::int32_t>(rest <= -0.5);
+}
+
+/// x * multiplier in float64, rounded to float32, and then to the nearest integer, halves to the even number:
+/// so halves are halves although a third has no number of float64. Beyond 31 bits it saturates, so that a
+/// zero point can be added; what is no number counts as the lowest.
+[[gnu::always_inline]] inline std::int32_t multiply_by_real_to_even(std::int32_t x, double multiplier) {
+    constexpr float lowest = -0x1p30F;
+    constexpr float highest = 0x1p30F - 64.0F;  // the largest of float32
+    const auto product = static_cast<float>(x * multiplier);
+    const float above = product > lowest ? product : lowest;
+    const float limited = above < highest ? above : highest;
+    const auto towards_zero = static_cast<std::int32_t>(limited);
+    const float rest = limited - static_cast<float>(towards_zero);  // exact
+    const std::int32_t odd = towards_zero & 1;
+    const std::int32_t up =
+        static_cast<std::int32_t>(rest > 0.5F) | (static_cast<std::int32_t>(rest == 0.5F) & odd);
+    const std::int32_t down =
+        static_cast<std::int32_t>(rest < -0.5F) | (static_cast<std::int32_t>(rest == -0.5F) & odd);
+    return towards_zero + up - down;
 }
 
 }  // namespace systole

@@ -57,8 +57,8 @@ void LoadedValues::check(const Activate& activate, std::uint64_t columns) const 
         throw ProgramError(
             fmt::format("activation.columns is {}; the last load was of {} columns", columns, columns_));
     }
-    if (activate.multipliers != multipliers_) {
-        const bool is_real = multipliers_ == Multipliers::Real;
+    const bool is_real = are_real(multipliers_);
+    if (are_real(activate.multipliers) != is_real) {
         throw ProgramError(
             fmt::format("the last load was {} real; an instruction that uses its parameters must "
                         "be {} real too",

@@ -28,10 +28,23 @@ struct Scale {
     }
 };
 
-template <std::int32_t LeftShift>
+/// The same for numbers that are rounded once, halves to the even number.
+struct EvenScale {
+    std::int32_t multiplier;
+    std::int32_t places;
+
+    explicit EvenScale(const FixedPoint& fixed)
+        : multiplier(fixed.multiplier), places(places_of(fixed.shift)) {}
+
+    SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t x) const {
+        return scale_to_even(x, multiplier, places);
+    }
+};
+
+template <std::int32_t LeftShift, typename ScaleOfKind>
 struct Addition {
-    Scale scale_a;
-    Scale scale_b;
+    ScaleOfKind scale_a;
+    ScaleOfKind scale_b;
 
     SYSTOLE_ALWAYS_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
         const auto lift = [](std::int32_t x) {
@@ -48,10 +61,10 @@ struct Multiplication {
 };
 
 /// Applies the operation to `count` elements at any alignment.
-template <typename Element, typename Operation>
+template <typename Element, typename ScaleOfKind, typename Operation>
 SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                const Operation& operation, const Elementwise& parameters, std::uint8_t* out) {
-    const Scale scale_result(parameters.scale);
+    const ScaleOfKind scale_result(parameters.scale);
     const auto element = [](const std::uint8_t* bytes, std::size_t i) {
         Element value;
         std::memcpy(&value, bytes + i * sizeof(Element), sizeof(Element));
@@ -68,37 +81,66 @@ SYSTOLE_ALWAYS_INLINE void run(const std::uint8_t* a, const std::uint8_t* b, std
 }
 
 /// Applies an operation to 8-bit elements.
-template <typename Operation>
+template <typename ScaleOfKind, typename Operation>
 SYSTOLE_ALWAYS_INLINE void run_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Operation& operation, const Elementwise& parameters,
                                      std::uint8_t* out) {
     if (is_signed(parameters.elements)) {
-        run<std::int8_t>(a, b, count, operation, parameters, out);
+        run<std::int8_t, ScaleOfKind>(a, b, count, operation, parameters, out);
     } else {
-        run<std::uint8_t>(a, b, count, operation, parameters, out);
+        run<std::uint8_t, ScaleOfKind>(a, b, count, operation, parameters, out);
     }
 }
 
+template <std::int32_t LeftShift, typename ScaleOfKind>
+SYSTOLE_ALWAYS_INLINE Addition<LeftShift, ScaleOfKind> addition_of(const Elementwise& parameters) {
+    return {ScaleOfKind(parameters.scale_a), ScaleOfKind(parameters.scale_b)};
+}
+
+// Versions for several instruction sets cannot be templates.
 SYSTOLE_TARGET_CLONES void add_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Elementwise& parameters, std::uint8_t* out) {
-    const Addition<addition_left_shift_8_bit> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
-    run_bytes(a, b, count, addition, parameters, out);
+    run_bytes<Scale>(a, b, count, addition_of<addition_left_shift_8_bit, Scale>(parameters), parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_add_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                          const Elementwise& parameters, std::uint8_t* out) {
+    run_bytes<EvenScale>(a, b, count, addition_of<addition_left_shift_8_bit, EvenScale>(parameters),
+                         parameters, out);
 }
 
 SYSTOLE_TARGET_CLONES void add_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                      const Elementwise& parameters, std::uint8_t* out) {
-    const Addition<addition_left_shift_16_bit> addition{Scale(parameters.scale_a), Scale(parameters.scale_b)};
-    run<std::int16_t>(a, b, count, addition, parameters, out);
+    run<std::int16_t, Scale>(a, b, count, addition_of<addition_left_shift_16_bit, Scale>(parameters),
+                             parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_add_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
+                                          const Elementwise& parameters, std::uint8_t* out) {
+    run<std::int16_t, EvenScale>(a, b, count, addition_of<addition_left_shift_16_bit, EvenScale>(parameters),
+                                 parameters, out);
 }
 
 SYSTOLE_TARGET_CLONES void multiply_bytes(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                           const Elementwise& parameters, std::uint8_t* out) {
-    run_bytes(a, b, count, Multiplication{}, parameters, out);
+    run_bytes<Scale>(a, b, count, Multiplication{}, parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_multiply_bytes(const std::uint8_t* a, const std::uint8_t* b,
+                                               std::size_t count, const Elementwise& parameters,
+                                               std::uint8_t* out) {
+    run_bytes<EvenScale>(a, b, count, Multiplication{}, parameters, out);
 }
 
 SYSTOLE_TARGET_CLONES void multiply_int16(const std::uint8_t* a, const std::uint8_t* b, std::size_t count,
                                           const Elementwise& parameters, std::uint8_t* out) {
-    run<std::int16_t>(a, b, count, Multiplication{}, parameters, out);
+    run<std::int16_t, Scale>(a, b, count, Multiplication{}, parameters, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_multiply_int16(const std::uint8_t* a, const std::uint8_t* b,
+                                               std::size_t count, const Elementwise& parameters,
+                                               std::uint8_t* out) {
+    run<std::int16_t, EvenScale>(a, b, count, Multiplication{}, parameters, out);
 }
 
 using ElementFunction = void (*)(const std::uint8_t*, const std::uint8_t*, std::size_t, const Elementwise&,
@@ -131,12 +173,15 @@ void run_on(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, co
 
 void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
          std::span<std::uint8_t> out) {
-    run_on(a, b, parameters, out, add_bytes, add_int16);
+    const bool to_even = parameters.half_to_even;
+    run_on(a, b, parameters, out, to_even ? even_add_bytes : add_bytes, to_even ? even_add_int16 : add_int16);
 }
 
 void multiply(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
               std::span<std::uint8_t> out) {
-    run_on(a, b, parameters, out, multiply_bytes, multiply_int16);
+    const bool to_even = parameters.half_to_even;
+    run_on(a, b, parameters, out, to_even ? even_multiply_bytes : multiply_bytes,
+           to_even ? even_multiply_int16 : multiply_int16);
 }
 
 }  // namespace systole::math

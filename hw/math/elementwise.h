@@ -20,6 +20,7 @@ struct Elementwise {
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
     DataType elements = DataType::Uint8;  ///< uint8, int8 or int16
+    bool half_to_even = false;            ///< scales are applied by `multiply_to_even`
 };
 
 /// Operands of an addition are shifted left before they are scaled, so that rounding loses little: by 20 bits
@@ -29,9 +30,10 @@ inline constexpr std::int32_t addition_left_shift_16_bit = 15;
 
 /// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << s) + scale_b((b[i] - zero_point_b) <<
 /// s))) with s = 20 for 8-bit and 15 for 16-bit elements. Scales are applied by
-/// `multiply_by_quantized_multiplier`; overflows wrap around; the low bits are stored. 16-bit elements are
-/// little endian, at any alignment, and a last odd byte of `out` keeps its value. Sizes are bytes. `out` may
-/// be `a` or `b`. Throws std::logic_error if the sizes differ and for other formats.
+/// `multiply_by_quantized_multiplier`, or `multiply_to_even` with `half_to_even`; overflows wrap around; the
+/// low bits are stored. 16-bit elements are little endian, at any alignment, and a last odd byte of `out`
+/// keeps its value. Sizes are bytes. `out` may be `a` or `b`. Throws std::logic_error if the sizes differ and
+/// for other formats.
 void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const Elementwise& parameters,
          std::span<std::uint8_t> out);
 

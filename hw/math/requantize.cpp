@@ -34,6 +34,16 @@ struct Lanes {
     std::int32_t maximum;
 };
 
+/// The same for sums that are rounded once, halves to the even number.
+struct EvenLanes {
+    alignas(64) std::array<std::int32_t, chunk> bias;
+    alignas(64) std::array<std::int32_t, chunk> multiplier;
+    alignas(64) std::array<std::int32_t, chunk> places;
+    std::int32_t zero_point;
+    std::int32_t minimum;
+    std::int32_t maximum;
+};
+
 /// The same with multipliers of float64.
 struct RealLanes {
     alignas(64) std::array<std::int32_t, chunk> bias;
@@ -43,12 +53,23 @@ struct RealLanes {
     std::int32_t maximum;
 };
 
+/// The same for sums of which halves are rounded to the even number.
+struct EvenRealLanes : RealLanes {};
+
 SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const Lanes& lanes, std::size_t i) {
     return scale(sum, lanes.multiplier[i], lanes.left[i], lanes.right[i]);
 }
 
+SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const EvenLanes& lanes, std::size_t i) {
+    return scale_to_even(sum, lanes.multiplier[i], lanes.places[i]);
+}
+
 SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const RealLanes& lanes, std::size_t i) {
     return multiply_by_real(sum, lanes.multiplier[i]);
+}
+
+SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const EvenRealLanes& lanes, std::size_t i) {
+    return multiply_by_real_to_even(sum, lanes.multiplier[i]);
 }
 
 template <typename LanesOfKind>
@@ -88,6 +109,18 @@ SYSTOLE_TARGET_CLONES void requantize_to_16_bits(const std::int32_t* __restrict 
     store_16_bits(accumulators, count, lanes, out);
 }
 
+SYSTOLE_TARGET_CLONES void even_requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                     std::size_t count, const EvenLanes& __restrict lanes,
+                                                     std::uint8_t* __restrict out) {
+    store_8_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                      std::size_t count, const EvenLanes& __restrict lanes,
+                                                      std::uint8_t* __restrict out) {
+    store_16_bits(accumulators, count, lanes, out);
+}
+
 SYSTOLE_TARGET_CLONES void real_requantize_to_8_bits(const std::int32_t* __restrict accumulators,
                                                      std::size_t count, const RealLanes& __restrict lanes,
                                                      std::uint8_t* __restrict out) {
@@ -97,6 +130,20 @@ SYSTOLE_TARGET_CLONES void real_requantize_to_8_bits(const std::int32_t* __restr
 SYSTOLE_TARGET_CLONES void real_requantize_to_16_bits(const std::int32_t* __restrict accumulators,
                                                       std::size_t count, const RealLanes& __restrict lanes,
                                                       std::uint8_t* __restrict out) {
+    store_16_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_real_requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                          std::size_t count,
+                                                          const EvenRealLanes& __restrict lanes,
+                                                          std::uint8_t* __restrict out) {
+    store_8_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void even_real_requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                           std::size_t count,
+                                                           const EvenRealLanes& __restrict lanes,
+                                                           std::uint8_t* __restrict out) {
     store_16_bits(accumulators, count, lanes, out);
 }
 
@@ -111,12 +158,32 @@ void requantize_span(const std::int32_t* accumulators, std::size_t count, const 
 }
 
 template <std::size_t ElementBytes>
+void requantize_span(const std::int32_t* accumulators, std::size_t count, const EvenLanes& lanes,
+                     std::uint8_t* out) {
+    if constexpr (ElementBytes == 1) {
+        even_requantize_to_8_bits(accumulators, count, lanes, out);
+    } else {
+        even_requantize_to_16_bits(accumulators, count, lanes, out);
+    }
+}
+
+template <std::size_t ElementBytes>
 void requantize_span(const std::int32_t* accumulators, std::size_t count, const RealLanes& lanes,
                      std::uint8_t* out) {
     if constexpr (ElementBytes == 1) {
         real_requantize_to_8_bits(accumulators, count, lanes, out);
     } else {
         real_requantize_to_16_bits(accumulators, count, lanes, out);
+    }
+}
+
+template <std::size_t ElementBytes>
+void requantize_span(const std::int32_t* accumulators, std::size_t count, const EvenRealLanes& lanes,
+                     std::uint8_t* out) {
+    if constexpr (ElementBytes == 1) {
+        even_real_requantize_to_8_bits(accumulators, count, lanes, out);
+    } else {
+        even_real_requantize_to_16_bits(accumulators, count, lanes, out);
     }
 }
 
@@ -139,6 +206,20 @@ void prepare(const Requantization& parameters, std::size_t first, std::size_t co
         lanes.right[i] = right_shift(parameters.shift[first + i]);
     }
     for (auto* values : {&lanes.bias, &lanes.multiplier, &lanes.left, &lanes.right}) {
+        repeat(*values, columns, rows * columns);
+    }
+    lanes.zero_point = parameters.zero_point;
+    lanes.minimum = parameters.minimum;
+    lanes.maximum = parameters.maximum;
+}
+
+void prepare(const Requantization& parameters, std::size_t first, std::size_t columns, std::size_t rows,
+             EvenLanes& lanes) {
+    std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
+    std::copy_n(parameters.multiplier.data() + first, columns, lanes.multiplier.begin());
+    std::transform(parameters.shift.data() + first, parameters.shift.data() + first + columns,
+                   lanes.places.begin(), places_of);
+    for (auto* values : {&lanes.bias, &lanes.multiplier, &lanes.places}) {
         repeat(*values, columns, rows * columns);
     }
     lanes.zero_point = parameters.zero_point;
@@ -224,8 +305,15 @@ void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_st
                     std::size_t out_stride) {
     check_parameters(parameters, columns);
     if (rows == 0 || columns == 0) return;
-    const auto requantize = parameters.real_multiplier.empty() ? requantize_with<ElementBytes, Lanes>
-                                                               : requantize_with<ElementBytes, RealLanes>;
+    const auto rule = [&] {
+        if (!parameters.real_multiplier.empty()) {
+            return parameters.half_to_even ? requantize_with<ElementBytes, EvenRealLanes>
+                                           : requantize_with<ElementBytes, RealLanes>;
+        }
+        return parameters.half_to_even ? requantize_with<ElementBytes, EvenLanes>
+                                       : requantize_with<ElementBytes, Lanes>;
+    };
+    const auto requantize = rule();
     requantize(accumulators, accumulator_stride, rows, columns, parameters, out, out_stride);
 }
 

@@ -34,7 +34,7 @@ void ActivationParameters::load(std::span<const std::uint8_t> bytes, std::size_t
                                 isa::Multipliers multipliers) {
     const std::size_t array_bytes = columns * word_bytes;
     load_words(bytes, columns, bias);
-    if (multipliers == isa::Multipliers::Real) {
+    if (isa::are_real(multipliers)) {
         std::fill(real_multiplier.begin(), real_multiplier.end(), 0.0);
         const auto reals = bytes.subspan(array_bytes);
         for (std::size_t c = 0; c < columns; ++c) {

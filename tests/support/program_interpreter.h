@@ -438,7 +438,8 @@ private:
     void execute(const isa::Activate& activate) {
         const bool lookup = activate.function == isa::ActivationFunction::Lookup;
         const bool wide = systole::bytes_of(activate.output) == 2;
-        const bool real = activate.multipliers == isa::Multipliers::Real;
+        const bool real = isa::are_real(activate.multipliers);
+        const bool even = isa::round_to_even(activate.multipliers);
         if (activate.load_parameters) load_parameters(lookup, wide, real);
         require(bias_.size() == reg(R::ActivationColumns), "the parameters are not loaded");
         require(real != real_multiplier_.empty(), "the parameters are not of this kind");
@@ -454,8 +455,9 @@ private:
                 if (!pixel) continue;
                 const std::int32_t biased = operators::wrap(
                     std::int64_t{sum(activate.accumulator_row + i, first_column + c)} + bias_[c]);
-                const std::int32_t scaled = real ? operators::scale_real(biased, real_multiplier_[c])
-                                                 : operators::scale(biased, multiplier_[c], shift_[c]);
+                const auto scale_real = even ? operators::scale_real_to_even : operators::scale_real;
+                const std::int32_t scaled = real ? scale_real(biased, real_multiplier_[c])
+                                                 : rule(even)(biased, multiplier_[c], shift_[c]);
                 const std::int32_t result =
                     operators::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
                                                 signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
@@ -488,10 +490,10 @@ private:
                 const auto b = [&] { return element(other, i, wide, is_signed); };
                 switch (vector.operation) {
                     case isa::VectorOperation::Add:
-                        store(to, i, wide, sum_of(a, b(), wide));
+                        store(to, i, wide, sum_of(a, b(), wide, rule(vector.half_to_even)));
                         break;
                     case isa::VectorOperation::Multiply:
-                        store(to, i, wide, product_of(a, b()));
+                        store(to, i, wide, product_of(a, b(), rule(vector.half_to_even)));
                         break;
                     case isa::VectorOperation::Lookup:
                         store(to, i, wide, looked_up(a, wide));
@@ -504,26 +506,32 @@ private:
         }
     }
 
-    std::int32_t finished(std::int64_t value) const {
-        const std::int32_t scaled = operators::scale(operators::wrap(value), signed_reg(R::VectorMultiplier),
-                                                     signed_reg(R::VectorShift));
+    using Scaling = std::int32_t (*)(std::int32_t, std::int32_t, int);
+
+    static Scaling rule(bool half_to_even) {
+        return half_to_even ? operators::scale_to_even : operators::scale;
+    }
+
+    std::int32_t finished(std::int64_t value, Scaling scale) const {
+        const std::int32_t scaled =
+            scale(operators::wrap(value), signed_reg(R::VectorMultiplier), signed_reg(R::VectorShift));
         return operators::offset_and_clamp(scaled, signed_reg(R::OutputZeroPoint),
                                            signed_reg(R::OutputMinimum), signed_reg(R::OutputMaximum));
     }
 
-    std::int32_t product_of(std::int32_t a, std::int32_t b) const {
-        return finished(std::int64_t{a - signed_reg(R::VectorZeroPointA)} *
-                        (b - signed_reg(R::VectorZeroPointB)));
+    std::int32_t product_of(std::int32_t a, std::int32_t b, Scaling scale) const {
+        return finished(
+            std::int64_t{a - signed_reg(R::VectorZeroPointA)} * (b - signed_reg(R::VectorZeroPointB)), scale);
     }
 
-    std::int32_t sum_of(std::int32_t a, std::int32_t b, bool wide) const {
+    std::int32_t sum_of(std::int32_t a, std::int32_t b, bool wide, Scaling scale) const {
         const auto term = [&](std::int32_t value, R zero_point, R multiplier, R shift) {
             const std::int32_t centered = value - signed_reg(zero_point);
-            return operators::scale(centered * (1 << (wide ? 15 : 20)), signed_reg(multiplier),
-                                    signed_reg(shift));
+            return scale(centered * (1 << (wide ? 15 : 20)), signed_reg(multiplier), signed_reg(shift));
         };
         return finished(std::int64_t{term(a, R::VectorZeroPointA, R::VectorMultiplierA, R::VectorShiftA)} +
-                        term(b, R::VectorZeroPointB, R::VectorMultiplierB, R::VectorShiftB));
+                            term(b, R::VectorZeroPointB, R::VectorMultiplierB, R::VectorShiftB),
+                        scale);
     }
 
     void pool(const isa::Vector& vector) {

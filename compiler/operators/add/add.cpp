@@ -72,6 +72,12 @@ public:
                 {.format = ir::Format::Keras, .name = "Average", .build = read_keras_average}};
     }
 
+    const std::vector<ir::AttributeDeclaration>& attributes() const override {
+        static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
+                                                                        single_rounding_attribute()};
+        return declarations;
+    }
+
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
@@ -105,13 +111,14 @@ public:
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
         const Encoding result = encoding_of(call.node.output());
         const std::int32_t headroom = 1 << headroom_bits(result.type);
+        const auto scaling = work.half_to_even ? scale_to_even : scale;
         const std::size_t count = call.batch * call.node.output().shape.elements();
         for (std::size_t i = 0; i < count; ++i) {
             const std::int32_t a = (call.inputs[0][i] - zero_point_a) * headroom;
             const std::int32_t b = (call.inputs[1][i] - zero_point_b) * headroom;
-            const std::int32_t sum = wrap(std::int64_t{scale(a, work.a.multiplier, work.a.shift)} +
-                                          scale(b, work.b.multiplier, work.b.shift));
-            const std::int32_t scaled = scale(sum, work.result.multiplier, work.result.shift);
+            const std::int32_t sum = wrap(std::int64_t{scaling(a, work.a.multiplier, work.a.shift)} +
+                                          scaling(b, work.b.multiplier, work.b.shift));
+            const std::int32_t scaled = scaling(sum, work.result.multiplier, work.result.shift);
             call.output[i] = offset_and_clamp(scaled, result.zero_point, clamp.minimum, clamp.maximum);
         }
     }
@@ -126,7 +133,8 @@ protected:
                 .a = fixed_point_of(a.scale / common),
                 .b = fixed_point_of(b.scale / common),
                 .result = fixed_point_of(std::ldexp(common, -headroom_bits(result.type)) / result.scale),
-                .table = {}};
+                .table = {},
+                .half_to_even = has_single_rounding(node.node())};
     }
 };
 

@@ -47,6 +47,7 @@ public:
 
     void execute(const IntegerCall& call) const override {
         const FixedPoint multiplier = work_of(call.node).result;
+        const auto scaling = has_single_rounding(call.node.node()) ? scale_to_even : scale;
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
@@ -55,7 +56,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             const std::int64_t product =
                 std::int64_t{call.inputs[0][i] - zero_point_a} * (call.inputs[1][i] - zero_point_b);
-            const std::int32_t scaled = scale(wrap(product), multiplier.multiplier, multiplier.shift);
+            const std::int32_t scaled = scaling(wrap(product), multiplier.multiplier, multiplier.shift);
             call.output[i] = offset_and_clamp(scaled, zero_point, clamp.minimum, clamp.maximum);
         }
     }
@@ -66,7 +67,8 @@ protected:
                 .a = {},
                 .b = {},
                 .result = multiplier_of(node),
-                .table = {}};
+                .table = {},
+                .half_to_even = has_single_rounding(node.node())};
     }
 
 private:
@@ -75,15 +77,8 @@ private:
         const double b = encoding_of(node.input(1)).scale;
         const Encoding result = encoding_of(node.output());
         if (!has_single_rounding(node.node())) return fixed_point_of(scale_quotient(a, b, result.scale));
-        // No product may leave 32 bits when it is shifted to the left. One of bytes has 17 bits, and more
-        // than 2^14 takes all but 0 to an end of the range; one of 16 bits has 31 and must not be shifted.
-        const double quotient = a * b / result.scale;
-        if (bytes_of(result.type) == 1) return rounded_once(std::min(quotient, 0x1p14), result.type);
-        if (!(quotient < 1.0)) {
-            throw ModelError(fmt::format(
-                "its scales ask for a multiplier of {}; of 16 bits, it must be below 1", quotient));
-        }
-        return rounded_once(quotient, result.type);
+        // More than 2^17 takes every product but 0 to an end of each type's range.
+        return fixed_point_of(std::min(a * b / result.scale, 0x1p17));
     }
 };
 

@@ -111,14 +111,16 @@ bool Activate::looks_up() const {
 
 void Activate::fields(FieldVisitor& visitor) {
     bool lookup = looks_up();
-    bool is_real = multipliers == Multipliers::Real;
-    visitor.flags(std::array<FlagsPart, 4>{
+    bool is_real = are_real(multipliers);
+    bool is_even = round_to_even(multipliers);
+    visitor.flags(std::array<FlagsPart, 5>{
         FlagField{.bit = 0, .word = "lookup", .value = lookup, .clear_word = "identity"},
         FlagField{.bit = 1, .word = "load", .value = load_parameters},
         FlagField{.bit = 5, .word = "real", .value = is_real},
+        FlagField{.bit = 6, .word = "even", .value = is_even},
         FormatField{.name = "output", .value = output, .code = output_code}});
     function = lookup ? ActivationFunction::Lookup : ActivationFunction::Identity;
-    multipliers = is_real ? Multipliers::Real : Multipliers::FixedPoint;
+    multipliers = multipliers_of(is_real, is_even);
     visitor.number({.name = "ub", .bytes = 3}, unified_buffer_row);
     visitor.number({.name = "acc", .bytes = 2}, accumulator_row);
     visitor.number({.name = "rows", .bytes = 2}, length);

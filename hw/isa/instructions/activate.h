@@ -22,7 +22,8 @@ enum class ActivationFunction : std::uint8_t {
 /// Row i is pixel (first_output + i) % outputs_per_image of image
 /// (first_output + i) / outputs_per_image of the tensor at `unified_buffer_row`. Accumulator column
 /// first_column + c becomes clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c])), or,
-/// with real multipliers, clamp(zero_point + round((accumulator + bias[c]) * multiplier[c])). With blocks of
+/// with real multipliers, clamp(zero_point + round((accumulator + bias[c]) * multiplier[c])). `ToEven` and
+/// `RealToEven` round once, halves to the even number. With blocks of
 /// several pixels (block.width, block.height), a row holds all channels of the block's pixels, and those
 /// inside the image are written.
 struct Activate {

@@ -58,14 +58,16 @@ bool Vector::has_other() const {
 void Vector::fields(FieldVisitor& visitor) {
     visitor.choice("operation", operation_names, operation);
     visitor.flags(
-        std::array<FlagsPart, 2>{FormatField{.name = "elements", .value = elements, .code = elements_code},
-                                 FlagField{.bit = 1, .word = "count_padding", .value = count_padding}});
+        std::array<FlagsPart, 3>{FormatField{.name = "elements", .value = elements, .code = elements_code},
+                                 FlagField{.bit = 1, .word = "count_padding", .value = count_padding},
+                                 FlagField{.bit = 4, .word = "even", .value = half_to_even}});
     visitor.number({.name = "dst", .bytes = 3}, destination_row);
     visitor.number({.name = "src", .bytes = 3}, source_row);
     visitor.number({.name = "other", .bytes = 3, .absent = 0}, other_row);
     visitor.number({.name = "line", .bytes = 4, .absent = 0}, first_line);
     visitor.number({.name = is_pooling() ? "lines" : "rows", .bytes = 4, .minimum = 1}, length);
     visitor.rule(has_other() || other_row == 0, "other is for add and multiply");
+    visitor.rule(has_other() || !half_to_even, "even is for add and multiply");
     visitor.rule(is_pooling() || first_line == 0, "line is for pooling");
     visitor.rule(is_pooling() || !count_padding, "count_padding is for pooling");
     check_vector_format(visitor, "elements", elements);

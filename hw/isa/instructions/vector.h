@@ -46,6 +46,8 @@ struct Vector {
     /// Number format of operands and results; 16 bits for element-wise work only.
     DataType elements = DataType::Uint8;
     bool count_padding = false;
+    /// Add and Multiply: scales are applied with one rounding, halves to the even number.
+    bool half_to_even = false;
 
     /// MaxPool or AveragePool: `length` counts output lines.
     bool is_pooling() const;

@@ -46,7 +46,7 @@ struct Pixels {
 
 void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& state) {
     const isa::Registers& registers = state.registers;
-    const bool is_real = activate.multipliers == isa::Multipliers::Real;
+    const bool is_real = isa::are_real(activate.multipliers);
     const std::span<const double> reals = state.parameters.real_multiplier;
     const math::Requantization parameters{
         .bias = std::span(state.parameters.bias).subspan(pixels.first_column),
@@ -55,7 +55,8 @@ void write_pixels(const isa::Activate& activate, const Pixels& pixels, State& st
         .zero_point = registers.as_signed(isa::Register::OutputZeroPoint),
         .minimum = registers.as_signed(isa::Register::OutputMinimum),
         .maximum = registers.as_signed(isa::Register::OutputMaximum),
-        .real_multiplier = is_real ? reals.subspan(pixels.first_column) : std::span<const double>()};
+        .real_multiplier = is_real ? reals.subspan(pixels.first_column) : std::span<const double>(),
+        .half_to_even = isa::round_to_even(activate.multipliers)};
     const std::uint64_t pixel_bytes = registers[isa::Register::ActivationPixelBytes];
     const std::int32_t* const sums = state.accumulators.rows(pixels.accumulator_row, pixels.count).data() +
                                      registers[isa::Register::ActivationFirstColumn] + pixels.first_column;

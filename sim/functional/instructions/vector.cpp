@@ -20,7 +20,7 @@
 namespace systole::functional {
 namespace {
 
-math::Elementwise elementwise_parameters(const isa::Registers& registers, DataType elements) {
+math::Elementwise elementwise_parameters(const isa::Registers& registers, const isa::Vector& vector) {
     using enum isa::Register;
     const auto fixed_point = [&](isa::Register multiplier, isa::Register shift) {
         return FixedPoint{.multiplier = registers.as_signed(multiplier), .shift = registers.as_signed(shift)};
@@ -33,7 +33,8 @@ math::Elementwise elementwise_parameters(const isa::Registers& registers, DataTy
             .zero_point = registers.as_signed(OutputZeroPoint),
             .minimum = registers.as_signed(OutputMinimum),
             .maximum = registers.as_signed(OutputMaximum),
-            .elements = elements};
+            .elements = vector.elements,
+            .half_to_even = vector.half_to_even};
 }
 
 /// A copy of the rows, because results may overwrite operands.
@@ -67,7 +68,7 @@ void for_each_image(const isa::Vector& vector, State& state, Work work) {
 }
 
 void apply(ElementwiseFunction function, const isa::Vector& vector, State& state) {
-    const math::Elementwise parameters = elementwise_parameters(state.registers, vector.elements);
+    const math::Elementwise parameters = elementwise_parameters(state.registers, vector);
     for_each_image(vector, state, [&](const auto& a, const auto& b, std::span<std::uint8_t> result) {
         function(a, b, parameters, result);
     });

@@ -224,7 +224,7 @@ std::optional<isa::Instruction> Draft::activate() {
         .first_output = choices_.number<std::uint32_t>(0, choices_.chance(60) ? 0 : 30),
         .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = choices_.chance(60),
-        .multipliers = choices_.chance(25) ? isa::Multipliers::Real : isa::Multipliers::FixedPoint,
+        .multipliers = isa::multipliers_of(choices_.chance(25), choices_.chance(30)),
         .output = choices_.chance(30) ? DataType::Int16 : DataType::Uint8};
     // Without rows, it loads alone.
     const std::uint64_t fewest = activate.load_parameters && choices_.chance(10) ? 0 : 1;
@@ -275,7 +275,10 @@ std::optional<isa::Instruction> Draft::elementwise() {
     if (choices_.chance(50)) {
         set(Register::VectorSourceImageRows, wanted_[Register::VectorDestinationImageRows]);
     }
-    if (vector.has_other()) vector.other_row = choices_.chance(20) ? vector.source_row : buffer_row();
+    if (vector.has_other()) {
+        vector.other_row = choices_.chance(20) ? vector.source_row : buffer_row();
+        vector.half_to_even = choices_.chance(30);
+    }
     if (choices_.chance(20)) vector.destination_row = vector.source_row;
     set(Register::ActivationTableRow, buffer_row());
     draw_output_range();

@@ -260,6 +260,22 @@ TEST_CASE("Scaled sums are rounded once or twice", "[compiler][reference]") {
     CHECK(results(0) == TensorBytes{9, 10, 10, 11, 11, 12});
 }
 
+TEST_CASE("Halves of sums that are rounded once become the even number", "[compiler][reference]") {
+    const auto results = [](std::int64_t real_multiplier) {
+        IntegerGraph made;
+        made.dense({made.input({1, 1, 1}, {1.0, 4})}, 1, {.values = {1}, .scales = {0.5}}, {1.0, 10},
+                   {{"single_rounding", std::int64_t{1}}, {"real_multiplier", real_multiplier}});
+        return execute(made.graph(), std::vector<std::uint8_t>{1, 3, 4, 5, 7, 9}, 6);
+    };
+    // -1.5, -0.5, 0, 0.5, 1.5, 2.5
+    CHECK(results(0) == TensorBytes{8, 10, 10, 10, 12, 12});
+    CHECK(results(1) == TensorBytes{8, 10, 10, 10, 12, 12});
+    CHECK(operators::scale_to_even(7, 1 << 30, 31) == (1 << 30) - 1);
+    CHECK(operators::scale_to_even(-7, 1 << 30, 31) == -(1 << 30));
+    CHECK(operators::scale_real_to_even(147, 1.0 / 98.0) == 2);
+    CHECK(operators::scale_real_to_even(std::int64_t{1} << 40, 1.0) == (1 << 30) - 64);
+}
+
 TEST_CASE("Sums are multiplied by the scales' quotient in float64", "[compiler][reference]") {
     const auto results = [](double scale) {
         IntegerGraph made;

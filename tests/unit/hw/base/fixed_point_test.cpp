@@ -1,5 +1,6 @@
 #include "hw/base/fixed_point.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <iterator>
@@ -164,5 +165,72 @@ TEST_CASE("Products with real multipliers are those of std::round", "[hw][base][
                                                     -static_cast<int>(random() % 20) - 4);
         CAPTURE(x, real);
         REQUIRE(multiply_by_real(x, real) == static_cast<std::int32_t>(std::round(x * real)));
+    }
+}
+
+TEST_CASE("Products of multiplier and shift are rounded once, halves to the even number",
+          "[hw][base][fixed_point]") {
+    constexpr std::int32_t half = 1 << 30;
+    CHECK(multiply_to_even(1, half, 0) == 0);
+    CHECK(multiply_to_even(3, half, 0) == 2);
+    CHECK(multiply_to_even(-1, half, 0) == 0);
+    CHECK(multiply_to_even(-3, half, 0) == -2);
+    CHECK(multiply_to_even(3, half, -2) == 0);  // 0.375; rounded twice, it would be 1
+    CHECK(multiply_to_even(7, half, 31) == (1 << 30) - 1);
+    CHECK(multiply_to_even(-7, half, 31) == -(1 << 30));
+    CHECK(multiply_to_even(highest, highest, 31) == (1 << 30) - 1);
+    CHECK(multiply_to_even(lowest, lowest, 31) == (1 << 30) - 1);
+    CHECK(multiply_to_even(lowest, highest, -31) == -1);
+    CHECK(multiply_to_even(5, 1, 31) == 5);
+    for (const std::int32_t shift : {32, 127, highest}) {
+        CHECK(multiply_to_even(3, 5, shift) == multiply_to_even(3, 5, 31));
+    }
+    for (const std::int32_t shift : {-32, -128, lowest}) {
+        CHECK(multiply_to_even(highest, highest, shift) == multiply_to_even(highest, highest, -31));
+    }
+
+    const auto seed = Catch::rngSeed();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    int halves = 0;
+    for (int i = 0; i < 200'000; ++i) {
+        const auto x = static_cast<std::int32_t>(random()) >> random() % 32;
+        // Some multipliers give many halves.
+        const std::int32_t multiplier =
+            i % 2 == 0 ? static_cast<std::int32_t>(random()) : 1 << (22 + random() % 9);
+        const auto shift = static_cast<std::int32_t>(random() % 62) - 31;
+        // 63 bits of a product, of which long double (64 bits) loses none.
+        const long double exact =
+            std::ldexp(static_cast<long double>(std::int64_t{x} * multiplier), shift - 31);
+        halves += std::abs(exact - std::trunc(exact)) == 0.5L ? 1 : 0;
+        const long double expected = std::clamp(std::nearbyint(exact), -0x1p30L, 0x1p30L - 1.0L);
+        CAPTURE(x, multiplier, shift);
+        REQUIRE(multiply_to_even(x, multiplier, shift) == static_cast<std::int32_t>(expected));
+    }
+    CHECK(halves > 1000);
+}
+
+TEST_CASE("A product with a real multiplier may round halves to the even number", "[hw][base][fixed_point]") {
+    CHECK(multiply_by_real_to_even(5, 0.5) == 2);
+    CHECK(multiply_by_real_to_even(-5, 0.5) == -2);
+    CHECK(multiply_by_real_to_even(3, 0.5) == 2);
+    CHECK(multiply_by_real_to_even(1, std::nextafter(0.5F, 1.0F)) == 1);
+    CHECK(multiply_by_real_to_even(1, std::nextafter(0.5F, 0.0F)) == 0);
+    constexpr std::int32_t largest = (1 << 30) - 64;
+    CHECK(multiply_by_real_to_even(highest, 1.0) == largest);
+    CHECK(multiply_by_real_to_even(lowest, 1.0) == -(1 << 30));
+    CHECK(multiply_by_real_to_even(3, std::numeric_limits<double>::infinity()) == largest);
+    CHECK(multiply_by_real_to_even(3, std::nan("")) == -(1 << 30));
+    // Halves of averages: 147 / 98 is 1.5, of which float64 would lose the last bit.
+    REQUIRE(147 * (1.0 / 98.0) < 1.5);
+    CHECK(multiply_by_real_to_even(147, 1.0 / 98.0) == 2);
+    for (std::int32_t elements = 1; elements <= 400; ++elements) {
+        for (std::int32_t sum = -2000; sum <= 2000; ++sum) {
+            const std::int32_t below = (sum - (sum % elements + elements) % elements) / elements;
+            const std::int32_t doubled_rest = 2 * (sum - below * elements);
+            const bool goes_up = doubled_rest > elements || (doubled_rest == elements && (below & 1) != 0);
+            CAPTURE(sum, elements);
+            REQUIRE(multiply_by_real_to_even(sum, 1.0 / elements) == below + (goes_up ? 1 : 0));
+        }
     }
 }

@@ -80,6 +80,12 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
           "matmul ub=0 acc=0 rows=1 activations=float32 weights=bfloat16");
     CHECK(to_string(one("activate ub=0 acc=0 rows=1 load real")) ==
           "activate ub=0 acc=0 rows=1 identity load real");
+    CHECK(to_string(one("activate ub=0 acc=0 rows=1 load even real")) ==
+          "activate ub=0 acc=0 rows=1 identity load real even");
+    CHECK(one("activate ub=0 acc=0 rows=1 even") ==
+          Instruction(Activate{.length = 1, .multipliers = Multipliers::ToEven}));
+    CHECK(one("vector add dst=0 src=1 other=2 rows=3 even") ==
+          Instruction(Vector{.source_row = 1, .other_row = 2, .length = 3, .half_to_even = true}));
     CHECK(to_string(one("activate ub=0 acc=0 rows=1 output=int8")) ==
           "activate ub=0 acc=0 rows=1 identity output=int8");
     CHECK(one("activate acc=0 ub=0 rows=1 lookup") ==

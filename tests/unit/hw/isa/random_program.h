@@ -113,7 +113,7 @@ private:
                     number32(0, UINT32_MAX),
                     static_cast<ActivationFunction>(number8(1)),
                     load,
-                    coin() ? Multipliers::Real : Multipliers::FixedPoint,
+                    multipliers_of(coin(), coin()),
                     vector_type()};
         } else if constexpr (std::is_same_v<Each, Vector>) {
             each.operation = static_cast<VectorOperation>(number8(4));
@@ -122,7 +122,10 @@ private:
             each.length = number32(1, UINT32_MAX);
             each.elements = vector_type();
             if (each.is_pooling() && each.elements == DataType::Int16) each.elements = DataType::Uint8;
-            if (each.has_other()) each.other_row = row();
+            if (each.has_other()) {
+                each.other_row = row();
+                each.half_to_even = coin();
+            }
             if (each.is_pooling()) {
                 each.first_line = number32(0, UINT32_MAX);
                 each.count_padding = coin();

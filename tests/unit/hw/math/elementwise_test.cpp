@@ -19,20 +19,21 @@ std::int32_t value(std::uint8_t bits, bool is_signed) {
     return is_signed ? static_cast<std::int8_t>(bits) : static_cast<std::int32_t>(bits);
 }
 
-std::int32_t scaled(std::int32_t x, const FixedPoint& by) {
-    return multiply_by_quantized_multiplier(x, by.multiplier, by.shift);
+std::int32_t scaled(std::int32_t x, const FixedPoint& by, const Elementwise& p) {
+    return p.half_to_even ? multiply_to_even(x, by.multiplier, by.shift)
+                          : multiply_by_quantized_multiplier(x, by.multiplier, by.shift);
 }
 
 std::uint8_t finish(std::int32_t x, const Elementwise& p) {
     return static_cast<std::uint8_t>(
-        std::clamp(wrapping_add(scaled(x, p.scale), p.zero_point), p.minimum, p.maximum));
+        std::clamp(wrapping_add(scaled(x, p.scale, p), p.zero_point), p.minimum, p.maximum));
 }
 
 std::uint8_t sum(std::uint8_t a, std::uint8_t b, const Elementwise& p) {
     const std::int32_t x = wrapping_subtract(value(a, is_signed(p.elements)), p.zero_point_a);
     const std::int32_t y = wrapping_subtract(value(b, is_signed(p.elements)), p.zero_point_b);
-    return finish(wrapping_add(scaled(wrapping_multiply(x, 1 << 20), p.scale_a),
-                               scaled(wrapping_multiply(y, 1 << 20), p.scale_b)),
+    return finish(wrapping_add(scaled(wrapping_multiply(x, 1 << 20), p.scale_a, p),
+                               scaled(wrapping_multiply(y, 1 << 20), p.scale_b, p)),
                   p);
 }
 
@@ -83,7 +84,8 @@ TEST_CASE("Element-wise results are their definition's, for any parameters", "[h
                                .zero_point = any(),
                                .minimum = any() >> 20,
                                .maximum = 0,
-                               .elements = i % 2 == 1 ? DataType::Int8 : DataType::Uint8};
+                               .elements = i % 2 == 1 ? DataType::Int8 : DataType::Uint8,
+                               .half_to_even = i % 4 >= 2};
         parameters.maximum = std::max(parameters.minimum, any() >> 20);
         std::vector<std::uint8_t> a(random() % 200);
         std::vector<std::uint8_t> b(a.size());

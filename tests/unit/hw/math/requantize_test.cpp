@@ -28,9 +28,19 @@ struct RequantizeExample {
     std::int32_t minimum = 0;
     std::int32_t maximum = 0;
     std::vector<double> real_multiplier = {};
+    bool half_to_even = false;
 
     Requantization parameters() const {
-        return {bias, multiplier, shift, zero_point, minimum, maximum, real_multiplier};
+        return {bias, multiplier, shift, zero_point, minimum, maximum, real_multiplier, half_to_even};
+    }
+
+    std::int32_t scaled(std::int32_t sum, std::size_t c) const {
+        if (!real_multiplier.empty()) {
+            return half_to_even ? multiply_by_real_to_even(sum, real_multiplier[c])
+                                : multiply_by_real(sum, real_multiplier[c]);
+        }
+        return half_to_even ? multiply_to_even(sum, multiplier[c], shift[c])
+                            : multiply_by_quantized_multiplier(sum, multiplier[c], shift[c]);
     }
 
     std::size_t out_stride(std::size_t element_bytes) const { return columns * element_bytes + gap_bytes; }
@@ -46,10 +56,8 @@ struct RequantizeExample {
         for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t c = 0; c < columns; ++c) {
                 const std::int32_t sum = wrapping_add(accumulators[row * accumulator_stride + c], bias[c]);
-                const std::int32_t scaled =
-                    real_multiplier.empty() ? multiply_by_quantized_multiplier(sum, multiplier[c], shift[c])
-                                            : multiply_by_real(sum, real_multiplier[c]);
-                const std::int32_t result = std::clamp(wrapping_add(scaled, zero_point), minimum, maximum);
+                const std::int32_t result =
+                    std::clamp(wrapping_add(scaled(sum, c), zero_point), minimum, maximum);
                 for (std::size_t byte = 0; byte < element_bytes; ++byte) {
                     out[row * out_stride(element_bytes) + c * element_bytes + byte] =
                         static_cast<std::uint8_t>(static_cast<std::uint32_t>(result) >> (8 * byte));
@@ -102,6 +110,7 @@ TEST_CASE("Requantized rows are their definition's, of any width and strides", "
             for (const std::size_t gap : {0U, 1U, 30U}) {
                 auto example = random_example(rows, columns, columns + gap, (gap * 3) % 7, random);
                 CAPTURE(columns, rows, gap);
+                example.half_to_even = gap == 1;
                 REQUIRE(example.computed(1) == example.expected(1));
                 REQUIRE(example.computed(2) == example.expected(2));
                 for (const std::int32_t multiplier : example.multiplier) {

@@ -272,6 +272,7 @@ public:
         const std::uint32_t image_rows =
             (outputs * pixel_bytes + row_bytes - 1) / row_bytes + random_.from(0, 1);
         const bool real = random_.coin();
+        const bool even = random_.coin();
         const std::uint32_t parameter_rows = ((real ? 12 : 9) * columns + row_bytes - 1) / row_bytes;
         const std::uint32_t first_column = random_.from(0, program.geometry.columns - columns);
         set(ActivationColumns, columns);
@@ -296,7 +297,7 @@ public:
             .first_output = first,
             .function = lookup ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
             .load_parameters = random_.coin() || !is_loaded(columns, lookup, wide, real),
-            .multipliers = real ? isa::Multipliers::Real : isa::Multipliers::FixedPoint,
+            .multipliers = isa::multipliers_of(real, even),
             .output = wide ? DataType::Int16 : DataType::Uint8};
         if (activate.load_parameters) load(columns, lookup, wide, real);
         if (activate.load_parameters && random_.coin()) {
@@ -314,8 +315,9 @@ public:
                 const std::int32_t sum =
                     sums_[(activate.accumulator_row + i) * program.geometry.columns + first_column + c];
                 const std::int32_t biased = wrap(std::int64_t{sum} + bias_[c]);
-                std::int32_t value = finished(real ? scaled_by_real(biased, real_multiplier_[c])
-                                                   : scaled(biased, multiplier_[c], shift_[c]),
+                const auto scale = even ? scaled_to_even : scaled;
+                std::int32_t value = finished(real ? scaled_by_real(biased, real_multiplier_[c], even)
+                                                   : scale(biased, multiplier_[c], shift_[c]),
                                               registers_);
                 if (lookup) value = looked_up(value, wide);
                 buffer[pixel + c * element_bytes] = static_cast<std::uint8_t>(value);
@@ -358,7 +360,12 @@ private:
         return std::bit_cast<double>(high << 32 | low);
     }
 
-    static std::int32_t scaled_by_real(std::int32_t sum, double multiplier) {
+    static std::int32_t scaled_by_real(std::int32_t sum, double multiplier, bool even) {
+        if (even) {
+            const double product = std::nearbyint(static_cast<float>(sum * multiplier));
+            if (!(product > -0x1p30)) return -(1 << 30);
+            return static_cast<std::int32_t>(std::min(product, 0x1p30 - 64.0));
+        }
         const double product = std::round(sum * multiplier);
         if (!(product > std::numeric_limits<std::int32_t>::min()))
             return std::numeric_limits<std::int32_t>::min();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -48,6 +49,13 @@ inline std::int32_t scaled(std::int32_t x, std::int32_t multiplier, std::int64_t
     const std::int64_t half = std::int64_t{1} << (right - 1);
     const std::int64_t magnitude = ((high < 0 ? -high : high) + half) >> right;
     return wrap(high < 0 ? -magnitude : magnitude);
+}
+
+/// The same rounded once, halves to the even number, and cut off at 31 bits.
+inline std::int32_t scaled_to_even(std::int32_t x, std::int32_t multiplier, std::int64_t shift) {
+    const long double exact = std::ldexp(static_cast<long double>(std::int64_t{x} * multiplier),
+                                         static_cast<int>(std::clamp<std::int64_t>(shift, -31, 31)) - 31);
+    return static_cast<std::int32_t>(std::clamp(std::nearbyint(exact), -0x1p30L, 0x1p30L - 1.0L));
 }
 
 /// Adds output.zero_point and clamps.

@@ -133,8 +133,10 @@ public:
             .source_row = random_.from(0, vector_buffer_rows - length),
             .other_row = random_.from(0, vector_buffer_rows - length),
             .length = length,
-            .elements = integer_type(is_wide, is_wide || random_.coin())};
+            .elements = integer_type(is_wide, is_wide || random_.coin()),
+            .half_to_even = random_.coin()};
         if (!may_run(vector)) return;
+        const auto scale = vector.half_to_even ? scaled_to_even : scaled;
         const Bytes before = buffer;
         for_each_element(vector, [&](std::size_t to, std::size_t first, std::size_t second) {
             const auto operand = [&](std::size_t byte, isa::Register zero_point) {
@@ -145,12 +147,14 @@ public:
             const std::int32_t a = operand(first, VectorZeroPointA);
             const std::int32_t b = operand(second, VectorZeroPointB);
             const std::int32_t combined =
-                add ? wrap(std::int64_t{lifted(a, VectorMultiplierA, VectorShiftA, is_wide)} +
-                           lifted(b, VectorMultiplierB, VectorShiftB, is_wide))
+                add ? wrap(std::int64_t{scale(lifted(a, is_wide), registers_.as_signed(VectorMultiplierA),
+                                              registers_.as_signed(VectorShiftA))} +
+                           scale(lifted(b, is_wide), registers_.as_signed(VectorMultiplierB),
+                                 registers_.as_signed(VectorShiftB)))
                     : wrap(std::int64_t{a} * b);
             store(to, is_wide,
-                  finished(scaled(combined, registers_.as_signed(VectorMultiplier),
-                                  registers_.as_signed(VectorShift)),
+                  finished(scale(combined, registers_.as_signed(VectorMultiplier),
+                                 registers_.as_signed(VectorShift)),
                            registers_));
         });
         program.instructions.emplace_back(vector);
@@ -316,10 +320,8 @@ private:
         set(isa::Register::OutputMaximum, random_.from(0, small ? 260 : 40000));
     }
 
-    std::int32_t lifted(std::int32_t value, isa::Register multiplier, isa::Register shift,
-                        bool is_wide) const {
-        return scaled(wrap(std::int64_t{value} * (1 << (is_wide ? 15 : 20))),
-                      registers_.as_signed(multiplier), registers_.as_signed(shift));
+    static std::int32_t lifted(std::int32_t value, bool is_wide) {
+        return wrap(std::int64_t{value} * (1 << (is_wide ? 15 : 20)));
     }
 
     std::uint8_t pooled(const isa::Vector& vector, const Bytes& before, std::uint32_t line, std::uint32_t x,
