@@ -50,6 +50,18 @@ class Draw:
     def positive_floats(self, shape: Sequence[int], low: float, high: float) -> np.ndarray:
         return self.random.uniform(low, high, tuple(shape)).astype(np.float32)
 
+    def powers_at_times(self, scales: np.ndarray) -> np.ndarray:
+        """The scales, or the powers of two next to them: with these, exact halves are frequent."""
+        if self.chance(0.6):
+            return scales
+        return np.exp2(np.rint(np.log2(scales))).astype(np.float32)
+
+    def halves(self, numbers: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Real numbers half a step above the numbers, or next to that in float32."""
+        reals = ((numbers.astype(np.float32) + np.float32(0.5)) * scale).astype(np.float32)
+        beyond = self.integers(reals.shape, -1, 1, "int8").astype(np.float32)
+        return np.where(beyond == 0, reals, np.nextafter(reals, reals + beyond)).astype(np.float32)
+
     def integers(self, shape: Sequence[int], low: int, high: int, type_name: str) -> np.ndarray:
         return self.random.integers(low, high + 1, tuple(shape)).astype(type_name)
 

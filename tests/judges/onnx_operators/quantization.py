@@ -9,24 +9,28 @@ from onnx_operators.registry import onnx
 
 def _parameters(
     draw: Draw, file: OnnxFile, types: str, shape: list[int]
-) -> tuple[list[str], dict[str, object]]:
+) -> tuple[list[str], dict[str, object], np.ndarray]:
     """Scale and zero point, along one axis at times (since opset 13)."""
     count, attributes = [], {}
     if file.opset >= 13 and len(shape) > 1 and draw.chance(0.4):
         axis = draw.integer(1, len(shape) - 1)
         count, attributes = [shape[axis]], {"axis": axis}
-    scale = file.constant("scale", draw.positive_floats(count, 0.005, 0.05).reshape(count))
+    scales = draw.powers_at_times(draw.positive_floats(count, 0.005, 0.05).reshape(count))
+    scale = file.constant("scale", scales)
     zero = file.constant("zero", draw.stored(count, types).reshape(count))
-    return [scale, zero], attributes
+    return [scale, zero], attributes, scales
 
 
 @onnx("QuantizeLinear", "uint8", "int8", "uint16", "int16", oldest=10, weight=2)
 def quantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
     shape = draw.shape((2, 4), (1, 9))
-    parameters, attributes = _parameters(draw, file, types, shape)
+    parameters, attributes, scales = _parameters(draw, file, types, shape)
     # Over the whole range of the type, and beyond it.
     low, high = INTEGER_RANGES[types]
-    x = file.input("x", draw.floats(shape, (high - low) * 0.005))
+    reals = draw.floats(shape, (high - low) * 0.005)
+    if scales.ndim == 0 and draw.chance(0.5):
+        reals = draw.halves(np.rint(reals / scales), scales)
+    x = file.input("x", reals)
     file.node("QuantizeLinear", [x, *parameters], "y", **attributes)
     file.output("y", types)
 
@@ -34,7 +38,7 @@ def quantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
 @onnx("DequantizeLinear", "uint8", "int8", "uint16", "int16", "int32", oldest=10, weight=2)
 def dequantize_linear(draw: Draw, types: str, file: OnnxFile) -> None:
     shape = draw.shape((2, 4), (1, 9))
-    parameters, attributes = _parameters(draw, file, types, shape)
+    parameters, attributes, _ = _parameters(draw, file, types, shape)
     if types == "int32":
         parameters.pop()  # its zero point must be 0
     x = file.input("x", draw.stored(shape, types))
