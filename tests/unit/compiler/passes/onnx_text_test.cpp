@@ -281,7 +281,7 @@ outputs %1
 %0 uint8 1x1x4x1 "in" scale 0.5 zero 3
 %1 uint8 1x1x1x1 "q" scale 0.125 zero 0
 %2 int8 1x4x1x1 "a/weights" scale 0.25 zero 0 = [1, 1, 1, 1]
-%1 = depthwise_convolution(%0, %2) "a" {kernel [1, 4], single_rounding 1}
+%1 = depthwise_convolution(%0, %2) "a" {kernel [1, 4], single_rounding 1, real_multiplier 1}
 )");
 }
 

@@ -103,6 +103,8 @@ TEST_CASE("Flags have their bits", "[isa][encoding]") {
     CHECK(activate({.output = DataType::Int16}) == 0x04);
     CHECK(activate({.output = DataType::Int8}) == 0x08);
     CHECK(activate({.multipliers = Multipliers::Real}) == 0x20);
+    CHECK(activate({.multipliers = Multipliers::ToEven}) == 0x40);
+    CHECK(activate({.multipliers = Multipliers::RealToEven}) == 0x60);
     const auto vector = [](Vector instruction) {
         instruction.length = 1;
         instruction.operation = VectorOperation::AveragePool;
@@ -111,6 +113,7 @@ TEST_CASE("Flags have their bits", "[isa][encoding]") {
     CHECK(vector({.elements = DataType::Int8}) == 0x01);
     CHECK(vector({.count_padding = true}) == 0x02);
     CHECK(encoded(Vector{.length = 1, .elements = DataType::Int16})[2] == 0x04);
+    CHECK(encoded(Vector{.length = 1, .half_to_even = true})[2] == 0x10);
 }
 
 TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
@@ -120,7 +123,7 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
         const bool is_vector = std::holds_alternative<Vector>(instruction);
         const std::size_t flags = is_vector ? 2 : 1;
         const bool is_matrix = !is_vector && !std::holds_alternative<Activate>(instruction);
-        const unsigned used = is_matrix ? 8 : is_vector ? 4 : 6;
+        const unsigned used = is_matrix ? 8 : is_vector ? 5 : 7;
         for (unsigned bit = used; bit < 8; ++bit) {
             Bytes bytes = encoded(instruction);
             bytes[flags] = static_cast<std::uint8_t>(1U << bit);
