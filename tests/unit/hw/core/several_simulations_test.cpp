@@ -13,7 +13,7 @@ using namespace systole;
 
 namespace {
 
-machine::MachineConfig small_machine() {
+machine::MachineConfig machine_with_little_memory() {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = 8;
     machine.matrix_unit.columns = 6;
@@ -28,13 +28,13 @@ const std::string right =
     "read_host in ub=0 block=64\nread_weights tile=0\nsync.signal host_read sem=0\nsync.wait matrix sem=0\n"
     "matmul ub=0 acc=0 rows=8\nhalt\n";
 /// Ends in the middle, while the host link is at work.
-const std::string wrong =
+const std::string missing_sync =
     head + "read_host in ub=0 block=64\nread_weights tile=0\nmatmul ub=0 acc=0 rows=8\nhalt\n";
 
 Cycle cycles_of(const std::string& text) {
     const isa::Program program = isa::assemble(text, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", small_machine(), program, {.test_delta_delay = {}});
+    hw::Core core("core", machine_with_little_memory(), program, {.test_delta_delay = {}});
     core.run();
     return core.cycles();
 }
@@ -46,7 +46,7 @@ TEST_CASE("A simulation that fails leaves the context before it in force", "[cor
     const sc_core::sc_simcontext* const context = sc_core::sc_curr_simcontext;
     const sc_core::sc_simcontext* const by_default = sc_core::sc_default_global_context;
     for (int i = 0; i < 3; ++i) {
-        CHECK_THROWS_AS(cycles_of(wrong), isa::ProgramError);
+        CHECK_THROWS_AS(cycles_of(missing_sync), isa::ProgramError);
         CHECK(sc_core::sc_curr_simcontext == context);
         CHECK(sc_core::sc_default_global_context == by_default);
         CHECK(cycles_of(right) == cycles);
@@ -57,9 +57,9 @@ TEST_CASE("A core that was made before other simulations runs after them", "[cor
     const Cycle cycles = cycles_of(right);
     const isa::Program program = isa::assemble(right, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", small_machine(), program, {.test_delta_delay = {}});
+    hw::Core core("core", machine_with_little_memory(), program, {.test_delta_delay = {}});
     CHECK(cycles_of(right) == cycles);
-    CHECK_THROWS_AS(cycles_of(wrong), isa::ProgramError);
+    CHECK_THROWS_AS(cycles_of(missing_sync), isa::ProgramError);
     core.run();
     CHECK(core.cycles() == cycles);
 }
