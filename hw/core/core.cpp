@@ -226,7 +226,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
                         *options.weight_memory->get_base_export().operator->());
         }
     }
-    weight_fifo_.load(program);
+    weight_fifo_.load(program, weight_memory_ ? TileValues::InMemory : TileValues::Copied);
     sequencer_.load(program, options.values);
     load_initial_rows();
 }

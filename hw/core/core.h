@@ -54,8 +54,9 @@ struct CoreOptions {
     /// A weight memory of the caller's, instead of the one that the machine describes: its TLM-2.0 target
     /// socket. The core writes the weights into it with transport_dbg, before the run and without time, and
     /// reads tiles with b_transport. A read's delay is the time until its last byte arrives, 1 ns a cycle.
-    /// The memory may grant direct access; then, and in runs without values, a read asks for its delay alone,
-    /// with a null data pointer. The memory must outlive the core. examples/own_weight_memory is one.
+    /// Values are copied when their tile is read: the core asks for no direct access, which the memory could
+    /// take back. In runs without values, a read asks for its delay alone, with a null data pointer. The
+    /// memory must outlive the core. examples/own_weight_memory is one.
     tlm::tlm_target_socket<>* weight_memory = nullptr;
     /// Computes the program's host segments, and gives their time; a program with host_work needs one. It
     /// must outlive the core.

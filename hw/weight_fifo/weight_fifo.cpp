@@ -36,7 +36,8 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::Machi
     spawn("weight_fifo", failure, [this] { run(); });
 }
 
-void WeightFifo::load(const isa::Program& program) {
+void WeightFifo::load(const isa::Program& program, TileValues where) {
+    where_ = where;
     std::uint64_t address = 0;
     for (const isa::WeightTile& tile : program.tiles) {
         const std::uint64_t end = address + isa::memory_bytes(tile, program.geometry);
@@ -148,6 +149,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
 }
 
 const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64_t bytes) {
+    if (where_ == TileValues::Copied) return nullptr;
     const auto covered = [&] {
         return direct_.get_dmi_ptr() != nullptr && direct_.is_read_allowed() &&
                address >= direct_.get_start_address() && address + bytes - 1 <= direct_.get_end_address();
@@ -156,8 +158,11 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
         tlm::tlm_generic_payload payload;
         payload.set_read();
         payload.set_address(address);
-        direct_.init();
-        if (!memory->get_direct_mem_ptr(payload, direct_) || !covered()) return nullptr;
+        // A memory that refuses says in the same structure what it refuses.
+        tlm::tlm_dmi answer;
+        if (!memory->get_direct_mem_ptr(payload, answer)) return nullptr;
+        direct_ = answer;
+        if (!covered()) return nullptr;
     }
     return direct_.get_dmi_ptr() + (address - direct_.get_start_address());
 }

@@ -36,6 +36,15 @@ struct WeightFifoCounters final : UnitCounters {
         add("link_cycles", CounterUnit::Cycles, "a spilled tile was on the host link, or waited for it");
 };
 
+/// Where a fetch leaves the values of a tile that is in weight memory.
+enum class TileValues : std::uint8_t {
+    /// In the memory, where TLM-2.0 direct access allows it. The memory must neither change the values nor
+    /// take the access back: the array reads them long after the fetch.
+    InMemory,
+    /// In a copy, which the memory writes when it is read. Direct access is not asked for.
+    Copied
+};
+
 /// Fetches weight tiles in program order and holds them until they are shifted into the array.
 ///
 /// Timing: a slot is taken when its fetch is issued and is free again when its tile has been shifted out.
@@ -50,7 +59,7 @@ public:
 
     /// Loads the list of the program's tiles; their values are read from weight memory. The program must
     /// outlive the FIFO.
-    void load(const isa::Program& program);
+    void load(const isa::Program& program, TileValues where);
 
     CommandQueue& queue() { return queue_; }
 
@@ -75,7 +84,7 @@ private:
     };
     /// Issues the read of a tile in weight memory. Sets when it is whole, and its values.
     void read_memory(const StoredTile& stored, Tile& tile);
-    /// A pointer to the tile's values; null if the memory gives no direct access to them.
+    /// A pointer to the tile's values in the memory; null if they are to be copied.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
     const std::uint32_t depth_;
@@ -89,9 +98,10 @@ private:
     CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
     std::vector<StoredTile> stored_;
+    TileValues where_ = TileValues::Copied;
     RingQueue<Tile> tiles_;
     RingQueue<TileTimes> times_;  ///< of tiles_; empty without a trace
-    /// For tiles without direct access: one buffer for each slot and two for the tiles in the array's two
+    /// For values that are copied: one buffer for each slot and two for the tiles in the array's two
     /// planes.
     std::vector<std::vector<std::uint8_t>> buffers_;
     std::size_t next_buffer_ = 0;

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -12,17 +13,24 @@
 
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
+#include "hw/weight_memory/memory_timing.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
+#include "tests/support/random_program/observe.h"
+#include "tests/support/random_program/random_case.h"
+#include "tests/support/random_program/synchronize.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole;
 
 namespace {
 
-/// A memory of 1 byte a cycle after its latency, as the chip's own; it can fail, and grant direct access.
+/// A memory of 1 byte a cycle after its latency, as the chip's own; it can fail. What direct access to it
+/// would show are other values, which it takes back with every read.
 class OwnMemory final : public sc_core::sc_module {
 public:
     OwnMemory(const sc_core::sc_module_name& name, std::size_t bytes, bool is_direct)
-        : sc_module(name), bytes_(bytes, not_written), is_direct_(is_direct) {
+        : sc_module(name), bytes_(bytes, not_written), other_bytes_(bytes, 0x2a), is_direct_(is_direct) {
         socket.register_transport_dbg(this, &OwnMemory::load);
         socket.register_b_transport(this, &OwnMemory::read);
         socket.register_get_direct_mem_ptr(this, &OwnMemory::grant);
@@ -49,11 +57,12 @@ private:
         free_ = std::max(free_, now + delay + sc_core::sc_time(latency, sc_core::SC_NS)) +
                 sc_core::sc_time(tile.get_data_length(), sc_core::SC_NS);
         delay = free_ - now;
+        if (is_direct_) socket->invalidate_direct_mem_ptr(0, bytes_.size() - 1);
         tile.set_response_status(fails ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
     }
     bool grant(tlm::tlm_generic_payload&, tlm::tlm_dmi& access) {
         access.allow_read();
-        access.set_dmi_ptr(bytes_.data());
+        access.set_dmi_ptr(other_bytes_.data());
         access.set_start_address(0);
         access.set_end_address(bytes_.size() - 1);
         return is_direct_;
@@ -61,6 +70,7 @@ private:
 
     static constexpr double latency = 20;
     std::vector<unsigned char> bytes_;
+    std::vector<unsigned char> other_bytes_;
     const bool is_direct_;
     sc_core::sc_time free_;
 };
@@ -117,6 +127,47 @@ Result run_with_own(bool is_direct, hw::Values values = hw::Values::Computed) {
     return run_on(&memory.socket, values);
 }
 
+/// The bytes of a random machine's weight memory, with its timing.
+class MemoryOf final : public sc_core::sc_module {
+public:
+    MemoryOf(const sc_core::sc_module_name& name, const machine::MachineConfig& machine)
+        : sc_module(name),
+          timing_(hw::make_memory_timing(machine)),
+          cycle_(1, sc_core::SC_NS),
+          most_bytes_(machine.weight_memory.bytes) {
+        socket.register_transport_dbg(this, &MemoryOf::load);
+        socket.register_b_transport(this, &MemoryOf::read);
+    }
+
+    tlm_utils::simple_target_socket<MemoryOf> socket{"socket"};
+
+private:
+    unsigned load(tlm::tlm_generic_payload& tile) {
+        const std::uint64_t end = tile.get_address() + tile.get_data_length();
+        if (end > most_bytes_) return 0;
+        if (bytes_.size() < end) bytes_.resize(end);
+        std::copy_n(tile.get_data_ptr(), tile.get_data_length(), bytes_.data() + tile.get_address());
+        return tile.get_data_length();
+    }
+    void read(tlm::tlm_generic_payload& tile, sc_core::sc_time& delay) {
+        const std::uint64_t begin = tile.get_address();
+        if (tile.get_data_ptr() != nullptr) {
+            bytes_.resize(std::max<std::size_t>(bytes_.size(), begin + tile.get_data_length()));
+            std::copy_n(bytes_.data() + begin, tile.get_data_length(), tile.get_data_ptr());
+        }
+        const auto cycle = [&](const sc_core::sc_time& time) { return time.value() / cycle_.value(); };
+        const Cycle now = cycle(sc_core::sc_time_stamp());
+        const Cycle done = timing_->read(begin, tile.get_data_length(), now + cycle(delay), 0);
+        delay = static_cast<double>(done - now) * cycle_;
+        tile.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+
+    std::unique_ptr<hw::MemoryTiming> timing_;
+    const sc_core::sc_time cycle_;
+    const std::uint64_t most_bytes_;
+    std::vector<unsigned char> bytes_;
+};
+
 Result run_without(hw::Values values = hw::Values::Computed) {
     const tests::FreshSimulation simulation;
     return run_on(nullptr, values);
@@ -171,4 +222,36 @@ TEST_CASE("A weight memory that does not take the weights is an error", "[hw][co
     OwnMemory memory("memory", 40, false);
     CHECK_THROWS_WITH(run_on(&memory.socket),
                       "weight memory: transport_dbg wrote 0 of 16 bytes at address 32");
+}
+
+TEST_CASE("Random programs give the same cycles and bits with a memory of the caller's", "[hw][core]") {
+    constexpr std::uint64_t first_seed = 340000;
+    std::size_t read = 0;
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(100); ++seed) {
+        tests::Choices choices(seed);
+        const tests::Case random = tests::random_case(choices);
+        const isa::Program program = tests::synchronized(random);
+        const machine::Engine engine = random.machine.matrix_unit.engine;
+        CAPTURE(seed);
+        const tests::Observation chips_own = tests::observe(program, random.machine, engine);
+        REQUIRE(chips_own.error.empty());
+        const tests::FreshSimulation simulation;
+        MemoryOf memory("memory", random.machine);
+        hw::CoreOptions options;
+        options.weight_memory = &memory.socket;
+        options.host = &tests::mixing_host();
+        hw::Core core("core", random.machine, program, options);
+        core.run();
+        read += core.counter("weight_fifo.tiles").value();
+        CHECK(core.cycles() == chips_own.cycles);
+        for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+            const auto bytes = core.host_bytes(program.buffers[i]);
+            CHECK(std::equal(bytes.begin(), bytes.end(), chips_own.memories.host[i].begin(),
+                             chips_own.memories.host[i].end()));
+        }
+        const std::vector<std::int32_t>& expected = chips_own.memories.accumulators;
+        const std::int32_t* const sums = core.accumulators().read(0, random.machine.accumulators.rows);
+        CHECK(std::equal(expected.begin(), expected.end(), sums));
+    }
+    CHECK(read >= tests::random_share(500));
 }

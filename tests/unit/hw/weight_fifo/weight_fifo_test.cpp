@@ -1,8 +1,16 @@
 #include "hw/weight_fifo/weight_fifo.h"
 
+#include <tlm_utils/simple_target_socket.h>
+
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <systemc>
+#include <tlm>
+#include <vector>
 
 #include "hw/weight_memory/weight_memory.h"
 #include "tests/support/fresh_simulation.h"
@@ -40,7 +48,7 @@ struct Bench : tests::FreshSimulation {
                                  .type = DataType::Int8,
                                  .useful_macs = 6,
                                  .values = {1, 2, 3, 4, 5, 6}});
-        fifo.load(program);
+        fifo.load(program, hw::TileValues::InMemory);
     }
 
     static machine::MachineConfig make_machine(std::uint32_t depth, bool whole_tiles,
@@ -75,6 +83,100 @@ struct Bench : tests::FreshSimulation {
     hw::OrderChecker order;
     hw::Semaphores semaphores{clock, order};
     hw::WeightMemory memory;
+    hw::ValueWorkers workers{order, 0};
+    SlowLink link{clock};
+    hw::WeightFifo fifo;
+};
+
+/// What a memory answers to the request for direct access.
+enum class Direct : std::uint8_t { Granted, Refused, RefusedAndDescribed, GrantedForAPart };
+
+/// A memory that answers reads at once. Byte `b` of tile `t` is 16 t + b, and that of what direct access
+/// would show is its complement: as of a memory that is encrypted, or that has moved its bytes.
+class AnsweringMemory final : public sc_core::sc_module {
+public:
+    AnsweringMemory(const sc_core::sc_module_name& name, Direct direct) : sc_module(name), direct_(direct) {
+        for (std::size_t i = 0; i < shown_.size(); ++i) shown_[i] = static_cast<unsigned char>(~value_at(i));
+        socket.register_b_transport(this, &AnsweringMemory::read);
+        socket.register_get_direct_mem_ptr(this, &AnsweringMemory::grant);
+    }
+
+    static constexpr std::size_t tile_bytes = 12;
+    static std::uint8_t value_at(std::uint64_t address) {
+        return static_cast<std::uint8_t>(16 * (address / tile_bytes) + address % tile_bytes);
+    }
+    static constexpr std::size_t tiles = 12;
+
+    tlm_utils::simple_target_socket<AnsweringMemory> socket{"socket"};
+    std::size_t grants_asked = 0;
+    std::size_t reads = 0;
+
+private:
+    void read(tlm::tlm_generic_payload& tile, sc_core::sc_time& /*delay*/) {
+        ++reads;
+        if (tile.get_data_ptr() != nullptr) {
+            for (unsigned i = 0; i < tile.get_data_length(); ++i) {
+                tile.get_data_ptr()[i] = value_at(tile.get_address() + i);
+            }
+        }
+        tile.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    bool grant(tlm::tlm_generic_payload& /*tile*/, tlm::tlm_dmi& access) {
+        ++grants_asked;
+        if (direct_ == Direct::Refused) return false;
+        access.allow_read();
+        access.set_dmi_ptr(shown_.data());
+        access.set_start_address(0);
+        access.set_end_address(direct_ == Direct::GrantedForAPart ? tile_bytes + 5 : shown_.size() - 1);
+        return direct_ != Direct::RefusedAndDescribed;
+    }
+
+    const Direct direct_;
+    std::array<unsigned char, tile_bytes * tiles> shown_{};
+};
+
+/// A FIFO that reads values from a memory that answers as told.
+struct ValuesBench : tests::FreshSimulation {
+    ValuesBench(std::uint32_t depth, Direct direct, hw::TileValues where)
+        : machine(Bench::make_machine(depth, true, AnsweringMemory::tiles)),
+          memory("memory", direct),
+          fifo("fifo", machine, hw::Values::Computed, clock, semaphores, order, workers, link, failure,
+               nullptr) {
+        fifo.memory.bind(memory.socket);
+        program.geometry = {4, 3};
+        const isa::WeightTile tile{.rows = 4, .columns = 3, .type = DataType::Int8, .useful_macs = 12};
+        program.tiles.assign(AnsweringMemory::tiles, tile);
+        fifo.load(program, where);
+    }
+
+    /// Whether values are those of a tile, or those that direct access shows of it.
+    static void check(const std::uint8_t* values, std::size_t tile, bool in_memory) {
+        for (std::size_t i = 0; i < AnsweringMemory::tile_bytes; ++i) {
+            const std::uint8_t read = AnsweringMemory::value_at(tile * AnsweringMemory::tile_bytes + i);
+            CAPTURE(tile, i);
+            CHECK(int{values[i]} == int{in_memory ? static_cast<std::uint8_t>(~read) : read});
+        }
+    }
+
+    void run(const std::function<void()>& array) {
+        sc_core::sc_spawn([this] {
+            order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {});
+            hw::Command command;
+            command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = AnsweringMemory::tiles};
+            fifo.queue().push(command);
+        });
+        sc_core::sc_spawn(array);
+        sc_core::sc_start();
+        failure.rethrow();
+    }
+
+    const machine::MachineConfig machine;
+    isa::Program program;
+    hw::Clock clock;
+    hw::Failure failure;
+    hw::OrderChecker order;
+    hw::Semaphores semaphores{clock, order};
+    AnsweringMemory memory;
     hw::ValueWorkers workers{order, 0};
     SlowLink link{clock};
     hw::WeightFifo fifo;
@@ -130,4 +232,48 @@ TEST_CASE("Tiles that weight memory does not hold come over the link, and hold t
     CHECK(bench.fifo.counters().bytes.value() == 2 * 12);
     CHECK(bench.fifo.counters().spilled_bytes.value() == 2 * 12);
     CHECK(bench.fifo.counters().link_cycles.value() == 2 * 70);
+}
+
+TEST_CASE("Copied values stay until two more tiles have left, while the FIFO is full", "[hw][weight_fifo]") {
+    const auto depth = GENERATE(1U, 2U, 3U, 7U);
+    const auto direct =
+        GENERATE(Direct::Granted, Direct::Refused, Direct::RefusedAndDescribed, Direct::GrantedForAPart);
+    CAPTURE(depth, int(direct));
+    ValuesBench bench(depth, direct, hw::TileValues::Copied);
+    bench.run([&] {
+        std::vector<const std::uint8_t*> left;
+        for (std::size_t tile = 0; tile < AnsweringMemory::tiles; ++tile) {
+            const std::uint8_t* const values = bench.fifo.front().values;
+            ValuesBench::check(values, tile, false);
+            // The array holds the tiles in its two planes, and the FIFO refills the slot that the last left.
+            for (std::size_t ago = 1; ago <= std::min<std::size_t>(left.size(), 2); ++ago) {
+                ValuesBench::check(left[left.size() - ago], tile - ago, false);
+            }
+            left.push_back(values);
+            bench.fifo.release();
+            bench.clock.wait_until(bench.clock.now() + 1);
+            CHECK(bench.fifo.counters().tiles.value() ==
+                  std::min<std::uint64_t>(AnsweringMemory::tiles, depth + tile + 1));
+        }
+    });
+    CHECK(bench.memory.grants_asked == 0);
+    CHECK(bench.memory.reads == AnsweringMemory::tiles);
+}
+
+TEST_CASE("Values are left in the memory only where it grants direct access to the whole tile",
+          "[hw][weight_fifo]") {
+    const auto direct =
+        GENERATE(Direct::Granted, Direct::Refused, Direct::RefusedAndDescribed, Direct::GrantedForAPart);
+    CAPTURE(int(direct));
+    ValuesBench bench(2, direct, hw::TileValues::InMemory);
+    bench.run([&] {
+        for (std::size_t tile = 0; tile < AnsweringMemory::tiles; ++tile) {
+            const bool granted =
+                direct == Direct::Granted || (direct == Direct::GrantedForAPart && tile == 0);
+            ValuesBench::check(bench.fifo.front().values, tile, granted);
+            bench.fifo.release();
+        }
+    });
+    // A grant holds for all tiles in its range; a refusal is no answer for the next.
+    CHECK(bench.memory.grants_asked == (direct == Direct::Granted ? 1 : AnsweringMemory::tiles));
 }
