@@ -19,9 +19,6 @@ namespace {
 
 using isa::Register;
 
-/// Chunks of a column that are computed one by one. Of more, the last half of these repeats.
-constexpr std::size_t most_chunks = 32;
-
 isa::Registers window_registers(const MappedProduct& product, std::uint32_t element_tile) {
     isa::Registers registers;
     const ir::Window& window = *product.window;
@@ -108,8 +105,6 @@ public:
     Cycle cycles() const { return static_cast<Cycle>(std::llround(times_.end())); }
 
 private:
-    double done() const { return std::max(times_.matrix(), times_.activation()); }
-
     /// The next chunks use as many parts of the accumulators. Each is free when all its rows are.
     void divide_accumulators(std::size_t parts) {
         const std::size_t before = activated_.size();
@@ -128,27 +123,88 @@ private:
     void add_column(const MappedProduct& product, std::size_t column) {
         const std::vector<TileCost> tiles = tile_costs(product, product.tiling.columns[column], machine_);
         const std::vector<Chunk>& chunks = product.cut.chunks;
-        const std::size_t computed = std::min(chunks.size(), most_chunks);
-        const std::size_t middle = computed / 2;
-        const std::size_t behind = computed - middle;
-        const std::vector<ActivatedColumns>& segments = product.activated[column];
-        double half = 0;
-        for (std::size_t c = 0; c < computed; ++c) {
-            if (c == middle) half = done();
-            Cycle activation = 0;
-            for (const ActivatedColumns& segment : segments) {
-                // Several segments load their parameters for each chunk.
-                activation += activation_cycles(segment, chunks[c].lines * product.grid.width,
-                                                c == 0 || segments.size() > 1, machine_);
-            }
-            // Tiles of a column with several are fetched for each chunk.
-            add_chunk(tiles, chunks[c].lines, static_cast<double>(activation), c == 0 || tiles.size() > 1);
+        const bool each_fetches = tiles.size() > 1;  // one tile stays in the array
+        Repetition repetition;
+        for (std::size_t c = 0; c < chunks.size();) {
+            add_chunk(tiles, chunks[c].lines, activation_of(product, column, c), c == 0 || each_fetches);
+            ++c;
+            const auto [cycles, period] = repetition.find(c, state(each_fetches));
+            if (period == 0) continue;
+            const std::size_t periods = repeated_chunks(chunks, c, period) / period;
+            advance(cycles * static_cast<double>(periods), each_fetches);
+            c += periods * period;
+            if (periods > 0) repetition = {};
         }
-        if (computed == chunks.size()) return;
-        const double each = (done() - half) / static_cast<double>(behind);
-        const double rest = each * static_cast<double>(chunks.size() - computed);
-        times_.advance(rest);
-        for (double& time : activated_) time += rest;
+    }
+
+    /// Finds out after how many chunks all times are the same again but for the cycles that have passed. (As
+    /// Brent's algorithm for the cycle of a sequence does: it compares with one earlier state, which it takes
+    /// anew when twice as many chunks have passed.)
+    class Repetition {
+    public:
+        struct Found {
+            double cycles = 0;       ///< in which
+            std::size_t period = 0;  ///< so many chunks pass; 0: it is not known
+        };
+        /// `times` are those after the first `chunk` chunks.
+        Found find(std::size_t chunk, std::vector<double> times) {
+            const std::size_t passed = chunk - chunk_;
+            if (is_later(times)) return {.cycles = times.front() - times_.front(), .period = passed};
+            if (times_.empty() || passed >= longest_) {
+                longest_ *= 2;
+                chunk_ = chunk;
+                times_ = std::move(times);
+            }
+            return {};
+        }
+
+    private:
+        bool is_later(const std::vector<double>& times) const {
+            if (times_.empty() || times.size() != times_.size()) return false;
+            const double cycles = times.front() - times_.front();
+            for (std::size_t i = 0; i < times.size(); ++i) {
+                if (times[i] - times_[i] != cycles) return false;
+            }
+            return true;
+        }
+
+        std::size_t chunk_ = 0;
+        std::size_t longest_ = 1;
+        std::vector<double> times_;
+    };
+
+    /// The number of chunks from `next` on that are as long as those `period` chunks before them.
+    static std::size_t repeated_chunks(const std::vector<Chunk>& chunks, std::size_t next,
+                                       std::size_t period) {
+        std::size_t c = next;
+        while (c < chunks.size() && chunks[c].lines == chunks[c - period].lines) ++c;
+        return c - next;
+    }
+
+    /// All times on which those of the next chunks depend, in the order of their use.
+    std::vector<double> state(bool fetches) const {
+        std::vector<double> times = times_.state(fetches);
+        if (times.empty()) return times;
+        for (std::size_t i = 0; i < activated_.size(); ++i) {
+            times.push_back(activated_[(part_ + i) % activated_.size()]);
+        }
+        return times;
+    }
+
+    void advance(double cycles, bool fetches) {
+        times_.advance(cycles, fetches);
+        for (double& time : activated_) time += cycles;
+    }
+
+    double activation_of(const MappedProduct& product, std::size_t column, std::size_t chunk) const {
+        const std::vector<ActivatedColumns>& segments = product.activated[column];
+        Cycle activation = 0;
+        for (const ActivatedColumns& segment : segments) {
+            // Several segments load their parameters for each chunk.
+            activation += activation_cycles(segment, product.cut.chunks[chunk].lines * product.grid.width,
+                                            chunk == 0 || segments.size() > 1, machine_);
+        }
+        return static_cast<double>(activation);
     }
 
     void add_chunk(const std::vector<TileCost>& tiles, std::uint32_t lines, double activation, bool fetches) {

@@ -63,7 +63,7 @@ Cycle activation_cycles(const ActivatedColumns& columns, std::uint32_t rows, boo
 /// if there had been time to fetch them before.
 ///
 /// A recurrence over the streams of all chunks (UnitTimes), which also leaves out the host link. The streams
-/// of many equal chunks are not computed one by one: the cycles of some are multiplied.
+/// of many chunks are not computed one by one: from where they repeat themselves, cycles are multiplied.
 Cycle predicted_cycles(const MappedProduct& product, const machine::MachineConfig& machine);
 
 /// The same for products that follow each other and do not read each other's results.

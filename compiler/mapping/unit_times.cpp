@@ -51,8 +51,21 @@ double UnitTimes::add_activation(double ready, double cycles) {
     return activation_ + activation_latency_;
 }
 
-void UnitTimes::advance(double cycles) {
-    for (double* time : {&matrix_, &activation_, &memory_, &shadow_free_}) *time += cycles;
+std::vector<double> UnitTimes::state(bool fetches) const {
+    std::vector<double> times{matrix_, activation_};
+    if (!fetches) return times;
+    if (tiles_ <= shifted_.size()) return {};
+    times.insert(times.end(), {memory_, shadow_free_});
+    for (std::size_t i = 0; i < shifted_.size(); ++i) {
+        times.push_back(shifted_[(tiles_ + i) % shifted_.size()]);
+    }
+    return times;
+}
+
+void UnitTimes::advance(double cycles, bool fetches) {
+    for (double* time : {&matrix_, &activation_}) *time += cycles;
+    if (!fetches) return;
+    for (double* time : {&memory_, &shadow_free_}) *time += cycles;
     for (double& time : shifted_) time += cycles;
 }
 

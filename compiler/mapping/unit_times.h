@@ -40,8 +40,12 @@ public:
     /// results are in the unified buffer.
     double add_activation(double ready, double cycles);
 
-    /// Lets all units go on with the same kind of work for some cycles.
-    void advance(double cycles);
+    /// All times on which those of the next work depend, rings in the order of their use: if all are later by
+    /// the same cycles, the same work takes the same cycles again. `fetches`: that work fetches tiles. Empty
+    /// while it takes tiles that are in the FIFO from the beginning.
+    std::vector<double> state(bool fetches) const;
+    /// Makes all times of `state` later by some cycles.
+    void advance(double cycles, bool fetches);
 
 private:
     /// When the next tile, if it is fetched now, has been shifted into the array's shadow plane.
