@@ -112,6 +112,24 @@ TEST_CASE("A slower host takes more of the run's cycles", "[system][host]") {
           0.9 * more * slower["cycles"].get<double>() / slower["seconds"].get<double>());
 }
 
+TEST_CASE("A run is explained with its own host", "[system][host]") {
+    const tests::Folder folder;
+    std::ifstream file(tests::project / "configs/baselines/haswell_e5_2699_v3.json");
+    Json slow = Json::parse(file);
+    slow["name"] = "slow";
+    slow["peak_fp32_gflops"] = slow["peak_fp32_gflops"].get<double>() / 1e5;
+    const tests::Outcome outcome =
+        sim("run --machine tpu_v1 --batch 50 --limit 50 --timing-only --model " +
+            folder.file("net.json", attention) + " --host " + folder.file("slow.json", slow.dump()) +
+            " --out " + (folder / "out").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const Json report = Json::parse(tests::text_in(folder / "out/report.json"));
+    const auto& reasons = report["matrix_unit"]["non_matrix_reasons"];
+    REQUIRE(reasons["host_cycles"].get<double>() > 0.9 * report["cycles"].get<double>());
+    CHECK_THAT(report["explanation"]["text"].get<std::string>(), Catch::StartsWith("Host-bound: "));
+}
+
 TEST_CASE("A program with a segment is a file and a text, and computes the same", "[system][host]") {
     const tests::Folder folder;
     const std::string model = folder.file("net.json", attention);

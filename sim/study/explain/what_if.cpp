@@ -163,7 +163,9 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     run::RunConfig timed;
     timed.file = config.file;
     timed.machine = config.machine;
+    timed.machine_object = config.machine_object;
     timed.machine_settings = config.machine_settings;
+    timed.settings_place = config.settings_place;
     // The engines give the same cycles; this one is faster.
     timed.machine_settings.push_back({"matrix_unit.engine", "wavefront"});
     timed.model = config.model;
@@ -181,6 +183,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.cut_images = config.cut_images;
     timed.batch = config.batch;
     timed.limit = config.limit;
+    timed.host = config.host;  // its time in the middle of the network is the run's
     timed.timing_only = true;
     return timed;
 }

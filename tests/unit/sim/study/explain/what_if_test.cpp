@@ -1,11 +1,21 @@
 #include "sim/study/explain/what_if.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <concepts>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "hw/machine/config_reader.h"
 #include "sim/run/path_finder.h"
+#include "sim/run/record/json.h"
 #include "sim/run/run_config.h"
+#include "tests/support/run_keys.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -125,39 +135,148 @@ TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") 
     CHECK(what_ifs(Cause::UnusedCells, situation_of(config)).empty());
 }
 
-TEST_CASE("A run for its cycles keeps only the settings on which they depend", "[explain]") {
-    run::RunConfig config = network_run("tpu_v1");
-    config.input = {"digits"};
-    config.resize = "256";
-    config.crop = "224";
-    config.layout = run::Layout::Chw;
-    config.preset = run::Preset::Raw;
-    config.outputs = config.float_outputs = "arrays";
-    config.labels = config.label_names = "labels";
-    config.limit = 7;
-    config.batch = 3;
-    config.out = "folder";
-    config.trace.kinds = {"csv"};
-    config.float_reference = true;
-    config.baselines = {"haswell"};
-    config.machine_settings = {{"clock_mhz", 500}, {"matrix_unit.engine", "pe"}};
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tests::KeyUse;
+using tests::RunKey;
+
+/// The spec, each value under its path: "/compiler/batch".
+Json values_of(const run::RunSpec& spec) {
+    return run::fields::write<run::fields::Extent::Compared>(spec).flatten();
+}
+
+/// The values that differ, by path: those of `other`, null where it has none.
+std::map<std::string, Json> changes(const Json& one, const Json& other) {
+    std::map<std::string, Json> changed;
+    for (const auto& [path, value] : other.items()) {
+        if (!one.contains(path) || one[path] != value) changed[path] = value;
+    }
+    for (const auto& [path, value] : one.items()) {
+        if (!other.contains(path)) changed[path] = nullptr;
+    }
+    return changed;
+}
+
+std::map<std::string, Json> changes(const run::RunConfig& one, const run::RunConfig& other) {
+    return changes(values_of(run::make_spec(one)), values_of(run::make_spec(other)));
+}
+
+/// The paths of all fields of a spec, through structures.
+class FieldFinder {
+public:
+    template <class Value>
+    void field(std::string_view name, Value& value) {
+        if constexpr (run::fields::Uncompared<Value>) {
+            return;
+        } else if constexpr (run::fields::Described<Value> && !std::same_as<Value, run::Content>) {
+            FieldFinder inner(path_ + "/" + std::string(name));
+            visit_fields(inner, value);
+            found.insert(inner.found.begin(), inner.found.end());
+        } else {
+            found.insert(path_ + "/" + std::string(name));
+        }
+    }
+
+    explicit FieldFinder(std::string path = {}) : path_(std::move(path)) {}
+    std::set<std::string> found;
+
+private:
+    std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("There is another value for every key of a run, and it shows in the run's spec", "[explain]") {
+    std::set<std::string> keys{"schema"};
+    std::set<std::string> changed;
+    const run::RunConfig plain = tests::run_with({});
+    for (const RunKey& row : tests::run_key_values()) {
+        INFO(row.key);
+        CHECK(keys.insert(row.key).second);
+        const run::RunConfig config = tests::run_with(row.settings);
+        CHECK(to_json(config).at(row.key) != to_json(plain).value(row.key, Json()));
+        for (const auto& [path, value] : changes(plain, config)) changed.insert(path);
+    }
+    for (const machine::KeyDescription& key : run::run_keys()) {
+        INFO("tests/support/run_keys.h needs a row for the key " << key.name);
+        CHECK(keys.erase(key.name) == 1);
+    }
+    CHECK(keys.empty());
+
+    run::RunSpec spec;
+    FieldFinder finder;
+    visit_fields(finder, spec);
+    for (const std::string& path : finder.found) {
+        // These have one value in all runs of a configuration.
+        if (path == "/schema" || path == "/simulator" || path == "/observed/phases") continue;
+        INFO("no row of tests/support/run_keys.h changes the spec's " << path);
+        CHECK(std::ranges::any_of(
+            changed, [&](const std::string& each) { return each == path || each.starts_with(path + "/"); }));
+    }
+}
+
+TEST_CASE("A run for its cycles has every setting on which they depend, and no other", "[explain]") {
+    const run::RunConfig plain = tests::run_with({});
+    const run::RunConfig plain_timed = explain::for_cycles(plain);
+    CHECK(plain_timed.timing_only);
+    CHECK(machine_of(plain_timed).matrix_unit.engine == machine::Engine::Wavefront);
+    std::vector<RunKey> rows = tests::run_key_values();
+    rows.push_back({"machine_settings", KeyUse::Cycles, {{"machine.clock_mhz", 500}}});
+    for (const RunKey& row : rows) {
+        INFO(row.key);
+        const run::RunConfig config = tests::run_with(row.settings);
+        const run::RunConfig timed = explain::for_cycles(config);
+        std::map<std::string, Json> expected = changes(plain, config);
+        expected.erase("/timing_only");
+        if (row.use == KeyUse::Values) expected.clear();
+        if (row.key == "labels") expected = changes(plain, tests::run_with({row.settings.front()}));
+        CHECK(changes(plain_timed, timed) == expected);
+    }
+    // The array's engine is a setting behind those of the run.
+    const run::RunConfig cells = tests::run_with({{"machine.matrix_unit.engine", "pe"}});
+    CHECK(machine_of(cells).matrix_unit.engine == machine::Engine::Pe);
+    CHECK(machine_of(explain::for_cycles(cells)).matrix_unit.engine == machine::Engine::Wavefront);
+}
+
+TEST_CASE("A run for its cycles has the machine that no file has, and its place in messages", "[explain]") {
+    run::RunConfig config = tests::run_with({{"machine.clock_mhz", 500}});
+    config.machine_object = machine::read_json_object(tests::shipped_machine("tpu_v1_dram.json"));
+    config.machine = "no such file";
+    config.settings_place = "settings";
     const run::RunConfig timed = explain::for_cycles(config);
-    CHECK(timed.timing_only);
-    CHECK(timed.model == config.model);
-    CHECK(timed.input == config.input);
-    CHECK(timed.limit == 7);
-    CHECK(timed.batch == 3);
-    CHECK(timed.out.empty());
-    CHECK(timed.trace.kinds.empty());
-    CHECK(timed.labels.empty());
-    CHECK(timed.label_names.empty());
-    CHECK(timed.outputs.empty());
-    CHECK(timed.float_outputs.empty());
-    CHECK(timed.resize == "256");  // the images must fit the network
-    CHECK(timed.crop == "224");
-    CHECK(timed.layout == run::Layout::Chw);
-    CHECK(timed.baselines.empty());
-    CHECK_FALSE(timed.float_reference);
+    CHECK(machine_of(timed).name == "tpu_v1_dram");
     CHECK(machine_of(timed).clock_mhz == 500);
-    CHECK(machine_of(timed).matrix_unit.engine == machine::Engine::Wavefront);
+    CHECK(timed.settings_place == "settings");
+}
+
+TEST_CASE("A what-if changes what it says, and no other setting of the run", "[explain]") {
+    std::size_t tried = 0;
+    for (const RunKey& row : tests::run_key_values()) {
+        if (row.use == KeyUse::Values) continue;
+        const run::RunConfig timed = explain::for_cycles(tests::run_with(row.settings));
+        const Situation situation = situation_of(timed);
+        for (const Cause cause : causes) {
+            for (const WhatIf& what_if : what_ifs(cause, situation)) {
+                INFO(row.key << ": " << what_if.change);
+                std::map<std::string, Json> expected;
+                for (const run::Setting& setting : what_if.settings) {
+                    std::string path = "/" + setting.key;
+                    std::ranges::replace(path, '.', '/');
+                    if (setting.key == "batch") path = "/compiler/batch";
+                    expected[path] = setting.value;
+                }
+                const std::map<std::string, Json> found = changes(timed, explain::changed(timed, what_if));
+                // A setting may have the machine's own value.
+                for (const auto& [path, value] : found) {
+                    INFO(path);
+                    REQUIRE(expected.contains(path));
+                    CHECK(expected[path].get<double>() == value.get<double>());
+                }
+                CHECK_FALSE(found.empty());
+                ++tried;
+            }
+        }
+    }
+    CHECK(tried > 100);
 }
