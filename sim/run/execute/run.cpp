@@ -443,6 +443,9 @@ std::string prepared_key(const RunSpec& spec) {
     RunSpec seen = spec;
     seen.machine = {};
     seen.observed = {};
+    // A quantized network is refused with these.
+    seen.observed.float_outputs = spec.observed.float_outputs;
+    seen.observed.layer_accuracy = spec.observed.layer_accuracy;
     seen.host.reset();
     seen.baselines.clear();
     seen.host_time = RunSpec().host_time;
