@@ -1,8 +1,24 @@
 #include "sim/study/advise/advise.h"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "hw/isa/assembly.h"
+#include "sim/run/execute/run.h"
+#include "sim/run/record/json.h"
 #include "sim/study/advise/advice_page.h"
+#include "sim/study/sweep/study.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/run_keys.h"
+#include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
 using namespace systole::advise;
@@ -26,7 +42,165 @@ std::vector<std::string> sentences(const std::vector<Point>& points) {
     return sentences_for("chip", "net", "cpu", points);
 }
 
+/// The limit that an advice names of a run of its only point.
+std::string limit_of(run::RunRecord record) {
+    const Question question{.config = {}, .batches = {1}, .sizes = {1}, .cpu = "cpu"};
+    std::vector<run::RunOutcome> outcomes(1);
+    outcomes.front().record = std::move(record);
+    return advise::advise(question, outcomes).points.at(0).limit;
+}
+
+/// The record of a program, of a machine with these settings.
+run::RunRecord record_of(const std::string& text, std::vector<run::Setting> settings = {}) {
+    for (run::Setting& setting : settings) setting.key = "machine." + setting.key;
+    const run::RunConfig config = tests::run_with(settings);
+    run::RunSpec spec;
+    spec.machine = run::read_machine(config, run::PathFinder(config.file));
+    spec.program.emplace();
+    spec.timing_only = true;
+    run::Prepared prepared;
+    prepared.program = isa::assemble(text, "test");
+    const tests::FreshSimulation simulation;
+    return run::simulate(spec, prepared);
+}
+
+const std::vector<std::pair<std::string, Cycle run::Bounds::*>> parts{
+    {"array", &run::Bounds::array},
+    {"data setup", &run::Bounds::data_setup},
+    {"weight memory", &run::Bounds::weight_memory},
+    {"host link", &run::Bounds::host_link},
+    {"activation unit", &run::Bounds::activation}};
+
+/// A record of three layers whose work, by part and layer, and cycles are given.
+run::RunRecord record_with(const std::vector<std::pair<std::string, std::array<Cycle, 3>>>& work,
+                           Cycle cycles) {
+    static const run::RunRecord three_layers = record_of(
+        ".array 256 256\n.tile 256 256 fill 1\n.layer one \"dense\"\n.layer two \"dense\"\n.layer three "
+        "\"dense\"\n"
+        "read_weights tile=0\ntag 1\nmatmul ub=0 acc=0 rows=10\n"
+        "tag 2\nmatmul ub=0 acc=0 rows=10 keep\ntag 3\nmatmul ub=0 acc=0 rows=10 keep\nhalt\n");
+    run::RunRecord record = three_layers;
+    record.cycles = cycles;
+    record.bounds.by_tag.assign(4, {});
+    for (const auto& [part, by_layer] : work) {
+        const auto found = std::ranges::find(parts, part, [](const auto& each) { return each.first; });
+        for (std::size_t layer = 0; layer < 3; ++layer) {
+            record.bounds.by_tag[layer + 1].*(found->second) = by_layer[layer];
+        }
+    }
+    return record;
+}
+
 }  // namespace
+
+TEST_CASE("The limit is the part that is the busiest of most layers, by cycles", "[study][advise]") {
+    for (const auto& [part, member] : parts) {
+        CAPTURE(part);
+        CHECK(limit_of(record_with({{part, {100, 0, 0}}}, 100)) == part);
+        for (const auto& [other, other_member] : parts) {
+            if (other == part) continue;
+            CAPTURE(other);
+            // In one layer, one cycle decides which part counts.
+            CHECK(limit_of(record_with({{part, {101, 0, 0}}, {other, {100, 0, 0}}}, 101)) == part);
+            CHECK(limit_of(record_with({{part, {99, 0, 0}}, {other, {100, 0, 0}}}, 100)) == other);
+            // Of all layers, one cycle decides between two layers of one part and a layer of the other.
+            CHECK(limit_of(record_with({{part, {51, 0, 50}}, {other, {0, 100, 0}}}, 201)) == part);
+            CHECK(limit_of(record_with({{part, {49, 0, 50}}, {other, {0, 100, 0}}}, 199)) == other);
+            // The work of the part that is not the busiest of its layer does not count.
+            CHECK(limit_of(record_with({{part, {90, 90, 90}}, {other, {91, 91, 0}}}, 272)) == other);
+        }
+    }
+}
+
+TEST_CASE("A run waits where its layers' busiest parts take less than two thirds of it", "[study][advise]") {
+    for (const auto& [part, member] : parts) {
+        CAPTURE(part);
+        CHECK(limit_of(record_with({{part, {200, 0, 0}}}, 300)) == part);
+        CHECK(limit_of(record_with({{part, {200, 0, 0}}}, 301)) == "waiting");
+        CHECK(limit_of(record_with({{part, {66, 0, 134}}}, 300)) == part);
+        CHECK(limit_of(record_with({{part, {65, 0, 134}}}, 300)) == "waiting");
+    }
+    // All layers count, whichever part is the busiest of each.
+    CHECK(limit_of(record_with({{"array", {40, 0, 0}}, {"host link", {0, 160, 0}}}, 300)) == "host link");
+    CHECK(limit_of(record_with({{"array", {39, 0, 0}}, {"host link", {0, 160, 0}}}, 300)) == "waiting");
+    CHECK(limit_of(record_with({}, 300)) == "waiting");
+}
+
+TEST_CASE("Each limit is that of a run in which one part is slow", "[study][advise]") {
+    const std::vector<run::Setting> quick{{"machine.weight_memory.bandwidth_gb_per_s", 3000},
+                                          {"machine.host_interface.read_gb_per_s", 1000},
+                                          {"machine.host_interface.write_gb_per_s", 1000},
+                                          {"machine.systolic_data_setup.fetches_per_cycle", 16},
+                                          {"machine.activation_unit.latency_ns", 0}};
+    const auto limit_with = [&](const std::vector<run::Setting>& slow, std::uint32_t batch) {
+        std::vector<run::Setting> settings{
+            {"model", std::string(SYSTOLE_SOURCE_DIR) + "/models/mnist_cnn/mnist_cnn.h5"}};
+        settings.insert(settings.end(), quick.begin(), quick.end());
+        settings.insert(settings.end(), slow.begin(), slow.end());
+        const Question question{.config = tests::run_with(settings),
+                                .batches = {batch},
+                                .sizes = {1},
+                                .cpu = tests::a_baseline()};
+        const sweep::Study study(advise::study_of(question));
+        const tests::FreshSimulation simulation;
+        std::vector<run::RunOutcome> outcomes(1);
+        outcomes.front().record = run::run(study.spec_of(study.points().at(0)));
+        return advise::advise(question, outcomes).points.at(0).limit;
+    };
+    CHECK(limit_with({}, 64) == "array");
+    CHECK(limit_with({{"machine.systolic_data_setup.fetches_per_cycle", 1}}, 64) == "data setup");
+    CHECK(limit_with({{"machine.weight_memory.bandwidth_gb_per_s", 0.1}}, 64) == "weight memory");
+    CHECK(limit_with({{"machine.host_interface.read_gb_per_s", 0.05}}, 64) == "host link");
+    CHECK(limit_with({{"machine.host_interface.write_gb_per_s", 0.001}}, 64) == "host link");
+    CHECK(limit_with({{"machine.activation_unit.latency_cycles", 100'000}}, 1) == "waiting");
+
+    // Ten activations of each row of sums.
+    std::string activations;
+    for (int i = 0; i < 10; ++i) activations += "activate ub=2000 acc=0 rows=1000 load\n";
+    CHECK(limit_of(record_of(
+              ".array 256 256\n.tile 256 256 fill 1\nset activation.columns 256; set activation.pixel_bytes "
+              "256\n"
+              "set activation.outputs_per_image 1000\nread_weights tile=0\ntag 1\n"
+              "matmul ub=0 acc=0 rows=1000\nsync.signal matrix sem=0\nsync.wait activation sem=0\n" +
+                  activations + "halt\n",
+              {{"weight_memory.bandwidth_gb_per_s", 3000}})) == "activation unit");
+}
+
+TEST_CASE("The study of a question has the run's machine, network, mapping and host, and no input",
+          "[study][advise]") {
+    using Json = nlohmann::ordered_json;
+    const auto spec_of = [](const run::RunConfig& config) {
+        const Question question{.config = config, .batches = {2}, .sizes = {1}, .cpu = tests::a_baseline()};
+        const sweep::Study study(advise::study_of(question));
+        const run::RunSpec spec = study.spec_of(study.points().at(0));
+        return run::fields::write<run::fields::Extent::Compared>(spec).flatten();
+    };
+    const auto spec_of_run = [](const run::RunConfig& config) {
+        return run::fields::write<run::fields::Extent::Compared>(run::make_spec(config)).flatten();
+    };
+    const run::RunConfig plain = tests::run_with({});
+    const Json asked = spec_of(plain), run = spec_of_run(plain);
+    CHECK(asked.at("/compiler/batch") == 2);
+    CHECK(asked.at("/compiler/limit") == 8);
+    CHECK(asked.at("/timing_only") == true);
+    std::vector<tests::RunKey> rows = tests::run_key_values();
+    rows.push_back({"machine_settings", tests::KeyUse::Cycles, {{"machine.clock_mhz", 500}}});
+    for (const tests::RunKey& row : rows) {
+        if (row.key == "program" || row.key == "batch" || row.key == "limit" ||
+            row.key == "size_multiplier") {
+            continue;  // the study's own, or refused
+        }
+        INFO(row.key);
+        const run::RunConfig config = tests::run_with(row.settings);
+        const Json asked_of_it = spec_of(config);
+        // The layout is that of input, and so of no consequence.
+        if (row.use != tests::KeyUse::Cycles && row.key != "layout") {
+            CHECK(asked_of_it == asked);
+            continue;
+        }
+        CHECK(Json::diff(asked, asked_of_it) == Json::diff(run, spec_of_run(config)));
+    }
+}
 
 TEST_CASE("The filling batch is the smallest near the highest rate of its size", "[study][advise]") {
     const std::vector<Point> points{point(1, 1, 100, 0.1, {}), point(1, 8, 900, 0.3, {}),
