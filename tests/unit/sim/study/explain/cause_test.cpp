@@ -122,6 +122,26 @@ TEST_CASE("The sentence of a layer that underfills the array names the used part
     CHECK(wide.ends_with("136 of 256 columns"));
 }
 
+TEST_CASE("The used part is that of the array's own rows and columns", "[explain]") {
+    Facts facts{.active_cycles = 100,
+                .useful_macs = 4,
+                .unused_macs = 996,
+                .fetched = {.tiles = 2,
+                            .rows = 34,
+                            .columns = 80,
+                            .cells = 17 * 80,
+                            .weights = 17 * 80,
+                            .widest_columns = 40}};
+    const auto ends = [&](std::uint32_t rows, std::uint32_t columns) {
+        const std::string text = explain::sentence(facts, main_cause(facts), {.kind = "dense"},
+                                                   {.rows = rows, .columns = columns});
+        return text.substr(text.find("fills 17"));
+    };
+    CHECK(ends(20, 64) == "fills 17 of 20 rows and 40 of 64 columns, all that its outputs need");
+    CHECK(ends(20, 41) == "fills 17 of 20 rows and 40 of 41 columns, all that its outputs need");
+    CHECK(ends(64, 40) == "fills 17 of 64 rows and 40 of 40 columns");
+}
+
 TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
     // A depthwise convolution: of 256 x 256 cells the diagonal carries weights.
     const Facts facts{.active_cycles = 100,

@@ -47,6 +47,23 @@ TEST_CASE("The energy of TPU v1's events follows from the published table", "[en
     CHECK(events.pooled == Approx(add));
 }
 
+TEST_CASE("The events of an array that is not square have its rows and its columns", "[energy]") {
+    MachineConfig machine = tests::tpu_v1();
+    machine.matrix_unit.rows = 128;
+    machine.matrix_unit.columns = 512;
+    machine.unified_buffer.rows = 64 * 1024;
+    machine.accumulators.rows = 1024;
+    machine.weight_fifo.depth_tiles = 2;
+    const EventEnergies events = energy::event_energies(machine);
+    constexpr double process = 28.0;
+    constexpr double kibibyte = 1024.0;
+    // Slices of 64 bits: 8 MiB in 16, 2 MiB in 256, 128 KiB in 64.
+    CHECK(events.buffer_row == Approx(16 * energy::sram_per_64_bits(512 * kibibyte, process)));
+    CHECK(events.sums_row == Approx(256 * energy::sram_per_64_bits(8 * kibibyte, process)));
+    CHECK(events.sums_add == Approx(512 * energy::int32_add.at(process)));
+    CHECK(events.fifo_byte == Approx(energy::sram_per_64_bits(2 * kibibyte, process) / 8));
+}
+
 TEST_CASE("A larger memory takes more energy, a smaller process less", "[energy]") {
     MachineConfig machine = tests::tpu_v1();
     const EventEnergies before = energy::event_energies(machine);

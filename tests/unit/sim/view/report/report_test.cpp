@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <regex>
 #include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "hw/isa/assembly.h"
 #include "sim/run/execute/recorders.h"
@@ -113,6 +116,29 @@ TEST_CASE("Ratio is cycles over the layers' largest bounds, and fill is full arr
                          Catch::Contains("\n  ratio                     1.18 ") &&
                          Catch::Contains("\n  fill                     0.504 "));
     check_width(text);
+}
+
+TEST_CASE("The text names the part whose bound is the largest, whichever it is", "[report]") {
+    const Finished finished(head + work);
+    report::Report report = report::make_report(finished.result);
+    const std::vector<std::tuple<Cycle run::Bounds::*, std::string, std::string>> parts{
+        {&run::Bounds::array, "array", "rows pass through the array"},
+        {&run::Bounds::data_setup, "data setup", "lines of windows are read"},
+        {&run::Bounds::weight_memory, "weight memory", "weights are fetched"},
+        {&run::Bounds::host_link, "host link", "data and instructions"},
+        {&run::Bounds::activation, "activation", "the activation unit works"}};
+    for (const auto& [largest, name, meaning] : parts) {
+        for (const auto& [other, other_name, other_meaning] : parts) {
+            if (other == largest) continue;
+            report.bounds.least = {};
+            report.bounds.least.*largest = 4321;
+            report.bounds.least.*other = 4320;
+            const std::string text = report::to_text(report, std::vector<std::string>{"bounds"});
+            CAPTURE(name, other_name, text);
+            CHECK_THAT(text, Catch::Contains(fmt::format("\n  {:<16}         4,321 ", name)) &&
+                                 Catch::Contains("at least: " + meaning));
+        }
+    }
 }
 
 TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "[report]") {
