@@ -210,7 +210,7 @@ private:
         json options = tflite::options_of(node);
         check_options(node, *kind, options);
         check_scales(node, types, options);
-        options["runtime"] = names_of(runtime_)[static_cast<std::size_t>(runtime_)];
+        options["real_multiplier"] = has_real_multiplier(runtime_);
         if (const auto type = bias_type(node, op)) options["bias_type"] = *type;
         if (dilated != nullptr) {
             options["blocks_padding"] = dilated->padding;

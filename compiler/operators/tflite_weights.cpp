@@ -209,11 +209,6 @@ ir::Results read_depthwise(ir::LayerReader& layer) {
                           node_inputs(layer, x, read_weights(layer, given, layout), layout.shape()));
 }
 
-/// Whether the runtime multiplies sums of fully connected operators in float64.
-bool has_real_multiplier(const ir::LayerReader& layer) {
-    return layer.text("runtime", "2.21") != "2.19";
-}
-
 /// As runtimes before 2.20, multiplies the scales of input and weights in float32, where a convolution of the
 /// same weights does it in float64: the weights get the scale that gives the same product.
 void round_product(const ir::Value& input, Weights& weights) {
@@ -256,7 +251,8 @@ ir::Results read_dense(ir::LayerReader& layer) {
         extents.back() = units;
     }
     Weights weights = read_weights(layer, given, {.inputs = depth, .outputs = units});
-    const bool is_real = has_real_multiplier(layer) && layer.declared_result(0).type != DataType::Float32;
+    const bool is_real =
+        layer.boolean("real_multiplier", false) && layer.declared_result(0).type != DataType::Float32;
     std::vector<ir::NamedAttribute> attributes;
     if (is_real) attributes.emplace_back("real_multiplier", std::int64_t{1});
     ir::ValueId result = 0;
@@ -354,7 +350,7 @@ ir::LayerKind tflite_dense() {
                      {"keep_num_dims", "the result has the input's other axes"},
                      {"weights_format", "only \"DEFAULT\""},
                      {"bias_type", "for int16: `wide_sums` unless it is INT32"},
-                     {"runtime", "on integers: `real_multiplier` unless it is 2.19 (`--tflite-runtime`)"}},
+                     {"real_multiplier", "on integers: `real_multiplier`, unless `--tflite-runtime` is 2.19"}},
             .build = read_dense};
 }
 
