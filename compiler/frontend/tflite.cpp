@@ -211,7 +211,7 @@ private:
         check_options(node, *kind, options);
         check_scales(node, types, options);
         options["real_multiplier"] = has_real_multiplier(runtime_);
-        if (const auto type = bias_type(node, op)) options["bias_type"] = *type;
+        if (const auto type = bias_type(node, op, types, options)) options["bias_type"] = *type;
         if (dilated != nullptr) {
             options["blocks_padding"] = dilated->padding;
             options["dilation_h_factor"] = dilated->sides[0];
@@ -231,15 +231,30 @@ private:
         }
     }
 
-    /// The type that the file gives the bias: biases of 64 bits become int32 in the graph, but the
-    /// runtime then adds in 64 bits.
-    std::optional<std::string_view> bias_type(const tflite::Operator& node, std::string_view op) const {
+    /// The type of the bias in the file, or, without a bias, the one that the options give: biases of 64
+    /// bits become int32 in the graph, but the runtime then adds in 64 bits. Fails where both are given and
+    /// differ, as the runtime does.
+    std::optional<std::string> bias_type(const tflite::Operator& node, std::string_view op,
+                                         const std::vector<ir::ResultType>& results,
+                                         const json& options) const {
+        constexpr const char* key = "quantized_bias_type";
+        const std::string declared = options.value(key, "FLOAT32");
+        const bool is_wide = !results.empty() && results.front().type == DataType::Int16;
+        const bool is_declared = is_wide && declared != "FLOAT32";
+        if (is_declared && declared != "INT32" && declared != "INT64") {
+            throw ModelError(fmt::format("{} is {}; it must be INT32 or INT64", key, declared));
+        }
         const std::uint32_t bias = op == "TRANSPOSE_CONV" ? 3 : 2;
         if (node.inputs() == nullptr || node.inputs()->size() <= bias || node.inputs()->Get(bias) < 0) {
-            return std::nullopt;
+            return is_declared ? std::optional(declared) : std::nullopt;
         }
         const tflite::TensorType type = file_.tensor(node.inputs()->Get(bias)).type();
-        return tflite::name_in("TensorType", static_cast<std::int64_t>(type));
+        std::string given(tflite::name_in("TensorType", static_cast<std::int64_t>(type)));
+        if (is_declared && given != declared) {
+            throw ModelError(
+                fmt::format("{} is {}; its bias is {}, and they must be the same", key, declared, given));
+        }
+        return given;
     }
 
     /// Fails for the rule of powers of two, by which older files add and subtract numbers of 16 bits.

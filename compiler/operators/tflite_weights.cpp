@@ -130,7 +130,7 @@ ir::ValueId append_product(ir::LayerReader& layer, std::string_view op,
     }
     if (!result.quantization) layer.fail("its result is of integers without a scale; it must have one");
     attributes.emplace_back("clamp", fused_clamp(layer, result));
-    // Without a bias, or with one of 64 bits, the runtime adds in 64 bits.
+    // The runtime adds in 64 bits unless the file gives the bias, or without one its type, 32.
     if (layer.value(inputs.front()).type == DataType::Int16 && layer.text("bias_type", "INT64") == "INT64") {
         attributes.emplace_back("wide_sums", std::int64_t{1});
     }
@@ -322,7 +322,8 @@ ir::Results read_transposed(ir::LayerReader& layer) {
 ir::LayerKind tflite_transposed_convolution() {
     std::vector<ir::LayerKey> keys = tflite_window_keys();
     keys.insert(keys.end(), {{"fused_activation_function", "a function of the result, or its `clamp`"},
-                             {"bias_type", "for int16: `wide_sums` unless it is INT32"}});
+                             {"bias_type", "for int16: `wide_sums` unless it is INT32"},
+                             {"quantized_bias_type", "`bias_type` of an operator without a bias"}});
     return {.format = ir::Format::Tflite,
             .name = "TRANSPOSE_CONV",
             .keys = std::move(keys),
@@ -330,10 +331,10 @@ ir::LayerKind tflite_transposed_convolution() {
 }
 
 ir::LayerKind tflite_convolution() {
-    return {.format = ir::Format::Tflite,
-            .name = "CONV_2D",
-            .keys = convolution_keys(),
-            .build = read_convolution};
+    std::vector<ir::LayerKey> keys = convolution_keys();
+    keys.push_back({"quantized_bias_type", "`bias_type` of an operator without a bias"});
+    return {
+        .format = ir::Format::Tflite, .name = "CONV_2D", .keys = std::move(keys), .build = read_convolution};
 }
 
 ir::LayerKind tflite_depthwise_convolution() {
@@ -344,14 +345,16 @@ ir::LayerKind tflite_depthwise_convolution() {
 }
 
 ir::LayerKind tflite_dense() {
-    return {.format = ir::Format::Tflite,
-            .name = "FULLY_CONNECTED",
-            .keys = {{"fused_activation_function", "a function of the result, or its `clamp`"},
-                     {"keep_num_dims", "the result has the input's other axes"},
-                     {"weights_format", "only \"DEFAULT\""},
-                     {"bias_type", "for int16: `wide_sums` unless it is INT32"},
-                     {"real_multiplier", "on integers: `real_multiplier`, unless `--tflite-runtime` is 2.19"}},
-            .build = read_dense};
+    return {
+        .format = ir::Format::Tflite,
+        .name = "FULLY_CONNECTED",
+        .keys = {{"fused_activation_function", "a function of the result, or its `clamp`"},
+                 {"keep_num_dims", "the result has the input's other axes"},
+                 {"weights_format", "only \"DEFAULT\""},
+                 {"bias_type", "for int16: `wide_sums` unless it is INT32"},
+                 {"quantized_bias_type", "`bias_type` of an operator without a bias"},
+                 {"real_multiplier", "on integers: `real_multiplier`, unless `--tflite-runtime` is 2.19"}},
+        .build = read_dense};
 }
 
 std::vector<ir::LayerKey> tflite_window_keys() {

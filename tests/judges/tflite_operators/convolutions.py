@@ -21,7 +21,8 @@ class Layer:
     weights: int
     bias: list[int]  # empty if there is none
     output: int
-    # Said by files with 16-bit activations and a bias of 32 bits; otherwise the runtime reads 64.
+    # Said by files with 16-bit activations and a bias of 32 bits, otherwise the runtime reads 64; without a
+    # bias, it is the width in which the runtime adds.
     quantized_bias_type: int = 0
 
 
@@ -67,6 +68,8 @@ def make_layer(
         axis_scales = bias_scales if len(bias_scales) == channels else bias_scales[:1]
         zeros = [0] * len(axis_scales)
         bias = [file.constant("bias", numbers, Quantization(axis_scales, zeros))]
+    elif types == "int16":
+        declared_type = draw.choice([0, schema.TensorType.INT32, schema.TensorType.INT64])
     output_quantization = covering(draw, input_type, -2 * spread, 2 * spread)
     output = file.output("output", input_type, output_quantization)
     return Layer(values, weights, bias, output, declared_type)

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,63 @@ TEST_CASE("int16 with biases of 64 bits is added in 64 bits and rounded once",
         layer.with<std::int8_t, std::int32_t>(Type::INT8, weights, {{1.0F}, {0}}, Type::INT32, {0, 0}));
     CHECK(run_tflite<std::int16_t>(narrow, std::vector<std::int16_t>{-12, 0}) ==
           std::vector<std::int16_t>{-2, -191});
+}
+
+TEST_CASE("Without a bias of int16, the options say whether the runtime adds in 64 bits",
+          "[compiler][frontend][tflite]") {
+    using enum frontend::TfliteRuntime;
+    using Numbers = std::vector<std::int16_t>;
+    const std::vector<std::int8_t> weights{1, 0, 127, 127};
+    const Scale one{{1.0F}, {0}};
+    const Scale eight{{8.0F}, {0}};
+    const auto connected = [&](Type declared, std::optional<Type> bias) {
+        TfliteFile file;
+        const auto x = file.tensor("x", Type::INT16, {1, 2}, one);
+        const auto w = file.constant("w", Type::INT8, {2, 2}, weights, one);
+        const auto b = bias == Type::INT64 ? file.constant<std::int64_t>("b", Type::INT64, {2}, {0, 0})
+                                           : file.constant<std::int32_t>("b", Type::INT32, {2}, {0, 0});
+        const auto y = file.tensor("y", Type::INT16, {1, 2}, eight);
+        file.node(Op::FULLY_CONNECTED, {x, w, bias ? b : -1}, {y},
+                  format::BuiltinOptions::FullyConnectedOptions,
+                  format::CreateFullyConnectedOptions(file.builder(), format::ActivationFunctionType::NONE,
+                                                      format::FullyConnectedOptionsWeightsFormat::DEFAULT,
+                                                      false, declared));
+        return file.finish({x}, {y});
+    };
+    const auto convolved = [&](Op op, Type declared) {
+        TfliteFile file;
+        const auto shape = file.constant<std::int32_t>("shape", Type::INT32, {4}, {1, 1, 1, 2});
+        const auto x = file.tensor("x", Type::INT16, {1, 1, 1, 2}, one);
+        const auto w = file.constant("w", Type::INT8, {2, 1, 1, 2}, weights, one);
+        const auto y = file.tensor("y", Type::INT16, {1, 1, 1, 2}, eight);
+        if (op == Op::CONV_2D) {
+            file.node(op, {x, w}, {y}, format::BuiltinOptions::Conv2DOptions,
+                      format::CreateConv2DOptions(file.builder(), format::Padding::VALID, 1, 1,
+                                                  format::ActivationFunctionType::NONE, 1, 1, declared));
+        } else {
+            file.node(op, {shape, w, x}, {y}, format::BuiltinOptions::TransposeConvOptions,
+                      format::CreateTransposeConvOptions(file.builder(), format::Padding::VALID, 1, 1,
+                                                         format::ActivationFunctionType::NONE, declared));
+        }
+        return file.finish({x}, {y});
+    };
+    // -12 / 8 and -1524 / 8 are halves: in 64 bits they are rounded upwards, else away from zero.
+    const auto answer = [](const std::vector<std::uint8_t>& file) {
+        return run_tflite<std::int16_t>(tflite_graph(file, V2_19), Numbers{-12, 0});
+    };
+    for (const Type declared : {Type::FLOAT32, Type::INT64, Type::INT32}) {
+        CAPTURE(static_cast<int>(declared));
+        const Numbers expected = declared == Type::INT32 ? Numbers{-2, -191} : Numbers{-1, -190};
+        CHECK(answer(connected(declared, std::nullopt)) == expected);
+        CHECK(answer(convolved(Op::CONV_2D, declared)) == expected);
+        CHECK(answer(convolved(Op::TRANSPOSE_CONV, declared)) == expected);
+    }
+    CHECK(answer(connected(Type::INT32, Type::INT32)) == Numbers{-2, -191});
+    CHECK(answer(connected(Type::INT64, Type::INT64)) == Numbers{-1, -190});
+    CHECK_THAT(tflite_error(connected(Type::INT64, Type::INT32)),
+               Catch::Contains("quantized_bias_type is INT64; its bias is INT32, and they must be the same"));
+    CHECK_THAT(tflite_error(connected(Type::INT8, std::nullopt)),
+               Catch::Contains("quantized_bias_type is INT8; it must be INT32 or INT64"));
 }
 
 TEST_CASE("The runtime's rule for fully connected operators is an attribute in the graph's text",
