@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -30,10 +31,14 @@ const ir::Value* known_constant(const ir::LayerReader& layer, std::size_t index)
     return &value;
 }
 
-/// The axis of a result along which the input had scales; nullopt if there is none, or if the node does not
-/// just move elements.
+/// Operators whose results are where their inputs are.
+constexpr std::array<std::string_view, 3> same_places{"abs", "negative", "sign"};
+
+/// The axis of a result along which the input had scales; nullopt if there is none, or if the node may drop
+/// or repeat elements.
 std::optional<std::uint32_t> moved_scale_axis(const ir::Shape& shape, std::uint32_t axis, std::string_view op,
                                               const std::vector<ir::NamedAttribute>& attributes) {
+    if (std::ranges::find(same_places, op) != same_places.end()) return axis;
     if (op != "transpose" && op != "reshape") return std::nullopt;
     const auto& list = std::get<std::vector<std::int64_t>>(attributes.front().second);
     if (op == "transpose") {
@@ -181,6 +186,11 @@ ir::ValueId append_same(ir::LayerReader& layer, std::string_view op,
             type.quantization->axis = axis;
         } else if (first.type == DataType::Float32) {
             type.quantization.reset();  // the real numbers stay what they are
+        } else {
+            layer.fail(
+                fmt::format("its input is {} with a scale for each index of axis {}, which is no axis of the "
+                            "result; it must have one scale",
+                            name_of(first.type), *type.quantization->axis));
         }
     }
     return layer.append_as(type, op, std::move(attributes), std::move(inputs));

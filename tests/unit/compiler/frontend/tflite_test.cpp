@@ -217,6 +217,26 @@ TEST_CASE("Without a bias of int16, the options say whether the runtime adds in 
                Catch::Contains("quantized_bias_type is INT8; it must be INT32 or INT64"));
 }
 
+TEST_CASE("Integers with a scale for each channel keep it only where the channels stay",
+          "[compiler][frontend][tflite]") {
+    const auto reordered = [](std::size_t axis) {
+        TfliteFile file;
+        Scale scale{std::vector<float>(axis + 2, 0.5F), std::vector<std::int64_t>(axis + 2, 0),
+                    static_cast<std::int32_t>(axis)};
+        const auto x = file.tensor("x", Type::INT8, {2, 3}, scale);
+        const auto padding = file.constant<std::int32_t>("p", Type::INT32, {2, 2}, {1, 0, 0, 0});
+        const auto y = file.tensor("y", Type::INT8, {3, 3}, {{0.5F}, {0}});
+        file.node(Op::PAD, {x, padding}, {y});
+        return file.finish({x}, {y});
+    };
+    for (const std::size_t axis : {0U, 1U}) {
+        CHECK_THAT(
+            tflite_error(reordered(axis)),
+            Catch::Contains("its input is int8 with a scale for each index of axis " + std::to_string(axis) +
+                            ", which is no axis of the result; it must have one scale"));
+    }
+}
+
 TEST_CASE("The runtime's rule for fully connected operators is an attribute in the graph's text",
           "[compiler][frontend][tflite]") {
     using enum frontend::TfliteRuntime;
