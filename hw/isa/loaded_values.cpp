@@ -57,12 +57,11 @@ void LoadedValues::check(const Activate& activate, std::uint64_t columns) const 
         throw ProgramError(
             fmt::format("activation.columns is {}; the last load was of {} columns", columns, columns_));
     }
-    const bool is_real = are_real(multipliers_);
-    if (are_real(activate.multipliers) != is_real) {
-        throw ProgramError(
-            fmt::format("the last load was {} real; an instruction that uses its parameters must "
-                        "be {} real too",
-                        is_real ? "with" : "without", is_real ? "with" : "without"));
+    const bool has_loaded_real = are_real(multipliers_);
+    if (are_real(activate.multipliers) != has_loaded_real) {
+        throw ProgramError(fmt::format("the last load was of {} multipliers; this instruction {} `real`",
+                                       has_loaded_real ? "real" : "fixed-point",
+                                       has_loaded_real ? "is without" : "has"));
     }
     if (!activate.looks_up()) return;
     const bool is_wide = bytes_of(activate.output) == 2;

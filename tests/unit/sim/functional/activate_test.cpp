@@ -126,7 +126,14 @@ TEST_CASE("Real multipliers are 8 bytes for each column, and their products are 
     run.executor.run();
     CHECK(run.buffer_row(8) == Bytes{1, bits(-3), 0, 0});  // 1.125 and -2.5
     Run other_kind(text + "activate acc=1 ub=9 rows=1; halt");
-    CHECK_THROWS_WITH(other_kind.executor.run(), Catch::Contains("the last load was with real"));
+    CHECK_THROWS_WITH(
+        other_kind.executor.run(),
+        Catch::Contains("the last load was of real multipliers; this instruction is without `real`"));
+    Run fixed_point(std::string(three_rows) +
+                    "activate acc=1 ub=8 rows=1 load; activate acc=1 ub=9 rows=1 real; halt");
+    CHECK_THROWS_WITH(
+        fixed_point.executor.run(),
+        Catch::Contains("the last load was of fixed-point multipliers; this instruction has `real`"));
 }
 
 TEST_CASE("With rows=0, load reads parameters and activates nothing") {
