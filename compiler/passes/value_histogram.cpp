@@ -107,15 +107,26 @@ void ValueHistogram::add(const ValueHistogram& other) {
 
 ir::Range ValueHistogram::without_outliers(const ir::Range& all, double share) const {
     const double most = share * static_cast<double>(total_);
+    const auto end_of_bin = [](const Counts& counts, std::size_t bin, float largest) {
+        return std::min(largest, static_cast<float>(begin_of(counts.first + bin + 1)));
+    };
     const auto end_of = [&](const Counts& counts, float largest) {
         double beyond = 0.0;
         for (std::size_t i = counts.numbers.size(); i-- > 0;) {
             beyond += static_cast<double>(counts.numbers[i]);
-            if (beyond > most) return std::min(largest, static_cast<float>(begin_of(counts.first + i + 1)));
+            if (beyond > most) return end_of_bin(counts, i, largest);
         }
         return 0.0F;
     };
-    return {-end_of(counts_[negative], -all.minimum), end_of(counts_[positive], all.maximum)};
+    // Of a sign that has no more numbers than may be cut.
+    const auto kept_end = [&](const Counts& counts, float largest, float other) {
+        const float smallest = counts.numbers.empty() ? 0.0F : end_of_bin(counts, 0, largest);
+        return other > 0.0F ? std::min(smallest, other) : smallest;
+    };
+    const float lower = end_of(counts_[negative], -all.minimum);
+    const float upper = end_of(counts_[positive], all.maximum);
+    return {-(lower > 0.0F ? lower : kept_end(counts_[negative], -all.minimum, upper)),
+            upper > 0.0F ? upper : kept_end(counts_[positive], all.maximum, lower)};
 }
 
 ir::Range ValueHistogram::with_least_error(const ir::Range& all, std::uint32_t steps,

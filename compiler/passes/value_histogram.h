@@ -20,7 +20,9 @@ public:
     void add(const ValueHistogram& other);
 
     /// The range without the largest numbers of each sign, for each sign at most this share of all numbers.
-    /// `all` is the range of all numbers.
+    /// A sign that has fewer numbers, as in a tensor of mostly zeros, keeps its smallest, but at most as much
+    /// as the other sign has: a few numbers cannot take the steps of all others. `all` is the range of all
+    /// numbers.
     ir::Range without_outliers(const ir::Range& all, double share) const;
     /// The range in which numbers stored in so many equal steps have the least mean squared error: those
     /// inside are rounded, the others become an end of the range. `all` is the range of all numbers. With a

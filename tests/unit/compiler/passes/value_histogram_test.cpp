@@ -82,6 +82,38 @@ TEST_CASE("A range without outliers cuts at most the given share of numbers", "[
     }
 }
 
+TEST_CASE("A few numbers of a sign are not cut to nothing", "[compiler][passes]") {
+    constexpr double share = 1e-4;
+    std::vector<float> sparse(160'000, 0.0F);
+    std::fill_n(sparse.begin(), 10, 1.0F);
+    CHECK(histogram_of(sparse).without_outliers({0.0F, 1.0F}, share) == Range{0.0F, 1.0F});
+    for (float& number : sparse) number = -number;
+    CHECK(histogram_of(sparse).without_outliers({-1.0F, 0.0F}, share) == Range{-1.0F, 0.0F});
+    // Next to many numbers of the other sign, they take as many steps at most.
+    std::vector<float> lone(160'000, 2.0F);
+    lone.front() = -1e6F;
+    CHECK(histogram_of(lone).without_outliers({-1e6F, 2.0F}, share) == Range{-2.0F, 2.0F});
+    lone.front() = -0.5F;
+    CHECK(histogram_of(lone).without_outliers({-0.5F, 2.0F}, share) == Range{-0.5F, 2.0F});
+
+    for (std::uint32_t seed = 0; seed < tests::random_runs(30); ++seed) {
+        INFO("seed " << seed);
+        std::mt19937 random(seed);
+        std::vector<float> numbers(40'000, 0.0F);
+        const std::size_t others = random() % 8;
+        for (std::size_t i = 0; i < others; ++i) {
+            const float size = std::ldexp(1.0F, static_cast<int>(random() % 20) - 10);
+            numbers[random() % numbers.size()] = random() % 2 == 0 ? size : -size;
+        }
+        const Range all = range_of(numbers);
+        const Range range = histogram_of(numbers).without_outliers(all, share);
+        CHECK((range.maximum > 0.0F) == (all.maximum > 0.0F));
+        CHECK((range.minimum < 0.0F) == (all.minimum < 0.0F));
+        CHECK(range.maximum <= all.maximum);
+        CHECK(range.minimum >= all.minimum);
+    }
+}
+
 TEST_CASE("The range with the least error has no more than any part of the range", "[compiler][passes]") {
     for (std::uint32_t seed = 0; seed < tests::random_runs(30); ++seed) {
         INFO("seed " << seed);
