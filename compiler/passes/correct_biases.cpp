@@ -2,16 +2,24 @@
 // rounding errors of weights add up.
 #include "compiler/passes/correct_biases.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/names.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
@@ -47,12 +55,37 @@ Means means_of(const ir::Graph& graph, const Calibration& calibration) {
     return sums;
 }
 
-std::vector<ir::NodeId> weighted_nodes(const ir::Graph& graph) {
-    std::vector<ir::NodeId> nodes;
+[[noreturn]] void fail(const ir::Node& node, std::string_view what) {
+    throw std::logic_error(
+        fmt::format("the biases of layer {} cannot be corrected: {}", ir::quoted(node.name), what));
+}
+
+/// What a node and its quantized form have in common: the names of the node and of its weights.
+using NodeKey = std::pair<std::string, std::string>;
+
+NodeKey key_of(const ir::NodeView& node) {
+    return {node.node().name, node.constant(0)->name};
+}
+
+/// The nodes of a graph on whose weights `is_wanted` holds, by what their other form has in common with them.
+/// Those of the same key have the graph's order.
+template <typename Wanted>
+std::map<NodeKey, std::vector<ir::NodeId>> weighted_nodes(const ir::Graph& graph, const Wanted& is_wanted) {
+    std::map<NodeKey, std::vector<ir::NodeId>> nodes;
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        if (operators::operator_of(graph.nodes[id]).has_weights()) nodes.push_back(id);
+        const ir::NodeView node(graph, graph.nodes[id]);
+        if (!operators::operator_of(node.node()).has_weights()) continue;
+        const ir::Value* const weights = node.constant(0);
+        if (weights != nullptr && is_wanted(*weights)) nodes[key_of(node)].push_back(id);
     }
     return nodes;
+}
+
+/// The means of a value, of which the run in float must have shown at least one number.
+const std::vector<double>& seen_means(const Means& means, const ir::Node& node, std::size_t input) {
+    const std::vector<double>& of_input = means[node.inputs[input]];
+    if (of_input.empty()) fail(node, fmt::format("nothing computed its input {}", input));
+    return of_input;
 }
 
 /// The means of the numbers that the weights of each output channel are multiplied with.
@@ -61,13 +94,16 @@ public:
     MultipliedMeans(const ir::NodeView& real, const Means& means) : real_(real) {
         if (real.node().is("dense")) {
             for (std::size_t i = 0, count = real.data_inputs(); i < count; ++i) {
-                const std::vector<double>& of_input = means[real.node().inputs[i]];
+                const std::vector<double>& of_input = seen_means(means, real.node(), i);
                 for (std::size_t row = 0; row < real.input(i).shape.elements(); ++row)
                     of_rows_.emplace_back(of_input.at(row % of_input.size()), i);
             }
             return;
         }
-        of_channels_ = &means[real.node().inputs.front()];
+        if (!real.node().is("convolution") && !real.node().is("depthwise_convolution")) {
+            fail(real.node(), fmt::format("there is no rule for {}", real.node().op->name()));
+        }
+        of_channels_ = &seen_means(means, real.node(), 0);
         const auto extents = real.constant(0)->shape.extents();
         if (real.node().is("convolution")) channels_ = extents[extents.size() - 2];
     }
@@ -131,31 +167,51 @@ std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeVi
     return result;
 }
 
-/// Whether a node of the quantized graph has the rounded weights of one of the graph in float, and a bias.
-bool have_same_weights(const ir::NodeView& stored, const ir::NodeView& real) {
-    const ir::Value* const weights = stored.constant(0);
-    const ir::Value* const exact = real.constant(0);
+/// Fails unless a node of the quantized graph has the rounded weights of its form in float, and a bias.
+void check_pair(const ir::NodeView& stored, const ir::NodeView& real) {
+    const ir::Value& weights = *stored.constant(0);
     const ir::Value* const bias = stored.constant(1);
-    return bias != nullptr && weights->type == DataType::Int8 && bias->type == DataType::Int32 &&
-           exact->type == DataType::Float32 && weights->name == exact->name &&
-           weights->shape == exact->shape && weights->constant->is_known() && exact->constant->is_known() &&
-           weights->quantization->scales.size() == bias->shape.elements();
+    if (bias == nullptr || bias->type != DataType::Int32) fail(stored.node(), "it has no bias of int32");
+    if (weights.shape != real.constant(0)->shape) {
+        fail(stored.node(), fmt::format("its weights are {}, and {} in float", ir::to_text(weights.shape),
+                                        ir::to_text(real.constant(0)->shape)));
+    }
+    if (weights.quantization->scales.size() != bias->shape.elements()) {
+        fail(stored.node(), "its weights have no scale for each output channel");
+    }
 }
 
 }  // namespace
 
 ir::Graph correct_biases(ir::Graph quantized, const ir::Graph& real, const Calibration& calibration) {
     if (!real.has_weights) return quantized;
-    const std::vector<ir::NodeId> nodes = weighted_nodes(quantized);
-    const std::vector<ir::NodeId> real_nodes = weighted_nodes(real);
-    if (nodes.empty() || nodes.size() != real_nodes.size()) return quantized;
-    const Means means = means_of(real, calibration);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const ir::NodeView stored(quantized, quantized.nodes[nodes[i]]);
-        const ir::NodeView exact(real, real.nodes[real_nodes[i]]);
-        if (!have_same_weights(stored, exact)) continue;
-        const ir::ValueId bias = stored.node().inputs[stored.data_inputs() + 1];
-        quantized.values[bias].constant = ir::Constant::of(corrected(stored, exact, means));
+    const auto real_nodes = weighted_nodes(real, [](const ir::Value& weights) {
+        return weights.type == DataType::Float32 && weights.constant->is_known();
+    });
+    // Layers that stay in float have nothing rounded, and those that were integers in the file have the
+    // file's own biases.
+    const auto was_rounded = [&](const ir::Value& weights) {
+        return weights.type == DataType::Int8 && weights.constant->is_known();
+    };
+    const auto nodes = weighted_nodes(quantized, was_rounded);
+    const auto integer_nodes = weighted_nodes(real, was_rounded);
+    std::optional<Means> means;
+    for (const auto& [key, of_key] : nodes) {
+        if (integer_nodes.contains(key)) continue;
+        const auto found = real_nodes.find(key);
+        const std::size_t count = found == real_nodes.end() ? 0 : found->second.size();
+        if (count != of_key.size()) {
+            fail(quantized.nodes[of_key.front()],
+                 fmt::format("{} in float for {} on integers", ir::counted(count, "layer"), of_key.size()));
+        }
+        if (!means) means = means_of(real, calibration);
+        for (std::size_t i = 0; i < count; ++i) {
+            const ir::NodeView stored(quantized, quantized.nodes[of_key[i]]);
+            const ir::NodeView exact(real, real.nodes[found->second[i]]);
+            check_pair(stored, exact);
+            const ir::ValueId bias = stored.node().inputs[stored.data_inputs() + 1];
+            quantized.values[bias].constant = ir::Constant::of(corrected(stored, exact, *means));
+        }
     }
     return quantized;
 }

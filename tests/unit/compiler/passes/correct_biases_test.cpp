@@ -75,6 +75,41 @@ TEST_CASE("Corrected biases take back what rounded weights add to the mean", "[c
     CHECK(after < 0.5 * before);
 }
 
+TEST_CASE("Layers are corrected by their names, wherever they are in both graphs", "[compiler][passes]") {
+    const Graph graph = weighted("convolution", 1);
+    const Calibration calibration{
+        .inputs = GraphParts(2).values(bias_images * graph.input_shape().elements(), 0.2F, 1.0F),
+        .count = bias_images,
+        .encoding = {}};
+    const auto float_form = [&](const Graph& made) {
+        return passes::unite_ranges(passes::calibrate(made, calibration));
+    };
+    const auto biases = [](const ir::Graph& integers) {
+        const ir::NodeView node(integers, integers.nodes.front());
+        const auto numbers = node.constant(1)->constant->values<std::int32_t>();
+        return std::vector<std::int32_t>(numbers.begin(), numbers.end());
+    };
+    const ir::Graph real = float_form(graph);
+    const ir::Graph rounded = passes::quantize(real, {});
+    const std::vector<std::int32_t> corrected = biases(passes::correct_biases(rounded, real, calibration));
+    REQUIRE(corrected != biases(rounded));
+
+    // Layers of which the integers have none.
+    Graph more(positive_map);
+    more.append("before", GraphParts(3).dense(positive_map, 5, true), {0});
+    GraphParts parts(1);
+    const ir::Window window{
+        .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+    more.append("l", parts.convolution(positive_map, window, 8, true), {0});
+    CHECK(biases(passes::correct_biases(rounded, float_form(more), calibration)) == corrected);
+
+    // One that the float form does not have.
+    ir::Graph renamed = real;
+    renamed.nodes.front().name = "other";
+    CHECK_THROWS_WITH(passes::correct_biases(rounded, renamed, calibration),
+                      "the biases of layer \"l\" cannot be corrected: 0 layers in float for 1 on integers");
+}
+
 TEST_CASE("Biases without values are not corrected", "[compiler][passes]") {
     const Graph graph = weighted("convolution", 1);
     const ir::Graph network = passes::prepare(passes::drop_weights(graph), {});
