@@ -67,6 +67,33 @@ std::vector<std::array<double, 256>> pixel_tables(const Normalization& normaliza
     return tables;
 }
 
+/// Reads the files, in order, for this input of the network `model`. If it is not the only input that they
+/// may be for, they are .npz files with an array of its name.
+NamedImages read_images(input::InputReader& reader, const std::vector<Content>& files,
+                        const InputTensor& tensor, const Preparation& preparation, const std::string& model,
+                        bool is_only_input) {
+    std::vector<std::filesystem::path> found;
+    found.reserve(files.size());
+    for (const Content& file : files) found.emplace_back(file.path.text);
+    std::string name = found.empty() ? "" : found.front().string();
+    if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
+    input::Images images =
+        reader.read(found, {.input = tensor.name,
+                            .is_only_input = is_only_input,
+                            .shape = tensor.shape,
+                            .file_axes = tensor.file_axes,
+                            .layout = preparation.layout,
+                            .resize = preparation.resize,
+                            .crop = preparation.crop,
+                            .reverse_channels = preparation.channels == ChannelOrder::Bgr});
+    const std::uint64_t count = images.count;
+    NamedImages named{
+        .name = std::move(name), .images = std::move(images), .in_files = count, .input = tensor.name};
+    check_type(named, tensor, model);
+    check_fits(named, tensor, model);
+    return named;
+}
+
 }  // namespace
 
 ir::FeatureMap InputTensor::map() const {
@@ -79,30 +106,6 @@ ir::FeatureMap InputTensor::map() const {
     std::vector<std::uint32_t> extents{1};
     extents.insert(extents.end(), shape.begin(), shape.end());
     return ir::feature_map(ir::Shape(extents));
-}
-
-NamedImages read_images(const std::vector<Content>& files, const InputTensor& tensor,
-                        const Preparation& preparation, const std::string& model, bool is_only_input) {
-    std::vector<std::filesystem::path> found;
-    found.reserve(files.size());
-    for (const Content& file : files) found.emplace_back(file.path.text);
-    std::string name = found.empty() ? "" : found.front().string();
-    if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
-    input::Images images =
-        input::read_images(found, {.input = tensor.name,
-                                   .is_only_input = is_only_input,
-                                   .shape = tensor.shape,
-                                   .file_axes = tensor.file_axes,
-                                   .layout = preparation.layout,
-                                   .resize = preparation.resize,
-                                   .crop = preparation.crop,
-                                   .reverse_channels = preparation.channels == ChannelOrder::Bgr});
-    const std::uint64_t count = images.count;
-    NamedImages named{
-        .name = std::move(name), .images = std::move(images), .in_files = count, .input = tensor.name};
-    check_type(named, tensor, model);
-    check_fits(named, tensor, model);
-    return named;
 }
 
 std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
@@ -121,6 +124,7 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
                                             file.content.path.text, model, ir::joined(names)));
     }
     std::vector<NamedImages> inputs;
+    input::InputReader reader;
     for (const InputTensor& tensor : tensors) {
         std::vector<Content> of_input;
         std::vector<Content> others;  // for all inputs
@@ -135,7 +139,7 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
             throw input::InputError(fmt::format("{}: input {} has no file; give --input {}=FILE", model,
                                                 ir::quoted(tensor.name), tensor.name));
         }
-        inputs.push_back(read_images(of_input, tensor, preparation, model, is_only_input));
+        inputs.push_back(read_images(reader, of_input, tensor, preparation, model, is_only_input));
         const NamedImages& first = inputs.front();
         const NamedImages& last = inputs.back();
         if (last.images.count != first.images.count) {

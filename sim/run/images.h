@@ -38,11 +38,6 @@ struct InputTensor {
     ir::FeatureMap map() const;
 };
 
-/// Reads the files, in order, for this input of the network `model`. If it is not the only input that they
-/// may be for, they are .npz files with an array of its name. Throws InputError, also as `check_shape` does.
-NamedImages read_images(const std::vector<Content>& files, const InputTensor& tensor,
-                        const Preparation& preparation, const std::string& model, bool is_only_input = true);
-
 /// The values of each input, one after the other. A file without an input's name is for the only input; of
 /// several, it is an .npz file for those that its arrays name and that have no file of their own. All inputs
 /// must have as many inferences. Throws InputError for an input without a file, and for a file without its

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/run/input/byte_stream.h"
@@ -48,6 +50,20 @@ Images read_npy_images(ByteStream& stream, const ReadOptions& options = {});
 /// The arrays of an .npz file: a zip archive of .npy files, stored or deflated. Throws InputError for
 /// anything else in it, and if they take more than `max_input_bytes` together.
 std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_view file);
+
+/// The arrays of an .npz file, by name.
+class NpzArrays {
+public:
+    /// Throws as `read_npz`.
+    NpzArrays(std::span<const std::uint8_t> bytes, std::string_view file);
+
+    /// The images of the network's input, from the array of its name or the only one. Throws InputError.
+    Images images(const ReadOptions& options, std::string_view file) const;
+
+private:
+    std::vector<Array> arrays_;
+    std::unordered_map<std::string, std::size_t> places_;  ///< of the names in `arrays_`
+};
 
 /// A NumPy file of labels: shape (N,); |u1, <i4 or <i8, from 0 to 2^32 - 1.
 std::vector<std::uint32_t> read_npy_labels(ByteStream& stream);

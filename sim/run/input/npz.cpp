@@ -45,4 +45,28 @@ std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_vie
     }
 }
 
+NpzArrays::NpzArrays(std::span<const std::uint8_t> bytes, std::string_view file)
+    : arrays_(read_npz(bytes, file)) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) places_.emplace(arrays_[i].name, i);
+}
+
+Images NpzArrays::images(const ReadOptions& options, std::string_view file) const {
+    const auto place = places_.find(options.input);
+    if (place == places_.end() && (arrays_.size() > 1 || !options.is_only_input)) {
+        std::string names;
+        for (const Array& array : arrays_) {
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", ir::quoted(array.name));
+            constexpr std::size_t longest = 400;
+            if (names.size() > longest) {
+                names += ", ...";
+                break;
+            }
+        }
+        fail(file, fmt::format("no array is named {} as the network's input is; there are {}",
+                               ir::quoted(options.input), names));
+    }
+    const Array& chosen = arrays_[place == places_.end() ? 0 : place->second];
+    return images_of(chosen, options, fmt::format("{}: array {}", file, ir::quoted(chosen.name)));
+}
+
 }  // namespace systole::input

@@ -51,29 +51,6 @@ std::optional<Images> read_picture(std::span<const std::uint8_t> bytes, std::str
     return std::nullopt;
 }
 
-/// The array of the network's input in an .npz file: that of its name, or the only one.
-Images read_npz_images(std::span<const std::uint8_t> bytes, std::string_view file,
-                       const ReadOptions& options) {
-    std::vector<Array> arrays = read_npz(bytes, file);
-    auto chosen = std::ranges::find(arrays, options.input, &Array::name);
-    if (chosen == arrays.end() && arrays.size() == 1 && options.is_only_input) chosen = arrays.begin();
-    if (chosen == arrays.end()) {
-        std::string names;
-        for (const Array& array : arrays) {
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", ir::quoted(array.name));
-            constexpr std::size_t longest = 400;
-            if (names.size() > longest) {
-                names += ", ...";
-                break;
-            }
-        }
-        throw InputError(fmt::format("{}: no array is named {} as the network's input is; there are {}", file,
-                                     ir::quoted(options.input), names));
-    }
-    return images_of(std::move(*chosen), options,
-                     fmt::format("{}: array {}", file, ir::quoted(chosen->name)));
-}
-
 /// The images in the size and order of channels that the options ask for.
 Images adapted(Images images, const ReadOptions& options, std::string_view file) {
     if (options.resize) images = resized(images, *options.resize, file);
@@ -91,7 +68,7 @@ Images read_as_in_file(std::span<const std::uint8_t> bytes, std::string_view fil
     if (bytes.empty())
         throw InputError(fmt::format("{}: is empty; it must be an {} file", file, known_formats));
     if (auto picture = read_picture(bytes, file)) return *std::move(picture);
-    if (is_npz(bytes)) return read_npz_images(bytes, file, options);
+    if (is_npz(bytes)) return NpzArrays(bytes, file).images(options, file);
     ByteStream stream(bytes, file);
     if (is_npy(stream)) return read_npy_images(stream, options);
     if (is_idx(stream)) return read_idx_images(stream);
@@ -131,16 +108,25 @@ std::vector<std::uint32_t> parse_labels(std::span<const std::uint8_t> bytes, std
     throw InputError(fmt::format("{}: the first bytes are not those of an IDX or NPY file", file));
 }
 
-Images read_images(std::span<const fs::path> paths, const ReadOptions& options) {
+Images InputReader::read_file(const fs::path& path, const ReadOptions& options) {
+    if (const auto known = archives_.find(path); known != archives_.end()) {
+        return known->second.images(options, path.string());
+    }
+    const std::vector<std::uint8_t> bytes = input::read_file(path);
+    if (!is_npz(bytes)) return read_as_in_file(bytes, path.string(), options);
+    return archives_.try_emplace(path, bytes, path.string()).first->second.images(options, path.string());
+}
+
+Images InputReader::read(std::span<const fs::path> paths, const ReadOptions& options) {
     Batch batch;
     for (const fs::path& path : paths) {
         std::error_code ignored;  // a path that cannot be read is opened as a file, which throws the reason
         if (!fs::is_directory(path, ignored)) {
-            batch.add(parse_images(read_file(path), path.string(), options), path);
+            batch.add(adapted(read_file(path, options), options, path.string()), path);
             continue;
         }
         for (const fs::path& file : files_in(path)) {
-            std::optional<Images> picture = read_picture(read_file(file), file.string());
+            std::optional<Images> picture = read_picture(input::read_file(file), file.string());
             if (!picture) {
                 throw InputError(fmt::format("{}: is not a {} file; a directory of images holds nothing else",
                                              file.string(), picture_formats));
@@ -149,6 +135,10 @@ Images read_images(std::span<const fs::path> paths, const ReadOptions& options) 
         }
     }
     return batch.take();
+}
+
+Images read_images(std::span<const fs::path> paths, const ReadOptions& options) {
+    return InputReader().read(paths, options);
 }
 
 std::vector<std::string> read_label_names(const fs::path& path) {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "sim/run/input/formats.h"
 #include "sim/run/input/images.h"
 #include "sim/run/input/read_options.h"
 
@@ -19,6 +21,19 @@ namespace systole::input {
 ///
 /// Throws InputError: one line that names file, place, value and rule.
 Images read_images(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
+
+/// Reads the images of several inputs. An .npz file, which may hold the arrays of all of them, is read and
+/// unpacked once; its arrays stay in memory as long as this does.
+class InputReader {
+public:
+    Images read(std::span<const std::filesystem::path> paths, const ReadOptions& options);
+
+private:
+    /// The images of one file, as they are in it.
+    Images read_file(const std::filesystem::path& path, const ReadOptions& options);
+
+    std::map<std::filesystem::path, NpzArrays> archives_;
+};
 
 /// The class numbers in an IDX or NPY file (gzip or not), one an image.
 std::vector<std::uint32_t> read_labels(const std::filesystem::path& path);

@@ -71,6 +71,23 @@ TEST_CASE("The array of the network's input is found by its name, or is the only
           }) == "a.npz: no array is named \"z\" as the network's input is; there are \"x\", \"y\"");
 }
 
+TEST_CASE("A file with the arrays of many inputs is read once", "[input][npz]") {
+    const files::Folder folder;
+    const std::string x = files::npy("|u1", "(1, 2)", "\x01\x02");
+    const std::string y = files::npy("|u1", "(1, 2)", "\x03\x04");
+    const std::filesystem::path path =
+        folder.file("all.npz", files::packed_zip({{"x.npy", x}, {"y.npy", y}}));
+    InputReader reader;
+    const auto pixels = [&](const std::string& input) {
+        return *reader.read({&path, 1}, {.input = input, .is_only_input = false, .shape = {2}}).pixels();
+    };
+    CHECK(pixels("x") == Bytes{1, 2});
+    std::filesystem::remove(path);
+    CHECK(pixels("y") == Bytes{3, 4});
+    CHECK(pixels("x") == Bytes{1, 2});
+    CHECK_THROWS_WITH(pixels("z"), Catch::Contains("no array is named \"z\""));
+}
+
 TEST_CASE("An archive that is no .npz file, or a damaged one, is rejected with the rule", "[input][npz]") {
     const std::string x = files::npy("|u1", "(2,)", "\x01\x02");
     CHECK(error_in(zip({{"x.txt", x}})) ==
