@@ -147,4 +147,14 @@ std::optional<std::string> pixel_scaling_layer(const ir::Graph& graph, ir::Value
     return Walk(graph).from(input);
 }
 
+std::vector<std::optional<std::string>> pixel_scaling_layers(const ir::Graph& graph) {
+    const Walk walk(graph);
+    std::vector<std::optional<std::string>> layers;
+    for (const ir::ValueId input : graph.inputs) {
+        const bool is_real = graph.values[input].type == DataType::Float32;
+        layers.push_back(is_real ? walk.from(input) : std::nullopt);
+    }
+    return layers;
+}
+
 }  // namespace systole::operators

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -12,5 +13,8 @@ namespace systole::operators {
 /// other layers. Absent if it has none, so that pixels must be scaled before they go in. `input` is a value
 /// of real numbers; weights that are unknown say nothing.
 std::optional<std::string> pixel_scaling_layer(const ir::Graph& graph, ir::ValueId input);
+
+/// The same for all inputs of the graph, in its order; absent for inputs of integers.
+std::vector<std::optional<std::string>> pixel_scaling_layers(const ir::Graph& graph);
 
 }  // namespace systole::operators

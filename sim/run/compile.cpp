@@ -40,7 +40,7 @@ std::optional<passes::InputEncoding> pixel_encoding(const ir::Graph& graph, cons
                             [](const NamedImages& each) { return each.images.pixels() == nullptr; })) {
         return std::nullopt;
     }
-    const auto own = storage_of_pixels(normalization_of(spec, &graph));
+    const auto own = storage_of_pixels(normalizations_of(spec, graph).at(0));
     if (!own) return std::nullopt;
     return passes::InputEncoding{own->scale, own->zero_point};
 }
@@ -69,15 +69,14 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     passes::Calibration calibration;
     calibration.encoding = pixel_encoding(graph, spec, inputs);
     if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
+    const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     std::vector<NamedImages> read;
     if (!spec.data.calibration.empty()) {
         std::vector<InputFile> files;
         for (const Content& content : spec.data.calibration)
             files.push_back({.input = {}, .content = content});
         read = read_inputs(files, input_tensors(graph), spec.data.preparation, graph.name);
-        for (std::size_t i = 0; i < read.size(); ++i) {
-            check_normalization(read[i], normalization_of(spec, &graph, i));
-        }
+        for (std::size_t i = 0; i < read.size(); ++i) check_normalization(read[i], normalizations[i]);
     }
     const std::vector<NamedImages>& images = read.empty() ? inputs : read;
     if (images.empty()) {
@@ -88,7 +87,7 @@ passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
     const std::uint64_t given = images.front().images.count;
     const std::uint64_t count = read.empty() ? std::min<std::uint64_t>(given, calibration_images) : given;
     for (std::size_t i = 0; i < images.size(); ++i) {
-        std::vector<float> values = to_floats(images[i].images, 0, count, normalization_of(spec, &graph, i));
+        std::vector<float> values = to_floats(images[i].images, 0, count, normalizations[i]);
         if (!read.empty()) check_calibration(images[i], values);
         if (i == 0) {
             calibration.inputs = std::move(values);
@@ -204,26 +203,31 @@ std::vector<InputTensor> input_tensors(const ir::Graph& graph) {
 
 namespace {
 
-/// The layer of the network that scales the pixels of an input of real numbers, if one does.
-std::optional<std::string> scaling_layer(const ir::Graph* graph, std::size_t number) {
-    if (graph == nullptr) return std::nullopt;
-    const ir::ValueId input = graph->inputs.at(number);
-    if (graph->values[input].type != DataType::Float32) return std::nullopt;
-    return operators::pixel_scaling_layer(*graph, input);
+using ScalingLayers = std::vector<std::optional<std::string>>;
+
+/// For each input, the layer of the network that scales its pixels, if one does.
+std::vector<Normalization> normalizations_of(const RunSpec& spec, const ir::Graph& graph,
+                                             const ScalingLayers& layers) {
+    std::vector<Normalization> normalizations(graph.inputs.size(), program_normalization(spec));
+    if (spec.data.preparation.is_given) return normalizations;
+    for (std::size_t i = 0; i < normalizations.size(); ++i) {
+        const DataType type = graph.values[graph.inputs[i]].type;
+        if (layers[i]) normalizations[i].scale = 1.0;
+        normalizations[i].as_stored = is_integer(type) && bytes_of(type) == 1;
+        if (normalizations[i].as_stored) normalizations[i].lowest = lowest_of(type);
+    }
+    return normalizations;
 }
 
 }  // namespace
 
-Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number) {
+Normalization program_normalization(const RunSpec& spec) {
     const Preparation& preparation = spec.data.preparation;
-    const auto type = [&] { return graph->values[graph->inputs.at(number)].type; };
-    const bool has_bytes = graph != nullptr && is_integer(type()) && bytes_of(type()) == 1;
-    const bool takes_pixels = !preparation.is_given && scaling_layer(graph, number).has_value();
-    return {.scale = takes_pixels ? 1.0 : preparation.scale,
-            .mean = preparation.mean,
-            .deviation = preparation.deviation,
-            .as_stored = has_bytes && !preparation.is_given,
-            .lowest = has_bytes ? lowest_of(type()) : 0};
+    return {.scale = preparation.scale, .mean = preparation.mean, .deviation = preparation.deviation};
+}
+
+std::vector<Normalization> normalizations_of(const RunSpec& spec, const ir::Graph& graph) {
+    return normalizations_of(spec, graph, operators::pixel_scaling_layers(graph));
 }
 
 std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,
@@ -252,13 +256,14 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
     std::vector<InputTensor> tensors = input_tensors(graph);
     if (spec.data.random_input == 0) {
         std::vector<NamedImages> inputs = read_input(spec, tensors, graph.name);
+        if (inputs.empty()) return inputs;
+        // Where some inputs are images, the others' numbers are as they are.
+        const bool has_images = std::ranges::any_of(
+            inputs, [](const NamedImages& each) { return each.images.pixels() != nullptr; });
+        const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            // Where some inputs are images, the others' numbers are as they are.
-            const bool others = inputs.size() > 1 && inputs[i].images.pixels() == nullptr &&
-                                std::ranges::any_of(inputs, [](const NamedImages& each) {
-                                    return each.images.pixels() != nullptr;
-                                });
-            if (!others) check_normalization(inputs[i], normalization_of(spec, &graph, i));
+            if (has_images && inputs[i].images.pixels() == nullptr) continue;
+            check_normalization(inputs[i], normalizations[i]);
         }
         return inputs;
     }
@@ -274,10 +279,10 @@ std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& grap
                                       const std::vector<NamedImages>& inputs) {
     std::vector<PixelScaling> scaling;
     if (spec.data.preparation.is_given) return scaling;
+    const ScalingLayers layers = operators::pixel_scaling_layers(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const auto layer = scaling_layer(&graph, i);
-        if (layer && inputs[i].images.pixels() != nullptr) {
-            scaling.push_back({.input = graph.values[graph.inputs[i]].name, .layer = *layer});
+        if (layers[i] && inputs[i].images.pixels() != nullptr) {
+            scaling.push_back({.input = graph.values[graph.inputs[i]].name, .layer = *layers[i]});
         }
     }
     return scaling;
@@ -288,10 +293,15 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
                                         const std::vector<NamedImages>& inputs) {
     std::vector<std::string> warnings;
     if (spec.data.input.empty() || spec.timing_only) return warnings;
+    const ScalingLayers layers =
+        graph == nullptr ? ScalingLayers(inputs.size()) : operators::pixel_scaling_layers(*graph);
+    const std::vector<Normalization> normalizations =
+        graph == nullptr ? std::vector<Normalization>(inputs.size(), program_normalization(spec))
+                         : normalizations_of(spec, *graph, layers);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const Normalization normalization = normalization_of(spec, graph, i);
-        if (const auto layer = scaling_layer(graph, i)) {
-            if (auto warning = scaled_twice_warning(inputs[i], normalization, *layer)) {
+        const Normalization& normalization = normalizations[i];
+        if (layers[i]) {
+            if (auto warning = scaled_twice_warning(inputs[i], normalization, *layers[i])) {
                 warnings.push_back(*std::move(warning));
             }
             continue;

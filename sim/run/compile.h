@@ -69,10 +69,12 @@ InferenceAxes axes_of_inference(const ir::Value& value);
 /// The inputs of a network, in its order.
 std::vector<InputTensor> input_tensors(const ir::Graph& graph);
 
-/// How the run's pixels become numbers of the network's input of this number; `graph` is null for a program,
-/// and else the network as it was read. Where the run does not say it, pixels stay from 0 to 255 if the
-/// network scales them itself.
-Normalization normalization_of(const RunSpec& spec, const ir::Graph* graph, std::size_t number = 0);
+/// How the run's pixels become numbers of each input of the network, as it was read. Where the run does not
+/// say it, pixels stay from 0 to 255 if the network scales them itself.
+std::vector<Normalization> normalizations_of(const RunSpec& spec, const ir::Graph& graph);
+
+/// The same for all inputs of a program.
+Normalization program_normalization(const RunSpec& spec);
 
 /// The run's values of each input of the network or program `name`, up to its limit; none if the run names
 /// none. Throws InputError.

@@ -123,7 +123,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     const ir::Graph quantized = run::quantize(graph, spec, input);
     const operators::Encoding encoding = operators::encoding_of(quantized.input());
     tests::Bytes stored(batch * quantized.input().shape.elements() * bytes_of(encoding.type));
-    run::store(input.at(0).images, run::normalization_of(spec, &graph),
+    run::store(input.at(0).images, run::normalizations_of(spec, graph).front(),
                {encoding.scale, encoding.zero_point, encoding.type}, stored);
     tests::check_truth(quantized, machine::read_machine(tests::project / "configs/machines/tpu_v1.json"),
                        {.batch = batch, .inferences = batch}, stored);

@@ -88,6 +88,7 @@ std::vector<std::vector<std::uint8_t>> stored_inputs(const RunSpec& spec, const 
                                                      const ir::Graph& stored,
                                                      const std::vector<NamedImages>& inputs) {
     std::vector<std::vector<std::uint8_t>> bytes;
+    const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const ir::Value& value = stored.values[stored.inputs[i]];
         Storage storage{.type = value.type};
@@ -97,7 +98,7 @@ std::vector<std::vector<std::uint8_t>> stored_inputs(const RunSpec& spec, const 
         }
         std::vector<std::uint8_t>& of_input =
             bytes.emplace_back(inputs[i].images.size() * bytes_of(value.type));
-        store(inputs[i].images, normalization_of(spec, &graph, i), storage, of_input);
+        store(inputs[i].images, normalizations[i], storage, of_input);
     }
     return bytes;
 }
@@ -135,13 +136,14 @@ std::vector<LayerAccuracy> layer_accuracy(const RunSpec& spec, const ir::Graph& 
                                           const std::vector<NamedImages>& inputs) {
     const Networks networks = networks_of(spec, graph, inputs);
     const std::vector<std::vector<std::uint8_t>> bytes = stored_inputs(spec, graph, networks.stored, inputs);
+    const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     const std::uint64_t all = inputs.front().images.count;
     std::vector<Sums> sums(networks.stored.values.size());
     for (std::uint64_t image = 0; image < std::min(all, most_inferences); ++image) {
         std::vector<std::vector<float>> floats;
         std::vector<std::span<const std::uint8_t>> of_image;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            floats.push_back(to_floats(inputs[i].images, image, 1, normalization_of(spec, &graph, i)));
+            floats.push_back(to_floats(inputs[i].images, image, 1, normalizations[i]));
             const std::size_t size = bytes[i].size() / all;
             of_image.push_back(std::span(bytes[i]).subspan(image * size, size));
         }

@@ -149,11 +149,12 @@ std::vector<std::vector<float>> float_outputs(const RunSpec& spec, const ir::Gra
     constexpr std::uint64_t most_at_once = 256;
     const std::uint64_t all = inputs.front().images.count;
     std::vector<std::vector<float>> outputs(graph.outputs.size());
+    const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     for (std::uint64_t first = 0; first < all; first += most_at_once) {
         const auto count = static_cast<std::uint32_t>(std::min(most_at_once, all - first));
         std::vector<std::vector<float>> values;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            values.push_back(to_floats(inputs[i].images, first, count, normalization_of(spec, &graph, i)));
+            values.push_back(to_floats(inputs[i].images, first, count, normalizations[i]));
         }
         const std::vector<std::span<const float>> spans(values.begin(), values.end());
         const std::vector<std::vector<float>> some = reference::execute(graph, spans, count);
@@ -197,7 +198,7 @@ std::vector<NamedImages> program_input(const RunSpec& spec, const isa::Program& 
                              spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences);
     }
     std::vector<NamedImages> inputs = read_input(spec, tensors, name);
-    for (const NamedImages& input : inputs) check_normalization(input, normalization_of(spec, nullptr));
+    for (const NamedImages& input : inputs) check_normalization(input, program_normalization(spec));
     return inputs;
 }
 
@@ -340,12 +341,15 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
 /// Writes the inputs to host memory, where the chip fetches them, and records the host's work for them.
 void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(prepared.program, isa::BufferKind::Input);
+    const std::vector<Normalization> normalizations =
+        prepared.graph
+            ? normalizations_of(record.spec, *prepared.graph)
+            : std::vector<Normalization>(prepared.inputs.size(), program_normalization(record.spec));
     for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
         const input::Images& images = prepared.inputs[i].images;
         const isa::BorderTensor& tensor = prepared.program.inputs.at(i);
         const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
-        const Normalization normalization =
-            normalization_of(record.spec, prepared.graph ? &*prepared.graph : nullptr, i);
+        const Normalization& normalization = normalizations[i];
         if (!stored_unchanged(images, normalization, storage)) {
             record.host_work.push_back({.kind = "quantize_input",
                                         .layer = tensor.name,

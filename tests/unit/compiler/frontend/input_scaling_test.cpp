@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -222,6 +223,26 @@ TEST_CASE("Pixels that only one of two ways scales are not known to be scaled", 
     };
     CHECK(layer(true).has_value());
     CHECK_FALSE(layer(false).has_value());
+}
+
+TEST_CASE("Each input of a network has its own layer that scales", "[operators]") {
+    OnnxModel model;
+    model.floats("c", {}, {1.0F / 255.0F});
+    for (const char* const name : {"x", "y", "z"}) model.input(name, {1, 4});
+    model.node("Mul", {"x", "c"}, {"a"});
+    model.node("Sigmoid", {"y"}, {"b"});
+    model.node("Mul", {"z", "c"}, {"d"});
+    model.output("a").output("b").output("d");
+    const ir::Graph graph = model.read();
+    const auto layers = operators::pixel_scaling_layers(graph);
+    REQUIRE(layers.size() == 3);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        CHECK(layers[i] == operators::pixel_scaling_layer(graph, graph.inputs[i]));
+    }
+    CHECK(layers[0].has_value());
+    CHECK_FALSE(layers[1].has_value());
+    CHECK(layers[2].has_value());
+    CHECK(layers[0] != layers[2]);
 }
 
 TEST_CASE("A product with an unknown constant, or by 0, says nothing of pixels", "[operators]") {
