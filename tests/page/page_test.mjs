@@ -149,6 +149,96 @@ test('a report of an earlier version has no bands and does not speak of host tim
     await shown.leave();
 });
 
+/// The large figures of a part of the page, by name: the number of report.json, and the text.
+const figuresOf = async (shown, part) => Object.fromEntries(await shown.locator(`${part} [data-figure]`)
+    .evaluateAll((all) => all.map((each) => [each.dataset.figure,
+        [Number(each.dataset.value), each.textContent, each.nextSibling.textContent]])));
+
+test('requests have their latencies, and the most of them within the limit', async () => {
+    const folder = reports.requests();
+    const { requests } = reports.readReport(folder);
+    assert.ok(requests.p99_ms > requests.p50_ms && requests.most_per_second > 0);
+    const shown = await open(browser, page(folder));
+    const figures = await figuresOf(shown, '#requests');
+    const milliseconds = (key) => [requests[key], si(requests[key] / 1000, 's')];
+    assert.deepEqual(Object.fromEntries(Object.entries(figures).map(([name, [value, text]]) => [name, [value, text]])), {
+        'A batch every': milliseconds('interval_ms'),
+        'Latency of a batch alone': milliseconds('alone_ms'),
+        '50 of 100 within': milliseconds('p50_ms'),
+        '99 of 100 within': milliseconds('p99_ms'),
+        Requests: [requests.most_per_second, `${grouped(requests.most_per_second)} /s`],
+    });
+    assert.ok(figures['50 of 100 within'][2].includes(`at 100,000 a second, ${percent(requests.load)} of the most`));
+    assert.ok(figures.Requests[2].includes('within 2.00 ms'), figures.Requests[2]);
+    await shown.leave();
+});
+
+test('more requests than the chip computes are said to be that', async () => {
+    const shown = await open(browser, page(reports.tooManyRequests()));
+    const figures = await figuresOf(shown, '#requests');
+    assert.deepEqual(Object.keys(figures), ['A batch every', 'Latency of a batch alone', '99 of 100 within']);
+    assert.equal(figures['99 of 100 within'][1], absent);
+    assert.ok(figures['99 of 100 within'][2].includes('the queue grows'));
+    await shown.leave();
+});
+
+const segment = (number) => ({ kind: 'segment', layer: `layer ${number}`, seconds: 0.001 * number, layers: [`layer ${number}`],
+    share: 0.01 * number, images: 4 });
+
+test('work of the host says whether its time is a lower bound; much of it is folded', async () => {
+    const numbers = Array.from({ length: 12 }, (_, index) => index + 1);
+    const folder = (name, atLeast) => reports.altered(digits, name, (its) => {
+        its.host_operations = numbers.map(segment);
+        its.host = 'a processor';
+        its.host_at_least = atLeast;
+        its.host_share = { layers: [{ name: 'layer 1', macs_per_inference: 7 }], macs_per_inference: 7, macs_share: 0.5,
+            seconds: 0.001, seconds_share: 0.25 };
+    });
+    const shown = await open(browser, page(folder('host_at_least', true)));
+    const remarks = shown.locator('.remarks > li');
+    const inSight = remarks.filter({ hasText: 'Work of the host, in the times above', hasNot: shown.locator('details') });
+    assert.equal(await inSight.count(), 4);
+    const first = await remarks.first().textContent();
+    assert.equal(first, 'Work of the host, in the times above: layer 1, at least 1.00 ms, 1.0 % of the run.');
+    assert.ok((await remarks.filter({ hasText: 'The host is' }).textContent()).includes('roofline'));
+    const folded = shown.locator('.remarks details');
+    assert.equal(await folded.locator('summary').textContent(), '8 further operations of the host');
+    assert.equal(await folded.locator('li').count(), 8);
+    assert.ok(!await folded.locator('li').first().isVisible());
+    await folded.locator('summary').click();
+    assert.ok(await folded.locator('li').first().isVisible());
+    assert.ok((await shown.locator('.host-share').textContent()).includes('Computing them takes at least 25.0 % of the time.'));
+    await shown.leave();
+
+    const exact = await open(browser, page(folder('host_expected', false)));
+    assert.equal(await exact.locator('.remarks > li').first().textContent(),
+        'Work of the host, in the times above: layer 1, 1.00 ms, 1.0 % of the run.');
+    await exact.leave();
+    assert.equal(await view.locator('.remarks details').count(), 0);
+});
+
+test('pixels that the network scales are said to go in from 0 to 255', async () => {
+    const folder = reports.altered(digits, 'own_scaling', (its) => {
+        its.pixel_scaling = [{ input: 'picture', layer: 'rescaling' }];
+    });
+    const shown = await open(browser, page(folder));
+    assert.ok((await shown.locator('.remarks').textContent()).includes(
+        'Pixels of input picture go in from 0 to 255: the network scales them (rescaling).'));
+    await shown.leave();
+    assert.ok(!(await view.locator('.remarks').textContent()).includes('Pixels of input'));
+});
+
+test('one inference and one batch are told in the singular', async () => {
+    const folder = reports.altered(digits, 'batch_of_one', (its) => {
+        its.batch = 1;
+        its.inferences = 12;
+    });
+    const shown = await open(browser, page(folder));
+    const figures = await figuresOf(shown, '#headline');
+    assert.equal(figures['A batch every'][2], 'of 1 inference; mean of 12 batches');
+    await shown.leave();
+});
+
 test('hovering the run tells cycles and share of each class', async () => {
     const chart = view.locator('#cycles .chart').first();
     await chart.hover({ position: { x: 200, y: 50 } });

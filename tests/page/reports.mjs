@@ -64,6 +64,16 @@ export function fewDigits() {
     return run('few_digits', 'mnist_cnn', '--limit', '100');
 }
 
+/// Requests that arrive at random while the digits are computed.
+export function requests() {
+    return run('requests', 'mnist_cnn', '--limit', '200', '--batch', '20', '--arrivals', '100000', '--latency-limit', '2ms');
+}
+
+/// More requests than the chip computes, and no limit.
+export function tooManyRequests() {
+    return run('too_many_requests', 'mnist_cnn', '--limit', '200', '--batch', '20', '--arrivals', '1e9');
+}
+
 /// A timing-only run of a network with this number of layers, of all kinds.
 export function deep(count) {
     const layers = [];

@@ -422,6 +422,7 @@ Json to_json(const Report& report) {
     json["host_operations"] = list_of(report.host_operations, host_operation);
     json["host_seconds"] = or_null(report.host_seconds);
     json["host"] = report.host.empty() ? Json(nullptr) : Json(report.host);
+    json["host_at_least"] = report.host_at_least;
     json["instructions"] = report.instructions;
     if (!report.instruction_lines.empty()) {
         json["instruction_times"] = list_of(report.instruction_lines, instruction);

@@ -48,6 +48,14 @@ export function table(headings, rows, attributes) {
                 column === 0 ? h('th', { scope: 'row' }, cell) : h('td', null, cell)))))));
 }
 
+/// A large figure. `value` is the number as report.json has it.
+export function card(name, shown, value, meaning) {
+    return h('div', { class: 'card' },
+        h('div', { class: 'name' }, name),
+        h('div', { class: 'figure', 'data-figure': name, 'data-value': value }, shown),
+        h('div', { class: 'meaning' }, meaning));
+}
+
 /// Buttons of which one is chosen; `choose` is called with its value.
 export function choice(label, options, choose) {
     const buttons = options.map(({ value, name }, index) => h('button', {

@@ -14,12 +14,13 @@ import { layers } from './sections/layers.js';
 import { machine } from './sections/machine.js';
 import { memory } from './sections/memory.js';
 import { predictions } from './sections/predictions.js';
+import { requests } from './sections/requests.js';
 import { roofline } from './sections/roofline.js';
 import { themeSwitch } from './theme.js';
 
 /// The sections in the order of the page. Each makes its section from a report, or null if the report has no
 /// data for it.
-const sections = [headline, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
+const sections = [headline, requests, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     accuracy, counters, configuration];
 
 const links = h('nav', { 'aria-label': 'Sections' });

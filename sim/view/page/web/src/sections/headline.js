@@ -1,17 +1,12 @@
 // The main figures of a run, each with its meaning.
-import { h, mainSection, table } from '../dom.js';
+import { card, h, mainSection, table } from '../dom.js';
 import {
     absent, bandText, bytes, counted, grouped, inferenceRate, isNumber, percent, ratio, rough, roughTimes, si,
 } from '../format.js';
 import { largestBound } from '../palette.js';
 
-/// A large figure. `value` is the number as report.json has it.
-function card(name, shown, value, meaning) {
-    return h('div', { class: 'card' },
-        h('div', { class: 'name' }, name),
-        h('div', { class: 'figure', 'data-figure': name, 'data-value': value }, shown),
-        h('div', { class: 'meaning' }, meaning));
-}
+/// So many remarks on the host's work are shown at once.
+const mostRemarks = 4;
 
 /// Batches overlap: a batch is in the chip for longer than the interval between batches. Reports of earlier versions do
 /// not have its latency.
@@ -25,7 +20,7 @@ function batchTimes(report) {
     }
     if (isNumber(report.seconds_per_batch) && (batches > 1 || made.length === 0)) {
         made.push(card('A batch every', si(report.seconds_per_batch, 's'), report.seconds_per_batch,
-            `of ${grouped(report.batch)} inferences; mean of ${grouped(batches)}`));
+            `of ${counted(report.batch, 'inference')}; mean of ${counted(batches, 'batch', 'batches')}`));
     }
     return made;
 }
@@ -74,14 +69,14 @@ function cards(report) {
 
 /// Layers with multiply-accumulates that the host computes: said before all figures, which would otherwise be
 /// taken for those of the chip. Reports of earlier versions do not say.
-function hostShare({ host_share: share, inferences_per_second: rate }) {
+function hostShare({ host_share: share, host_at_least: atLeast, inferences_per_second: rate }) {
     if (!share) return null;
     const names = share.layers.map((layer) => layer.name);
     const shown = names.length > 4 ? [...names.slice(0, 3), `${grouped(names.length - 3)} more`] : names;
     return h('p', { class: 'host-share', role: 'note' },
         `${percent(share.macs_share)} of the multiply-accumulates run on the host, not on the chip: `
         + `${shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown[0]}. `
-        + `They take ${percent(share.seconds_share)} of the time.`
+        + `Computing them takes ${atLeast ? 'at least ' : ''}${percent(share.seconds_share)} of the time.`
         + (rate === null ? ' There is no figure of the chip\'s speed.' : ''));
 }
 
@@ -151,21 +146,41 @@ function hostTime({ host_time: host }) {
             + `${ends === '' ? '' : ` (${ends})`}` : '', '.');
 }
 
+/// Remarks on the host's work, its time, and whether this is a lower bound; many are folded.
+function hostWork(report) {
+    const { host_operations: operations } = report;
+    if (operations.length === 0) return [];
+    const timeOf = ({ seconds }) => {
+        if (seconds === null) return ', not timed: no host given';
+        return `, ${report.host_at_least ? 'at least ' : ''}${si(seconds, 's')}`;
+    };
+    const texts = operations.map((operation) => (operation.kind === 'segment'
+        ? `Work of the host, in the times above: ${operation.layer}${timeOf(operation)}, ${percent(operation.share)} of the run.`
+        : `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${timeOf(operation)}.`));
+    const made = texts.slice(0, mostRemarks);
+    const others = texts.slice(mostRemarks);
+    if (others.length > 0) {
+        made.push(h('details', null,
+            h('summary', null, `${counted(others.length, 'further operation')} of the host`),
+            h('ul', null, others.map((text) => h('li', null, text)))));
+    }
+    if (report.host) {
+        made.push(`The host is ${report.host}${report.host_at_least ? ', whose times are those of its roofline' : ''}.`);
+    }
+    return made;
+}
+
 function remarks(report) {
     const made = [];
     if (report.timing_only) made.push('Timing only: no values were computed, so there are no answers.');
     if (report.batching?.text) made.push(`The batch of ${grouped(report.batching.images)}: ${report.batching.text}.`);
     for (const name of report.unfilled_buffers ?? []) made.push(`Input buffer ${name} was not filled: zeros.`);
-    for (const operation of report.host_operations) {
-        const time = operation.seconds === null ? '' : `, ${si(operation.seconds, 's')}`;
-        made.push(operation.kind === 'segment'
-            ? `Work of the host, in the times above: ${operation.layer}${time}, ${percent(operation.share)} of the run.`
-            : `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${time}.`);
+    for (const { input, layer } of report.pixel_scaling ?? []) {
+        made.push(`Pixels of input ${input} go in from 0 to 255: the network scales them (${layer}).`);
     }
-    if (report.host && report.host_operations.length > 0) made.push(`The host is ${report.host}.`);
-    made.push(`Simulated in ${si(report.simulator.wall_seconds, 's')}`
+    made.push(...hostWork(report), `Simulated in ${si(report.simulator.wall_seconds, 's')}`
         + `, with ${bytes(report.simulator.peak_rss_bytes)} of memory.`);
-    return h('ul', { class: 'remarks' }, made.map((text) => h('li', null, text)));
+    return h('ul', { class: 'remarks' }, made.map((remark) => h('li', null, remark)));
 }
 
 /// "in batches of 256". A program does not say how many images go through the network together.
