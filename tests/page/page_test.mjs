@@ -239,6 +239,29 @@ test('one inference and one batch are told in the singular', async () => {
     await shown.leave();
 });
 
+test('the bar has the names of all sections in full, or scrolls to them', async () => {
+    for (const width of [1400, 1000, 700, 380]) {
+        const shown = await open(browser, page(reports.allSections()), { width });
+        const links = shown.locator('nav a');
+        assert.equal(await links.count(), await shown.locator('main section[id]').count());
+        const isWhole = (link) => {
+            const its = link.getBoundingClientRect();
+            const bar = link.parentElement.getBoundingClientRect();
+            const slack = 1; // positions are fractions of a pixel
+            return its.left >= bar.left - slack && its.right <= bar.right + slack && its.top >= bar.top
+                && its.bottom <= bar.bottom;
+        };
+        for (const link of await links.all()) {
+            if (width < 900) await link.evaluate((its) => its.scrollIntoView({ inline: 'nearest', block: 'nearest' }));
+            assert.ok(await link.evaluate(isWhole), `${await link.textContent()} at ${width}`);
+        }
+        const screenshots = path.join(reports.output, 'screenshots');
+        mkdirSync(screenshots, { recursive: true });
+        await shown.screenshot({ path: path.join(screenshots, `bar_${width}.png`) });
+        await shown.leave();
+    }
+});
+
 test('hovering the run tells cycles and share of each class', async () => {
     const chart = view.locator('#cycles .chart').first();
     await chart.hover({ position: { x: 200, y: 50 } });

@@ -74,6 +74,12 @@ export function tooManyRequests() {
     return run('too_many_requests', 'mnist_cnn', '--limit', '200', '--batch', '20', '--arrivals', '1e9');
 }
 
+/// A page with all sections that a run may ask for.
+export function allSections() {
+    return run('all_sections', 'mnist_cnn', '--limit', '100', '--batch', '20', '--arrivals', '100000', '--power-windows', '50',
+        '--set', 'accuracy_by_layer=true');
+}
+
 /// A timing-only run of a network with this number of layers, of all kinds.
 export function deep(count) {
     const layers = [];
