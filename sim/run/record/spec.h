@@ -154,7 +154,7 @@ struct RunData {
     std::optional<Content> labels;
     std::optional<Content> label_names;
     std::vector<Content> calibration;
-    CalibrationMethod calibration_method = CalibrationMethod::MinMax;
+    CalibrationMethod calibration_method = CalibrationMethod::LeastError;
 };
 SYSTOLE_RECORD_FIELDS(RunData, input, random_input, preparation, labels, label_names, calibration,
                       calibration_method)
