@@ -325,17 +325,15 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
     return warnings;
 }
 
-std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* graph,
-                                          std::span<const isa::BorderTensor> tensors,
+std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const isa::BorderTensor> tensors,
                                           const std::vector<NamedImages>& inputs) {
     std::vector<std::string> warnings;
     if (spec.timing_only || spec.data.random_input > 0) return warnings;
-    const bool on_integers = graph == nullptr || operators::is_quantized(*graph);
     for (std::size_t i = 0; i < inputs.size() && i < tensors.size(); ++i) {
         const isa::BorderTensor& tensor = tensors[i];
         if (!is_integer(tensor.type)) continue;
         const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
-        if (auto warning = storage_warning(inputs[i], storage, on_integers)) {
+        if (auto warning = storage_warning(inputs[i], storage)) {
             warnings.push_back(*std::move(warning));
         }
     }

@@ -102,10 +102,8 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
                                         const std::vector<NamedImages>& inputs);
 
 /// Warnings for numbers that the program's inputs `tensors` store badly: most of those besides 0 become 0, or
-/// numbers are far outside of the range. Throws InputError for a number that is not finite, where a network
-/// in float was quantized, or that is no number at all. None if the run computes no values.
-std::vector<std::string> storage_warnings(const RunSpec& spec, const ir::Graph* graph,
-                                          std::span<const isa::BorderTensor> tensors,
+/// numbers are far outside of the range. None if the run computes no values.
+std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const isa::BorderTensor> tensors,
                                           const std::vector<NamedImages>& inputs);
 
 /// The network on integers: quantized with the run's calibration images, else with the first of its input.

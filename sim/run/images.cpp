@@ -271,8 +271,7 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
         named.name, lowest, highest, ir::quoted(layer));
 }
 
-std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage,
-                                           bool may_saturate) {
+std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage) {
     const std::vector<float>* const floats = named.images.floats();
     if (floats == nullptr) return std::nullopt;
     const double lowest = storage.scale * (lowest_of(storage.type) - storage.zero_point);
@@ -282,12 +281,7 @@ std::optional<std::string> storage_warning(const NamedImages& named, const Stora
     std::size_t outside = 0;
     float farthest = 0.0F;  // of them
     double distance = 0.0;
-    for (std::size_t i = 0; i < floats->size(); ++i) {
-        const float value = (*floats)[i];
-        if (std::isnan(value) || (!may_saturate && std::isinf(value))) {
-            throw input::InputError(fmt::format("{}: number {} is {}; it cannot be stored as {}", named.name,
-                                                i, value, name_of(storage.type)));
-        }
+    for (const float value : *floats) {
         if (value != 0.0F) ++others;
         if (value != 0.0F && std::abs(double{value}) < 0.5 * storage.scale) ++lost;
         const double beyond = std::max(lowest - value, value - highest);

@@ -92,10 +92,9 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
                                                 std::string_view layer);
 
 /// A warning for floats that the storage does not hold: most of those besides 0 become 0, more than 1 % are
-/// outside of its range, or one is farther outside than the range is wide. Throws InputError for NaN and,
-/// unless `may_saturate`, for infinite numbers. Pixels and integers have no warning.
-std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage,
-                                           bool may_saturate);
+/// outside of its range, or one is farther outside than the range is wide. Pixels and integers have no
+/// warning. Readers refuse floats that are not finite.
+std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage);
 
 /// The storage in uint8 that keeps each pixel as it is; absent if no zero point does so.
 std::optional<Storage> storage_of_pixels(const Normalization& normalization);

@@ -516,7 +516,7 @@ Prepared prepare(const RunSpec& spec) {
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
     if (graph != nullptr && !spec.timing_only)
         prepared.pixel_scaling = own_scaling(spec, *graph, prepared.inputs);
-    std::ranges::move(storage_warnings(spec, graph, program.inputs, prepared.inputs),
+    std::ranges::move(storage_warnings(spec, program.inputs, prepared.inputs),
                       std::back_inserter(prepared.warnings));
     if (spec.timing_only) {  // a worker keeps many prepared runs, and copies them with each fork
         for (NamedImages& input : prepared.inputs) drop_values(input.images);

@@ -81,6 +81,41 @@ TEST_CASE("Values of another scale than the network expects give a warning", "[r
     CHECK(of_pixels({255}, 1 / 255.0, 255.0));
 }
 
+TEST_CASE("Floats that their storage does not hold give a warning", "[run]") {
+    // From -1 to 1.55 in steps of 0.01.
+    const run::Storage storage{.scale = 0.01, .zero_point = 100, .type = DataType::Uint8};
+    const auto warning = [&](std::vector<float> values) {
+        return run::storage_warning({.name = "f", .images = floats(std::move(values))}, storage);
+    };
+    CHECK_FALSE(warning({-1.0F, 0.0F, 1.55F}));
+    CHECK_FALSE(run::storage_warning({.name = "p", .images = pixels(1, 1, 2, {0, 255})}, storage));
+
+    // Half of those besides 0 may become 0, no more.
+    CHECK_FALSE(warning({0.0F, 0.004F, 1.0F}));
+    CHECK(warning({0.0F, 0.004F, -0.004F, 1.0F}) ==
+          "f: 2 of the 3 numbers besides 0 become 0, for the input is stored in steps of 0.01, from -1 to "
+          "1.55");
+    CHECK(warning({0.006F, 0.006F, 1.0F}) == std::nullopt);
+
+    // One in a hundred may be outside of the range, if it is not far.
+    std::vector<float> values(200, 1.0F);
+    values[0] = 1.6F;
+    values[1] = -1.1F;
+    CHECK_FALSE(warning(values));
+    values[2] = -1.2F;
+    CHECK(warning(values) ==
+          "f: 3 of 200 numbers are outside of -1 to 1.55, in which the input is stored, and become an end of "
+          "that; the farthest is -1.2");
+    values[1] = values[2] = 1.554F;  // rounds to the end
+    CHECK_FALSE(warning(values));
+    values[0] = 4.0F;  // 2.45 from a range of 2.55
+    CHECK_FALSE(warning(values));
+    values[0] = 4.2F;
+    CHECK(warning(values) ==
+          "f: 1 of 200 numbers are outside of -1 to 1.55, in which the input is stored, and become an end of "
+          "that; the farthest is 4.2");
+}
+
 TEST_CASE("Pixels are stored unchanged if the tensor has their scale and zero point", "[run]") {
     const input::Images images = pixels(2, 1, 2, {0, 1, 128, 255});
     const Storage same{.scale = 1 / 255.0};
