@@ -107,6 +107,16 @@ TEST_CASE("Layers on the host come before all other figures, with their shares",
     const Json& share = report["host_share"];
     CHECK(share["layers"].size() == 1);
     CHECK(share["macs_per_inference"] == transposed_macs);
+    // The time to compute, without the transfers for which the array waits as well.
+    double computing = 0.0;
+    for (const Json& operation : report["host_operations"]) {
+        if (operation["kind"] == "segment") computing += operation["seconds"].get<double>();
+    }
+    CHECK(share["seconds"].get<double>() == Approx(computing));
+    const double waits = report["matrix_unit"]["non_matrix_reasons"]["host_cycles"];
+    CHECK(share["seconds_share"].get<double>() <= (1.0 + 1e-9) * waits / report["cycles"].get<double>());
+    const std::string text = sim("run " + run + " --show summary").out;
+    CHECK(text.find("computing") != std::string::npos);
     CHECK(share["macs_share"].get<double>() ==
           Approx(static_cast<double>(transposed_macs) / (transposed_macs + convolution_macs)));
     CHECK(report["inferences_per_second"].get<double>() > 0.0);
@@ -171,10 +181,13 @@ TEST_CASE("The host's time includes the launch of each layer and the memory that
         const Json file = baseline(name);
         const Json report = report_of(run + name);
         const double seconds = segment(report)["seconds"];
-        // Two batches of two images: floats of input, weights and results, at least.
+        // Two batches of two images: the input of each image, and the weights for each batch, at least. As
+        // integers, which have one byte: the host's floats take more.
         const double launches = 2.0 * static_cast<double>(segment(report)["layers"].size()) *
                                 file["efficiency"]["layer_microseconds"].get<double>() * 1e-6;
-        const double bytes = 4.0 * (4 * (5 * 4 * 3) + 2 * (3 * 6 * 2 * 3)) / 4;  // integers have one byte
+        constexpr double images = 4.0;
+        constexpr double batches = 2.0;
+        const double bytes = images * (5 * 4 * 3) + batches * (3 * 6 * 2 * 3);
         const double memory = bytes / (file["memory_gb_per_s"].get<double>() * 1e9 *
                                        file["efficiency"]["memory_share"].get<double>());
         CHECK(seconds >= launches + memory);
@@ -191,6 +204,8 @@ TEST_CASE("The host's time includes the launch of each layer and the memory that
     const std::string other = folder.file("ideal.json", ideal.dump());
     CHECK(segment(report_of(run + other))["seconds"].get<double>() <
           segment(report_of(run + "haswell_e5_2699_v3"))["seconds"].get<double>());
+    CHECK(report_of(run + other)["host_at_least"] == true);
+    CHECK(report_of(run + "k80")["host_at_least"] == false);
     CHECK(sim("run " + run + other).out.find("at least; ") != std::string::npos);
     CHECK(sim("run " + run + "k80").out.find("at least; ") == std::string::npos);
 }

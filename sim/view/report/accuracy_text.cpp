@@ -23,7 +23,7 @@ public:
         line("{:<{}}{:>9}{:>9}  {:>10}", "Accuracy", name + kind + 4, "dB", "lost", "clipped");
         for (const run::LayerAccuracy& layer : report_.layer_accuracy) {
             const std::optional<double> clipped = share_of(layer.clipped, layer.numbers);
-            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", terminal::fitted(layer.name, name), name,
+            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", terminal::with_both_ends(layer.name, name), name,
                  terminal::fitted(layer.kind, kind), kind, decibels(layer.decibels), decibels(layer.lost),
                  layer.clipped == 0 ? std::string("-") : percent(clipped));
         }

@@ -6,7 +6,11 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
+#include <set>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/view/report/numbers.h"
@@ -19,6 +23,7 @@ namespace {
 
 using terminal::fitted;
 using terminal::Role;
+using terminal::with_both_ends;
 
 std::string rough_number(std::optional<double> value) {
     return rough(value, "");
@@ -36,6 +41,21 @@ std::string remark(std::initializer_list<std::string_view> parts) {
 /// So many layers of the host are named.
 constexpr std::size_t named_layers = 3;
 
+/// Names in few columns each; in more where two would look the same.
+std::vector<std::string> told_apart(std::span<const std::string_view> names) {
+    constexpr std::size_t preferred = 24;
+    constexpr std::size_t most = 96;
+    constexpr std::size_t step = 4;
+    const std::set<std::string_view> different(names.begin(), names.end());
+    std::vector<std::string> shown;
+    for (std::size_t width = preferred; width <= most; width += step) {
+        shown.clear();
+        for (const std::string_view name : names) shown.push_back(with_both_ends(name, width));
+        if (std::set(shown.begin(), shown.end()).size() == different.size()) break;
+    }
+    return shown;
+}
+
 }  // namespace
 
 std::string layers_text(const HostShare& share) {
@@ -43,10 +63,12 @@ std::string layers_text(const HostShare& share) {
     const std::size_t count = share.layers.size();
     // One more takes no more room than "and 1 more".
     const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < named; ++i) names.emplace_back(share.layers[i].name);
+    const std::vector<std::string> shown = told_apart(names);
     for (std::size_t i = 0; i < named; ++i) {
-        constexpr std::size_t longest = 24;
         const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
-        text += fmt::format("{}{}", between, fitted(share.layers[i].name, longest));
+        text += fmt::format("{}{}", between, shown[i]);
     }
     if (named < count) text += fmt::format(" and {} more", grouped(count - named));
     return text;
@@ -146,7 +168,8 @@ private:
         if (!report_.host_share) return;
         const HostShare& share = *report_.host_share;
         entry("on the host", percent(share.macs_share),
-              fmt::format("of the multiply-accumulates: {}; {} of the time", layers_text(share),
+              fmt::format("of the multiply-accumulates: {}; computing them takes {}{} of the time",
+                          layers_text(share), report_.host_at_least ? "at least " : "",
                           percent(share.seconds_share)));
         if (share.is_all) note(4, "(the chip has none, so there is no figure of its speed)");
     }
@@ -172,7 +195,8 @@ private:
             entry("input " + fitted(name, 12), "zeros", "a constant buffer would bring values");
         }
         for (const auto& [input, layer] : r.pixel_scaling) {
-            entry("pixels", "0 to 255", fmt::format("the network scales them: {}", fitted(layer, 24)));
+            entry("pixels", "0 to 255",
+                  fmt::format("the network scales them: {}", with_both_ends(layer, 24)));
         }
         if (r.accuracy) {
             const auto right =
@@ -273,7 +297,7 @@ private:
             {"sync_cycles", "sync", "a semaphore came later than the rows"},
             {"program_begin_cycles", "program begin", "before the first matrix instruction"},
             {"program_end_cycles", "program end", "after the last rows had entered"},
-            {"host_cycles", "host", "the host computed a segment"},
+            {"host_cycles", "host", "the host computed, or its data moved"},
         };
         for (const ReasonLabel& label : labels) {
             if (label.key == key) return label;
@@ -467,7 +491,7 @@ private:
             line("{}", heading("Work of the host, in the time above"));
             for (const HostOperation& operation : report_.host_operations) {
                 if (!operation.is_segment()) continue;
-                entry(fitted(operation.layer, 18), si(operation.seconds, "s"),
+                entry(with_both_ends(operation.layer, 18), si(operation.seconds, "s"),
                       fmt::format("{}{} of the run; {} inference{}",
                                   report_.host_at_least ? "at least; " : "", percent(operation.share),
                                   grouped(operation.images), operation.images == 1 ? "" : "s"));
@@ -478,7 +502,7 @@ private:
             for (const HostOperation& operation : report_.host_operations) {
                 if (operation.is_segment()) continue;
                 entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
-                      fmt::format("{}; {}", fitted(operation.layer, 14), basis_of(operation)));
+                      fmt::format("{}; {}", with_both_ends(operation.layer, 14), basis_of(operation)));
             }
         }
         if (!report_.host.empty()) {

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sim/view/terminal/characters.h"
 #include "sim/view/terminal/look.h"
@@ -61,6 +65,38 @@ std::string fitted(std::string_view text, std::size_t width) {
         if (columns < width) shortened = shown;
         text.remove_prefix(character.bytes);
     }
+    return shown;
+}
+
+std::string with_both_ends(std::string_view text, std::size_t width) {
+    std::vector<std::pair<std::string, std::size_t>> characters;  // with their columns
+    std::size_t columns = 0;
+    while (!text.empty()) {
+        const Character character = first_character(text);
+        characters.emplace_back(character.is_printable ? text.substr(0, character.bytes) : "?",
+                                character.columns);
+        columns += character.columns;
+        text.remove_prefix(character.bytes);
+    }
+    if (columns > width && width == 0) return "";
+    const bool is_cut = columns > width;
+    const auto add_within = [](const auto& range, std::size_t room, std::vector<std::string_view>& parts) {
+        for (const auto& [shown, its_columns] : range) {
+            if (its_columns > room) return room;
+            room -= its_columns;
+            parts.emplace_back(shown);
+        }
+        return room;
+    };
+    std::vector<std::string_view> end;
+    std::size_t room = width;
+    if (is_cut) room = width - 1 - width / 2 + add_within(std::views::reverse(characters), width / 2, end);
+    std::vector<std::string_view> parts;
+    add_within(characters, room, parts);
+    if (is_cut) parts.emplace_back("~");
+    parts.insert(parts.end(), end.rbegin(), end.rend());
+    std::string shown;
+    for (const std::string_view part : parts) shown += part;
     return shown;
 }
 

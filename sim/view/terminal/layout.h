@@ -12,6 +12,9 @@ namespace systole::terminal {
 /// A text cut to `width` columns, with "~" at the cut; what is not printable becomes "?".
 std::string fitted(std::string_view text, std::size_t width);
 
+/// The same with the cut in the middle: names of layers often differ at their end only.
+std::string with_both_ends(std::string_view text, std::size_t width);
+
 /// A text in lines of at most `width` characters, broken at blanks; a longer word is not broken. All lines
 /// but the first begin with `indent` blanks, which do not count for the width.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);

@@ -66,7 +66,7 @@ const reasons = [
     { key: 'sync_cycles', name: 'sync', meaning: 'a semaphore came later than the rows required' },
     { key: 'program_begin_cycles', name: 'program begin', meaning: 'the first matrix instruction had not been issued' },
     { key: 'program_end_cycles', name: 'program end', meaning: 'the last rows had entered the array' },
-    { key: 'host_cycles', name: 'host', meaning: 'the host computed a segment whose results were awaited' },
+    { key: 'host_cycles', name: 'host', meaning: 'the host computed, or the data of its work moved' },
 ];
 
 /// The reasons that apply to a `matrix_unit` of the report, with their cycles, the longest first. Reports of earlier

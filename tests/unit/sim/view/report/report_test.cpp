@@ -69,6 +69,24 @@ void check_width(const std::string& text, std::size_t columns = 80) {
 
 }  // namespace
 
+TEST_CASE("Names of layers on the host are shortened so that they differ", "[report]") {
+    const auto text = [](std::initializer_list<const char*> names) {
+        report::HostShare share;
+        for (const char* const name : names) share.layers.push_back({.name = name, .macs = 1});
+        return report::layers_text(share);
+    };
+    CHECK(text({"a", "b"}) == "a and b");
+    CHECK(text({"/features/features.1/conv/conv.0/conv.0.0/Conv", "/features/features.1/conv/conv.1/Conv"}) ==
+          "/features/f~onv.0.0/Conv and /features/f~/conv.1/Conv");
+    // Where both ends are the same, more of them is shown.
+    CHECK(text({"/features/block.1/conv/convolution/Conv_quantized",
+                "/features/block.2/conv/convolution/Conv_quantized"}) ==
+          "/features/block.1~ion/Conv_quantized and /features/block.2~ion/Conv_quantized");
+    // Equal names cannot be told apart.
+    CHECK(text({"the_same_name_of_twenty_five", "the_same_name_of_twenty_five"}) ==
+          "the_same_na~_twenty_five and the_same_na~_twenty_five");
+}
+
 TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
     const Finished finished(head + work);
     const report::Report report = report::make_report(finished.result);

@@ -29,6 +29,20 @@ TEST_CASE("Names fit their column and are printable", "[terminal]") {
     CHECK(fitted("a\xe2\x80\xae z", 8) == "a? z");  // would turn the line around
 }
 
+TEST_CASE("A cut in the middle keeps both ends of a name", "[terminal]") {
+    CHECK(with_both_ends("conv2d", 6) == "conv2d");
+    CHECK(with_both_ends("convolution", 8) == "con~tion");
+    CHECK(with_both_ends("convolution", 7) == "con~ion");
+    CHECK(with_both_ends("convolution", 1) == "~");
+    CHECK(with_both_ends("convolution", 0).empty());
+    CHECK(with_both_ends("", 0).empty());
+    CHECK(with_both_ends("a\nb", 8) == "a?b");
+    CHECK(with_both_ends("Größen und Größen", 7) == "Grö~ßen");
+    CHECK(with_both_ends("画像画像", 8) == "画像画像");  // two columns each
+    CHECK(with_both_ends("画像画像", 7) == "画像~像");
+    CHECK(with_both_ends("画像画像", 4) == "~像");
+}
+
 TEST_CASE("Paragraphs are wrapped between words", "[terminal]") {
     CHECK(wrapped("one two three", 7) == "one two\nthree");
     CHECK(wrapped("one two three", 7, 3) == "one two\n   three");
