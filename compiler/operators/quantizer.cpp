@@ -110,8 +110,11 @@ ValueId Quantizer::real(ValueId id) {
 
 ValueId Quantizer::add_float_value(ValueId id) {
     const ir::Value& value = graph_.values[id];
-    result_.values.push_back(
-        {.name = value.name, .shape = value.shape, .type = value.type, .file_axes = value.file_axes});
+    result_.values.push_back({.name = value.name,
+                              .shape = value.shape,
+                              .type = value.type,
+                              .file_axes = value.file_axes,
+                              .before = value.before});
     return static_cast<ValueId>(result_.values.size() - 1);
 }
 
@@ -132,7 +135,8 @@ ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
                               .shape = graph_.values[id].shape,
                               .type = encoding.type,
                               .quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}},
-                              .file_axes = graph_.values[id].file_axes});
+                              .file_axes = graph_.values[id].file_axes,
+                              .before = graph_.values[id].before});
     return value;
 }
 
@@ -140,6 +144,7 @@ ValueId Quantizer::add_value(ValueId id, const ir::Shape& shape, const Encoding&
     const ValueId value = add_value(id, encoding);
     result_.values[value].shape = shape;
     result_.values[value].file_axes.clear();
+    result_.values[value].before.reset();
     return value;
 }
 

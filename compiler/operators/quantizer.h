@@ -13,7 +13,8 @@
 namespace systole::operators {
 
 /// Builds the quantized graph: each node of the float graph adds the nodes on integers that compute it, by
-/// the rule of its operator (Operator::quantize).
+/// the rule of its operator (Operator::quantize). Values keep ir::Value::before of those of the float graph
+/// whose numbers they have.
 class Quantizer {
 public:
     explicit Quantizer(const ir::Graph& graph);
@@ -60,7 +61,7 @@ public:
     void add_integer_input(ir::ValueId id);
     /// Adds a value with shape and name of a value of the float graph; it does not store it yet.
     ir::ValueId add_value(ir::ValueId id, const Encoding& encoding);
-    /// The same with another shape.
+    /// The same with another shape; these are not the numbers of the value of the float graph.
     ir::ValueId add_value(ir::ValueId id, const ir::Shape& shape, const Encoding& encoding);
     ir::ValueId add_constant(std::string name, const ir::Shape& shape, DataType type, ir::Constant contents,
                              std::optional<ir::Quantization> quantization = {});

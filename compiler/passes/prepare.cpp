@@ -40,16 +40,47 @@ PassManager simplification() {
     return passes;
 }
 
-PassManager preparation(Calibration calibration) {
+namespace {
+
+using SharedCalibration = std::shared_ptr<const Calibration>;
+
+/// The passes of preparation() whose results are networks in float.
+PassManager preparation_in_float(const SharedCalibration& calibration) {
     PassManager passes = simplification();
-    const auto shared = std::make_shared<const Calibration>(std::move(calibration));
-    passes.add("calibrate", [shared](ir::Graph graph) { return calibrate(std::move(graph), *shared); });
+    passes.add("calibrate",
+               [calibration](ir::Graph graph) { return calibrate(std::move(graph), *calibration); });
     passes.add("unite_ranges", unite_ranges);
-    passes.add("quantize", [shared](const ir::Graph& graph) {
-        if (operators::is_quantized(graph)) return graph;
-        return correct_biases(quantize(graph, shared->encoding), graph, *shared);
-    });
     return passes;
+}
+
+ir::Graph quantized(const ir::Graph& real, const Calibration& calibration) {
+    if (operators::is_quantized(real)) return real;
+    return correct_biases(quantize(real, calibration.encoding), real, calibration);
+}
+
+}  // namespace
+
+PassManager preparation(Calibration calibration) {
+    const auto shared = std::make_shared<const Calibration>(std::move(calibration));
+    PassManager passes = preparation_in_float(shared);
+    passes.add("quantize", [shared](const ir::Graph& real) { return quantized(real, *shared); });
+    return passes;
+}
+
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration) {
+    const auto shared = std::make_shared<const Calibration>(std::move(calibration));
+    QuantizedNetwork network;
+    PassManager passes = preparation_in_float(shared);
+    passes.add("quantize", [&](ir::Graph real) {
+        ir::Graph stored = quantized(real, *shared);
+        // The pass manager has numbered the values of its graph, and checks that the shapes are the same.
+        for (const ir::Value& value : stored.values) network.real_of.push_back(value.before);
+        network.real = std::move(real);
+        return stored;
+    });
+    network.stored = passes.run(graph);
+    for (ir::Value& value : network.real.values) value.before.reset();
+    return network;
 }
 
 ir::Graph with_inner_axes(const ir::Graph& graph) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/pass_manager.h"
@@ -13,6 +16,19 @@ PassManager simplification();
 /// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize (with
 /// correct_biases). The latter do not change a graph on integers.
 PassManager preparation(Calibration calibration);
+
+/// A network on integers beside the one in float from which it was quantized.
+struct QuantizedNetwork {
+    ir::Graph real;    ///< simplified, with ranges
+    ir::Graph stored;  ///< as prepare() returns it
+    /// By value of `stored`: the value of `real` whose numbers it has, as near as it can. Several may have
+    /// those of one. Absent for constants, and for what only quantization makes. Names do not tell: several
+    /// values of a layer may have the layer's name.
+    std::vector<std::optional<ir::ValueId>> real_of;
+};
+
+/// Runs the passes of preparation(), and keeps the network in float. Throws ModelError.
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
 
 /// The network with the order of axes inside that its inputs and outputs keep from now on: the first pass
 /// alone.

@@ -347,6 +347,14 @@ ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vecto
     return prepared;
 }
 
+passes::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
+                                               const std::vector<NamedImages>& inputs) {
+    passes::QuantizedNetwork network =
+        passes::prepare_beside_float(graph, calibration_of(graph, spec, inputs));
+    passes::check_borders(graph, network.stored);
+    return network;
+}
+
 schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
     const std::uint32_t batch = std::max(spec.compiler.batch, 1U);
     if (!inputs.empty()) return {.batch = batch, .inferences = inputs.front().images.count};

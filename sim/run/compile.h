@@ -10,6 +10,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
 #include "compiler/passes/pass_manager.h"
+#include "compiler/passes/prepare.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/target.h"
 #include "hw/isa/program.h"
@@ -112,6 +113,10 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const i
 /// each pass. Throws ModelError, InputError.
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
                    const passes::PassObserver& observer = {});
+
+/// The same beside the network in float from which it was quantized.
+passes::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
+                                               const std::vector<NamedImages>& inputs);
 
 /// The error, with the network's file in place of the network's name.
 [[noreturn]] void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph);

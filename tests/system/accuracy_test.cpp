@@ -1,4 +1,6 @@
 // What quantization costs, layer by layer, and what is said of input that is stored badly.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/system/input_files.h"
@@ -56,6 +59,44 @@ std::vector<float> floats_of(const std::filesystem::path& file) {
     return values;
 }
 
+/// Signal to noise of what a run has written, in dB.
+double decibels_of(const std::vector<float>& ours, const std::vector<float>& expected) {
+    REQUIRE(ours.size() == expected.size());
+    double signal = 0.0;
+    double noise = 0.0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const double error = double{ours[i]} - expected[i];
+        signal += double{expected[i]} * expected[i];
+        noise += error * error;
+    }
+    return 10.0 * std::log10(signal / noise);
+}
+
+/// Runs with eight images and returns the rows: each is above 0 dB, and the last one is that of the output.
+nlohmann::ordered_json checked_rows(const std::string& arguments) {
+    const tests::Folder folder;
+    const std::filesystem::path out = folder.path() / "out";
+    const std::filesystem::path in_float = folder.path() / "float";
+    const Outcome outcome = sim("run --json --set accuracy_by_layer=true --limit 8 " + arguments +
+                                " --outputs " + out.string() + " --float-outputs " + in_float.string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const auto rows = outcome.json().at("accuracy_by_layer");
+    for (const auto& row : rows) {
+        CAPTURE(row.dump());
+        if (!row["decibels"].is_null()) CHECK(row["decibels"].get<double>() > 0.0);
+    }
+    const auto last = rows.back();
+    const std::string file = last["name"].get<std::string>() + ".npy";
+    const std::vector<float> ours = floats_of(out / file);
+    CHECK(last["numbers"] == ours.size());
+    const double decibels = decibels_of(ours, floats_of(in_float / file));
+    constexpr double most = 120.0;  // above it, the noise is that of rounding in float
+    CHECK(last["decibels"].is_null() == (decibels >= most));
+    if (!last["decibels"].is_null()) CHECK(last["decibels"].get<double>() == Approx(decibels).margin(0.01));
+    return rows;
+}
+
 }  // namespace
 
 TEST_CASE("The accuracy of the last layer is that of the network's output", "[system][accuracy]") {
@@ -74,17 +115,71 @@ TEST_CASE("The accuracy of the last layer is that of the network's output", "[sy
     CHECK(layers[2]["name"] == "last");
     const std::vector<float> ours = floats_of(out + "/last.npy");
     const std::vector<float> expected = floats_of(in_float + "/last.npy");
-    REQUIRE(ours.size() == expected.size());
-    double signal = 0.0;
-    double noise = 0.0;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-        signal += double{expected[i]} * expected[i];
-        noise += (double{ours[i]} - expected[i]) * (double{ours[i]} - expected[i]);
-    }
-    CHECK(layers[2]["decibels"].get<double>() == Approx(10.0 * std::log10(signal / noise)).epsilon(1e-3));
+    CHECK(layers[2]["decibels"].get<double>() == Approx(decibels_of(ours, expected)).epsilon(1e-3));
     CHECK(layers[2]["numbers"] == ours.size());
     const double worst = layers[1]["decibels"].get<double>();
     CHECK(layers[2]["lost_decibels"].get<double>() == Approx(worst - layers[2]["decibels"].get<double>()));
+}
+
+TEST_CASE("Values of one name have rows of their own: logits and the softmax of the host",
+          "[system][accuracy]") {
+    const auto rows = checked_rows("mnist_cnn --batch 8");
+    const std::size_t count = rows.size();
+    CHECK(rows[count - 1]["kind"] == "softmax");
+    CHECK(rows[count - 2]["kind"] == "dense");
+    CHECK(rows[count - 1]["name"] == rows[count - 2]["name"]);
+}
+
+TEST_CASE("Networks of others have a positive signal-to-noise ratio in each layer", "[system][accuracy]") {
+    // Two values of a separable convolution, and logits with their probabilities, have one name.
+    for (const auto& [file, input] :
+         {std::pair("keras/oarriaga_mini_xception_fer.h5", "--random-input 1"),
+          std::pair("keras/albany_mnist_keras3.keras", "--input {}/keras/albany_mnist_keras3.input.npy"),
+          std::pair("keras/mlperf_streaming_ww.h5", "--input {}/keras/mlperf_streaming_ww.input.npy")}) {
+        CAPTURE(file);
+        const std::filesystem::path model = tests::foreign_data / file;
+        if (!std::filesystem::exists(model)) {
+            WARN("SKIPPED: " << model << " is not there");
+            continue;
+        }
+        const auto rows = checked_rows("--machine tpu_v1 --batch 8 --model " + model.string() + " " +
+                                       fmt::format(fmt::runtime(input), tests::foreign_data.string()));
+        CHECK(rows.back()["kind"] == "softmax");
+    }
+}
+
+TEST_CASE("Rounding in float counts as no noise", "[system][accuracy]") {
+    const tests::Folder folder;
+    const std::string model = folder.file("net.json", network);
+    // Numbers that the input's tensor holds but for the rounding of its scale.
+    std::vector<float> values = ordinary(2);
+    for (float& value : values) value = std::round(value * 127.0F) / 127.0F;
+    values[0] = 1.0F;
+    values[1] = -1.0F;
+    const auto rows = [&](const std::vector<float>& given) {
+        const Outcome outcome = sim(
+            "run --machine tpu_v1 --json --set accuracy_by_layer=true --calibration-method minmax --model " +
+            model + " --input " + floats_file(folder, "x.npy", given));
+        INFO(outcome.err);
+        REQUIRE(outcome.exit_code == 0);
+        return outcome.json().at("accuracy_by_layer");
+    };
+    const double most = 120.0;
+    SECTION("pixels of a shipped network") {
+        const auto digits = sim("run mnist_cnn --limit 2 --batch 2 --json --set accuracy_by_layer=true")
+                                .json()
+                                .at("accuracy_by_layer");
+        CHECK(digits[0]["decibels"].is_null());
+        CHECK(digits[1]["lost_decibels"].is_null());
+    }
+    SECTION("one number that is all of the signal") {
+        values[7] = 3e36F;
+        for (const auto& row : rows(values)) {
+            CAPTURE(row.dump());
+            if (!row["decibels"].is_null()) CHECK(row["decibels"].get<double>() <= most);
+            if (!row["lost_decibels"].is_null()) CHECK(row["lost_decibels"].get<double>() <= most);
+        }
+    }
 }
 
 TEST_CASE("The option --show accuracy prints a line for each layer", "[system][accuracy]") {

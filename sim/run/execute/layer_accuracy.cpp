@@ -1,17 +1,22 @@
 #include "sim/run/execute/layer_accuracy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "compiler/ir/names.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "sim/run/compile.h"
@@ -22,20 +27,6 @@ namespace {
 /// Inferences that are compared: the reference on integers takes plain loops.
 constexpr std::uint64_t most_inferences = 8;
 
-/// The network in float and on integers. Values that stand for each other have one name.
-struct Networks {
-    ir::Graph real;
-    ir::Graph stored;
-};
-
-Networks networks_of(const RunSpec& spec, const ir::Graph& graph, const std::vector<NamedImages>& inputs) {
-    Networks networks;
-    networks.stored = quantize(graph, spec, inputs, [&](std::string_view pass, const ir::Graph& after) {
-        if (pass == "unite_ranges") networks.real = after;  // the last one in float
-    });
-    return networks;
-}
-
 /// What was compared of a value.
 struct Sums {
     double signal = 0.0;
@@ -44,43 +35,76 @@ struct Sums {
     std::uint64_t clipped = 0;
 
     std::optional<double> decibels() const {
-        if (signal == 0.0 || noise == 0.0) return std::nullopt;
+        // Two ways to compute the same float differ by as much.
+        constexpr double rounding = 1e-12;
+        if (signal == 0.0 || noise <= rounding * signal) return std::nullopt;
         constexpr double of_power = 10.0;
         return of_power * std::log10(signal / noise);
     }
 };
 
-/// The numbers of each value in float, by name.
-using Numbers = std::map<std::string, std::vector<float>, std::less<>>;
+/// The numbers of each value in float, by its id.
+using Numbers = std::vector<std::vector<float>>;
 
 Numbers numbers_in_float(const ir::Graph& graph, const std::vector<std::vector<float>>& inputs) {
-    Numbers numbers;
+    Numbers numbers(graph.values.size());
     const std::vector<std::span<const float>> spans(inputs.begin(), inputs.end());
     reference::execute(graph, spans, 1, [&](ir::ValueId id, std::span<const float> values) {
-        numbers[graph.values[id].name].assign(values.begin(), values.end());
+        numbers[id].insert(numbers[id].end(), values.begin(), values.end());
     });
     return numbers;
 }
 
-/// Adds the numbers of a stored value, beside those in float.
-void compare(const ir::Value& value, std::span<const std::uint8_t> bytes, std::span<const float> expected,
-             Sums& sums) {
-    if (!is_integer(value.type) || !value.quantization || value.quantization->axis) return;
-    std::vector<std::int32_t> stored(bytes.size() / bytes_of(value.type));
-    if (stored.size() != expected.size()) return;
+/// Whether a value has real numbers to compare: floats of the host, or integers of one scale.
+bool has_real_numbers(const ir::Value& value) {
+    if (value.type == DataType::Float32) return true;
+    return is_integer(value.type) && value.quantization && !value.quantization->axis;
+}
+
+/// The real numbers that a value holds.
+std::vector<double> real_numbers(const ir::Value& value, std::span<const std::uint8_t> bytes) {
+    const std::size_t count = bytes.size() / bytes_of(value.type);
+    if (value.type == DataType::Float32) {
+        std::vector<float> floats(count);
+        std::memcpy(floats.data(), bytes.data(), bytes.size());
+        return {floats.begin(), floats.end()};
+    }
+    std::vector<std::int32_t> stored(count);
     operators::widen(bytes.data(), value.type, stored);
     const operators::Encoding encoding = operators::encoding_of(value);
-    const double step = encoding.scale;
-    const double lowest = encoding.real(lowest_of(value.type)) - step / 2;
-    const double highest = encoding.real(highest_of(value.type)) + step / 2;
-    for (std::size_t i = 0; i < stored.size(); ++i) {
+    std::vector<double> reals(count);
+    std::ranges::transform(stored, reals.begin(), [&](std::int32_t number) { return encoding.real(number); });
+    return reals;
+}
+
+/// The real numbers that the tensor of a value can hold, and those that are rounded to them.
+std::pair<double, double> range_of(const ir::Value& value) {
+    constexpr double all = std::numeric_limits<double>::infinity();
+    if (value.type == DataType::Float32) return {-all, all};
+    const operators::Encoding encoding = operators::encoding_of(value);
+    const double half_step = encoding.scale / 2;
+    return {encoding.real(lowest_of(value.type)) - half_step,
+            encoding.real(highest_of(value.type)) + half_step};
+}
+
+/// Adds the numbers of a value of the network on integers, beside those in float.
+void compare(const ir::Value& value, std::span<const std::uint8_t> bytes, std::span<const float> expected,
+             Sums& sums) {
+    if (!has_real_numbers(value)) return;
+    const std::vector<double> numbers = real_numbers(value, bytes);
+    if (numbers.size() != expected.size()) {
+        throw std::logic_error(fmt::format("{} has {} numbers, and {} in float", ir::quoted(value.name),
+                                           numbers.size(), expected.size()));
+    }
+    const auto [lowest, highest] = range_of(value);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
         const double real = expected[i];
-        const double error = encoding.real(stored[i]) - real;
+        const double error = numbers[i] - real;
         sums.signal += real * real;
         sums.noise += error * error;
         sums.clipped += real < lowest || real > highest ? 1 : 0;
     }
-    sums.numbers += stored.size();
+    sums.numbers += numbers.size();
 }
 
 /// The bytes of each input of the network on integers, for all inferences.
@@ -103,7 +127,7 @@ std::vector<std::vector<std::uint8_t>> stored_inputs(const RunSpec& spec, const 
     return bytes;
 }
 
-/// The layers in order. A node that turns a value into real numbers, or back, changes none of them.
+/// The layers in order. A node that gives the host the real numbers of a tensor changes none of them.
 std::vector<LayerAccuracy> layers_of(const ir::Graph& stored, std::span<const Sums> sums) {
     std::vector<LayerAccuracy> layers;
     const auto add = [&](ir::ValueId id, std::string kind, std::optional<double> worst_input) {
@@ -120,6 +144,7 @@ std::vector<LayerAccuracy> layers_of(const ir::Graph& stored, std::span<const Su
     };
     for (const ir::ValueId id : stored.inputs) add(id, "input", std::nullopt);
     for (const ir::Node& node : stored.nodes) {
+        if (node.is("dequantize")) continue;
         std::optional<double> worst;
         for (const ir::ValueId input : node.inputs) {
             const std::optional<double> decibels = sums[input].decibels();
@@ -134,11 +159,11 @@ std::vector<LayerAccuracy> layers_of(const ir::Graph& stored, std::span<const Su
 
 std::vector<LayerAccuracy> layer_accuracy(const RunSpec& spec, const ir::Graph& graph,
                                           const std::vector<NamedImages>& inputs) {
-    const Networks networks = networks_of(spec, graph, inputs);
-    const std::vector<std::vector<std::uint8_t>> bytes = stored_inputs(spec, graph, networks.stored, inputs);
+    const passes::QuantizedNetwork network = quantize_beside_float(graph, spec, inputs);
+    const std::vector<std::vector<std::uint8_t>> bytes = stored_inputs(spec, graph, network.stored, inputs);
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     const std::uint64_t all = inputs.front().images.count;
-    std::vector<Sums> sums(networks.stored.values.size());
+    std::vector<Sums> sums(network.stored.values.size());
     for (std::uint64_t image = 0; image < std::min(all, most_inferences); ++image) {
         std::vector<std::vector<float>> floats;
         std::vector<std::span<const std::uint8_t>> of_image;
@@ -147,15 +172,15 @@ std::vector<LayerAccuracy> layer_accuracy(const RunSpec& spec, const ir::Graph& 
             const std::size_t size = bytes[i].size() / all;
             of_image.push_back(std::span(bytes[i]).subspan(image * size, size));
         }
-        const Numbers expected = numbers_in_float(networks.real, floats);
-        reference::run(networks.stored, of_image, 1,
+        const Numbers expected = numbers_in_float(network.real, floats);
+        reference::run(network.stored, of_image, 1,
                        [&](ir::ValueId id, std::span<const std::uint8_t> values) {
-                           const ir::Value& value = networks.stored.values[id];
-                           const auto found = expected.find(value.name);
-                           if (found != expected.end()) compare(value, values, found->second, sums[id]);
+                           const std::optional<ir::ValueId> real = network.real_of[id];
+                           if (!real) return;
+                           compare(network.stored.values[id], values, expected[*real], sums[id]);
                        });
     }
-    return layers_of(networks.stored, sums);
+    return layers_of(network.stored, sums);
 }
 
 }  // namespace systole::run

@@ -432,7 +432,8 @@ SYSTOLE_RECORD_FIELDS(BestClasses, classes)
 struct LayerAccuracy {
     std::string name;  ///< of the tensor that the layer computes
     std::string kind;  ///< "input", or the operator
-    /// The power of the float network's numbers over that of the differences; absent if either is 0.
+    /// The power of the float network's numbers over that of the differences; absent if the former is 0, or
+    /// the latter no more than what rounding in float makes (layer_accuracy.cpp).
     std::optional<double> decibels;
     std::optional<double> lost;  ///< decibels of the layer's worst input over those of its result
     std::uint64_t numbers = 0;   ///< that were compared

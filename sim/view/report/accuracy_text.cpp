@@ -27,9 +27,11 @@ public:
                  terminal::fitted(layer.kind, kind), kind, decibels(layer.decibels), decibels(layer.lost),
                  layer.clipped == 0 ? std::string("-") : percent(clipped));
         }
-        note(2,
-             "(signal to noise against the network in float; lost: from the worst input to the result; "
-             "clipped: numbers outside of the tensor's range; -: no difference, or none to compare)");
+        note(
+            2,
+            "(signal to noise against the network in float; lost: from the worst input to the result; "
+            "clipped: numbers outside of the tensor's range; -: no difference but that of rounding in float, "
+            "or nothing but zeros in float)");
         return take();
     }
 
