@@ -81,6 +81,7 @@ struct RunCommand {
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
+        if (shows("accuracy")) check_accuracy(options.config());
         const run::RunConfig config = asked_for().config();
         if (shows("buffers") && config.print.empty()) {
             throw machine::ConfigError("--show buffers needs a buffer: give --print BUFFER");
@@ -119,6 +120,20 @@ struct RunCommand {
 private:
     bool shows(std::string_view part) const {
         return std::find(show.begin(), show.end(), part) != show.end();
+    }
+
+    /// Throws ConfigError for a run without layers to compare. Names the option, which is what the user
+    /// typed.
+    static void check_accuracy(const run::RunConfig& config) {
+        if (!config.program.empty()) {
+            throw machine::ConfigError(
+                fmt::format("--show accuracy needs a model; {} is a program, which has no float network",
+                            config.program));
+        }
+        if (config.timing_only) {
+            throw machine::ConfigError(
+                "--show accuracy compares values; a timing-only run (--timing-only) has none");
+        }
     }
 
     /// The options, with the parts of the report that --show names switched on.

@@ -182,6 +182,26 @@ TEST_CASE("Rounding in float counts as no noise", "[system][accuracy]") {
     }
 }
 
+TEST_CASE("An error of --show accuracy names what was typed", "[system][accuracy]") {
+    const auto refused = [](const std::string& arguments) {
+        const Outcome outcome = sim("run " + arguments + " --show accuracy");
+        CAPTURE(arguments, outcome.err);
+        CHECK(outcome.exit_code == 2);
+        CHECK_THAT(outcome.err, Catch::Contains("--show accuracy"));
+    };
+    refused("mnist_cnn --timing-only");
+    refused("--machine tpu_v1 docs/micro_benchmarks/fifo_runs_dry.asm");
+    const std::filesystem::path model = tests::foreign_data / "cases/qdq_int16_zero_point/net.onnx";
+    if (std::filesystem::exists(model)) {
+        refused("--machine tpu_v1 --random-input 1 --limit 1 --model " + model.string());
+    } else {
+        WARN("SKIPPED: " << model << " is not there");
+    }
+    // In a run file, it is the key.
+    const Outcome key = sim("run mnist_cnn --timing-only --set accuracy_by_layer=true");
+    CHECK_THAT(key.err, Catch::Contains("accuracy_by_layer is true"));
+}
+
 TEST_CASE("The option --show accuracy prints a line for each layer", "[system][accuracy]") {
     const Outcome outcome = sim("run mnist_cnn --limit 2 --batch 2 --show accuracy");
     REQUIRE(outcome.exit_code == 0);

@@ -477,8 +477,8 @@ Prepared prepare(const RunSpec& spec) {
         }
         if (spec.observed.layer_accuracy && operators::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(
-                fmt::format("accuracy_by_layer is true; {} is already quantized: there is no float network "
-                            "to compare with",
+                fmt::format("{} is already quantized: there is no float network with which --show accuracy "
+                            "(accuracy_by_layer) could compare its layers",
                             prepared.graph->name));
         }
         if (spec.observed.float_outputs && operators::is_quantized(*prepared.graph)) {
