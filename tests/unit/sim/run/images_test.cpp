@@ -83,7 +83,7 @@ TEST_CASE("Values of another scale than the network expects give a warning", "[r
 
 TEST_CASE("Floats that their storage does not hold give a warning", "[run]") {
     // From -1 to 1.55 in steps of 0.01.
-    const run::Storage storage{.scale = 0.01, .zero_point = 100, .type = DataType::Uint8};
+    const Storage storage{.scale = 0.01, .zero_point = 100, .type = DataType::Uint8};
     const auto warning = [&](std::vector<float> values) {
         return run::storage_warning({.name = "f", .images = floats(std::move(values))}, storage);
     };
