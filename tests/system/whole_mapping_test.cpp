@@ -80,7 +80,7 @@ TEST_CASE("The best mapping is not slower than the simpler ones", "[system][mapp
 }
 
 TEST_CASE("A part of a run shows which mapping is best", "[system][mapping]") {
-    constexpr std::uint32_t first_seed = 44500;
+    constexpr std::uint32_t first_seed = 44520;
     // As if the networks were large. The choice is a prediction then: one in 50 may be wrong, by a little.
     constexpr run::ComparisonSteps few{.part = 500, .most = 2'000};
     constexpr double little_more = 1.05;

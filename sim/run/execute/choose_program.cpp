@@ -131,8 +131,10 @@ public:
     }
 
     /// The cycles of all inferences by a program of a sample of them. Where the array passes alone take
-    /// `limit` cycles or more, these are all that is found out.
+    /// `limit` cycles or more, these are all that is found out. Throws ProgramError if the machine cannot run
+    /// the program.
     MappingAlternative compare(std::string_view name, const isa::Program& program, Cycle limit) const {
+        timing::check_formats(program, machine_);
         const Cycle passes = share(array_cycles(program, machine_), inferences_, program.inferences);
         if (passes >= limit) return {.name = name, .cycles = passes, .simulated = 0};
         return {.name = name, .cycles = cycles(program), .simulated = program.inferences};
