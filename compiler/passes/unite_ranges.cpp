@@ -3,9 +3,9 @@
 #include "compiler/passes/unite_ranges.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -107,7 +107,8 @@ public:
     /// Then the others, where their own range is about as wide. From the last node to the first: a
     /// concatenation's result is as wide as its inputs, so the widest range of a chain decides.
     void unite_similar_inputs() {
-        for (const ir::Node& node : std::views::reverse(graph_.nodes)) {
+        for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
+            const ir::Node& node = graph_.nodes[i];
             for_each_united(node, [&](ValueId input, ValueId with) {
                 if (shared_.is_shared(input, node) && sets_.are_similar(sources_[input], with))
                     unite(input, with);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,19 +79,21 @@ std::string with_both_ends(std::string_view text, std::size_t width) {
     }
     if (columns > width && width == 0) return "";
     const bool is_cut = columns > width;
-    const auto add_within = [](const auto& range, std::size_t room, std::vector<std::string_view>& parts) {
-        for (const auto& [shown, its_columns] : range) {
-            if (its_columns > room) return room;
-            room -= its_columns;
-            parts.emplace_back(shown);
+    const auto add_within = [](auto first, auto last, std::size_t room,
+                               std::vector<std::string_view>& parts) {
+        for (auto each = first; each != last && each->second <= room; ++each) {
+            room -= each->second;
+            parts.emplace_back(each->first);
         }
         return room;
     };
     std::vector<std::string_view> end;
     std::size_t room = width;
-    if (is_cut) room = width - 1 - width / 2 + add_within(std::views::reverse(characters), width / 2, end);
+    if (is_cut) {
+        room = width - 1 - width / 2 + add_within(characters.rbegin(), characters.rend(), width / 2, end);
+    }
     std::vector<std::string_view> parts;
-    add_within(characters, room, parts);
+    add_within(characters.begin(), characters.end(), room, parts);
     if (is_cut) parts.emplace_back("~");
     parts.insert(parts.end(), end.rbegin(), end.rend());
     std::string shown;
