@@ -143,10 +143,6 @@ private:
 
 }  // namespace
 
-std::optional<std::string> pixel_scaling_layer(const ir::Graph& graph, ir::ValueId input) {
-    return Walk(graph).from(input);
-}
-
 std::vector<std::optional<std::string>> pixel_scaling_layers(const ir::Graph& graph) {
     const Walk walk(graph);
     std::vector<std::optional<std::string>> layers;

@@ -23,8 +23,8 @@ FULLY_CONNECTED of int8, uint8 and int16: since 2.20, its sums are multiplied by
 64 bits (`wide_sums`). All other operators here have the same bits in both: tests/judges compares them.
 
 Work of ONNX files between DequantizeLinear and QuantizeLinear is done on integers, and its results are rounded once, halves to the
-even number, as ONNX's are (`single_rounding`). ONNX Runtime computes it in float32: where that loses bits, results may differ by 1, in
-some of 100,000 of 8 bits, and in none of sums, products and averages with scales that are powers of two. Products and sums
+even number, as ONNX's are (`single_rounding`). ONNX Runtime computes it in float32. Where that loses bits, results may differ by
+1: a few of 100,000 results of 8 bits, and no sum, product or average with scales that are powers of two. Products and sums
 of 16 bits have more bits than float32: the host computes them in float32, with the runtime's results.
 
 What an operator costs follows from where it runs:

@@ -30,12 +30,13 @@ struct CompiledNetwork {
     std::size_t chosen = 0;
 };
 
-/// What is simulated for a comparison of mappings, in tiles and operations.
+/// How much of a run is simulated to compare mappings, in tiles and operations, to which the time of a
+/// simulation is about proportional. docs/performance.md has what the comparison costs and how it chooses.
 struct ComparisonSteps {
-    /// Least, of a part of the run that shows which mappings are clearly slower. Otherwise an eighth of
-    /// `most`, or of the run.
+    /// The first part, which rules out mappings that are clearly slower, has at least so many. It has an
+    /// eighth of the run, or of `most` for longer runs, where that is more.
     std::uint64_t part = 10'000;
-    /// Most, of a mapping whose cycles decide: a tenth of a second.
+    /// No mapping is simulated for more.
     std::uint64_t most = 50'000;
 };
 

@@ -8,19 +8,11 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/unit/hw/core/small_machine.h"
 
 using namespace systole;
 
 namespace {
-
-machine::MachineConfig machine_with_little_memory() {
-    machine::MachineConfig machine;
-    machine.matrix_unit.rows = 8;
-    machine.matrix_unit.columns = 6;
-    machine.unified_buffer.rows = 64;
-    machine.accumulators.rows = 32;
-    return machine;
-}
 
 const std::string head = ".array 8 6\n.buffer in input 0x0 64\n.tile 8 6 random 3\n";
 const std::string right =
@@ -34,7 +26,7 @@ const std::string missing_sync =
 Cycle cycles_of(const std::string& text) {
     const isa::Program program = isa::assemble(text, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", machine_with_little_memory(), program, {.test_delta_delay = {}});
+    hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
     core.run();
     return core.cycles();
 }
@@ -57,7 +49,7 @@ TEST_CASE("A core that was made before other simulations runs after them", "[cor
     const Cycle cycles = cycles_of(right);
     const isa::Program program = isa::assemble(right, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", machine_with_little_memory(), program, {.test_delta_delay = {}});
+    hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
     CHECK(cycles_of(right) == cycles);
     CHECK_THROWS_AS(cycles_of(missing_sync), isa::ProgramError);
     core.run();

@@ -20,20 +20,12 @@
 #include "tests/support/random_program/order_relation.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/random_runs.h"
+#include "tests/unit/hw/core/small_machine.h"
 
 using namespace systole;
 using Catch::Matchers::Contains;
 
 namespace {
-
-machine::MachineConfig small_machine() {
-    machine::MachineConfig machine;
-    machine.matrix_unit.rows = 8;
-    machine.matrix_unit.columns = 6;
-    machine.unified_buffer.rows = 64;
-    machine.accumulators.rows = 32;
-    return machine;
-}
 
 const std::string wrong_head =
     ".array 8 6\n.buffer in input 0x0 64\n.buffer out output 0x1000 64\n.tile 8 6 random 3\n.tile 8 6 random "
@@ -54,7 +46,8 @@ std::string error_of(const isa::Program& program, const machine::MachineConfig& 
     return *said;
 }
 
-std::string error_of(const std::string& text, const machine::MachineConfig& machine = small_machine()) {
+std::string error_of(const std::string& text,
+                     const machine::MachineConfig& machine = tests::small_machine()) {
     return error_of(isa::assemble(wrong_head + text, "test"), machine);
 }
 
@@ -296,7 +289,7 @@ TEST_CASE("A product whose tile is never fetched ends the run with what it waits
 
 TEST_CASE("Tiles that nobody takes and a full FIFO cannot hold end the run with the waiting units",
           "[order]") {
-    machine::MachineConfig machine = small_machine();
+    machine::MachineConfig machine = tests::small_machine();
     machine.weight_fifo.depth_tiles = 1;
     const std::string fits = "read_weights tile=0 count=2\nhalt\n";
     CHECK(error_of(fits, machine).empty());  // one in the FIFO, one in the shadow plane
@@ -314,7 +307,7 @@ TEST_CASE("Tiles that nobody takes and a full FIFO cannot hold end the run with 
 
 TEST_CASE("A full queue before the instruction that would free it ends the run with the waiting units",
           "[order]") {
-    machine::MachineConfig machine = small_machine();
+    machine::MachineConfig machine = tests::small_machine();
     machine.sequencer.queue_depth = 2;
     const std::string text =
         "sync.wait host_read sem=1\nread_host in ub=0 block=8\nread_host in ub=8 block=8\nsync.signal "
@@ -333,7 +326,7 @@ TEST_CASE("Errors of a program with a text have the line of the instruction", "[
     const auto line_of_error = [](const std::string& text) -> std::size_t {
         const isa::Program program = isa::assemble(wrong_head + text, "test");
         const tests::FreshSimulation simulation;
-        hw::Core core("core", small_machine(), program, {.test_delta_delay = {}});
+        hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
         try {
             core.run();
         } catch (const isa::ProgramErrorAtLine& error) {
@@ -359,8 +352,8 @@ TEST_CASE("What nothing has written cannot be activated, with every engine as wi
     const auto check_refused = [](const std::string& text, const std::string& rule) {
         CAPTURE(text);
         const isa::Program program = isa::assemble(wrong_head + text, "test");
-        CHECK_THAT(error_of(program, small_machine()), Catch::EndsWith(rule));
-        CHECK_THAT(functional_error(program, small_machine()), Catch::EndsWith(rule));
+        CHECK_THAT(error_of(program, tests::small_machine()), Catch::EndsWith(rule));
+        CHECK_THAT(functional_error(program, tests::small_machine()), Catch::EndsWith(rule));
     };
     check_refused(settings + "activate acc=3 ub=0 rows=2 load; halt\n",
                   "nothing has written accumulator row 3; a product or .accumulators must come before");
@@ -372,7 +365,7 @@ TEST_CASE("What nothing has written cannot be activated, with every engine as wi
 }
 
 TEST_CASE("A zero point of weights needs a machine with row sums", "[order]") {
-    machine::MachineConfig machine = small_machine();
+    machine::MachineConfig machine = tests::small_machine();
     machine.matrix_unit.row_sums = false;
     const isa::Program program = isa::assemble(
         wrong_head +
@@ -383,7 +376,7 @@ TEST_CASE("A zero point of weights needs a machine with row sums", "[order]") {
                               Catch::EndsWith("multiply.weight_zero_point is -5; it must be 0 on a machine "
                                               "whose matrix_unit.row_sums is false"));
     }
-    CHECK(error_of(program, small_machine()).empty());
+    CHECK(error_of(program, tests::small_machine()).empty());
     // Set back before the product, it does no harm.
     CHECK(error_of(isa::assemble(wrong_head + "set multiply.weight_zero_point -5\n"
                                               "set multiply.weight_zero_point 0\n"
@@ -398,12 +391,13 @@ TEST_CASE("A program without weights can be timed but not computed", "[order]") 
         wrong_head + "read_weights tile=0 count=2\nmatmul ub=0 acc=0 rows=3 repeat=1\nhalt\n", "test");
     isa::Program timed = full;
     for (isa::WeightTile& tile : timed.tiles) tile.values.clear();
-    CHECK(error_of(timed, small_machine()) == "tile 0 has no values; such a program can only be timed");
-    CHECK(functional_error(timed, small_machine()) ==
+    CHECK(error_of(timed, tests::small_machine()) ==
+          "tile 0 has no values; such a program can only be timed");
+    CHECK(functional_error(timed, tests::small_machine()) ==
           "tile 0: it has no values; such a program can only be timed");
     const auto cycles = [](const isa::Program& program, hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core core("core", small_machine(), program, {.values = values, .test_delta_delay = {}});
+        hw::Core core("core", tests::small_machine(), program, {.values = values, .test_delta_delay = {}});
         core.run();
         return core.cycles();
     };

@@ -34,21 +34,12 @@ private:
     const hw::Clock& clock_;
 };
 
-/// A FIFO of tiles of 4 x 3 between its memory, 1 byte a cycle, and an array written in the test.
-struct Bench : tests::FreshSimulation {
-    Bench(std::uint32_t depth, bool whole_tiles, std::uint64_t resident_tiles = 8)
-        : machine(make_machine(depth, whole_tiles, resident_tiles)),
-          memory("memory", machine, clock),
-          fifo("fifo", machine, hw::Values::TimingOnly, clock, semaphores, order, workers, link, failure,
-               nullptr) {
-        fifo.memory.bind(memory.socket);
+/// A FIFO of tiles of 4 x 3 and an array written in the test. The memory is the test's.
+struct FifoBench : tests::FreshSimulation {
+    FifoBench(const machine::MachineConfig& config, hw::Values values)
+        : machine(config),
+          fifo("fifo", machine, values, clock, semaphores, order, workers, link, failure, nullptr) {
         program.geometry = {4, 3};
-        program.tiles.assign(8, {.rows = 2,
-                                 .columns = 3,
-                                 .type = DataType::Int8,
-                                 .useful_macs = 6,
-                                 .values = {1, 2, 3, 4, 5, 6}});
-        fifo.load(program, hw::TileValues::InMemory);
     }
 
     static machine::MachineConfig make_machine(std::uint32_t depth, bool whole_tiles,
@@ -82,10 +73,26 @@ struct Bench : tests::FreshSimulation {
     hw::Failure failure;
     hw::OrderChecker order;
     hw::Semaphores semaphores{clock, order};
-    hw::WeightMemory memory;
     hw::ValueWorkers workers{order, 0};
     SlowLink link{clock};
     hw::WeightFifo fifo;
+};
+
+/// Without values, with the machine's own memory of 1 byte a cycle.
+struct Bench : FifoBench {
+    Bench(std::uint32_t depth, bool whole_tiles, std::uint64_t resident_tiles = 8)
+        : FifoBench(make_machine(depth, whole_tiles, resident_tiles), hw::Values::TimingOnly),
+          memory("memory", machine, clock) {
+        fifo.memory.bind(memory.socket);
+        program.tiles.assign(8, {.rows = 2,
+                                 .columns = 3,
+                                 .type = DataType::Int8,
+                                 .useful_macs = 6,
+                                 .values = {1, 2, 3, 4, 5, 6}});
+        fifo.load(program, hw::TileValues::InMemory);
+    }
+
+    hw::WeightMemory memory;
 };
 
 /// What a memory answers to the request for direct access.
@@ -135,15 +142,12 @@ private:
     std::array<unsigned char, tile_bytes * tiles> shown_{};
 };
 
-/// A FIFO that reads values from a memory that answers as told.
-struct ValuesBench : tests::FreshSimulation {
+/// With values, from a memory that answers as told.
+struct ValuesBench : FifoBench {
     ValuesBench(std::uint32_t depth, Direct direct, hw::TileValues where)
-        : machine(Bench::make_machine(depth, true, AnsweringMemory::tiles)),
-          memory("memory", direct),
-          fifo("fifo", machine, hw::Values::Computed, clock, semaphores, order, workers, link, failure,
-               nullptr) {
+        : FifoBench(make_machine(depth, true, AnsweringMemory::tiles), hw::Values::Computed),
+          memory("memory", direct) {
         fifo.memory.bind(memory.socket);
-        program.geometry = {4, 3};
         const isa::WeightTile tile{.rows = 4, .columns = 3, .type = DataType::Int8, .useful_macs = 12};
         program.tiles.assign(AnsweringMemory::tiles, tile);
         fifo.load(program, where);
@@ -158,28 +162,7 @@ struct ValuesBench : tests::FreshSimulation {
         }
     }
 
-    void run(const std::function<void()>& array) {
-        sc_core::sc_spawn([this] {
-            order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {});
-            hw::Command command;
-            command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = AnsweringMemory::tiles};
-            fifo.queue().push(command);
-        });
-        sc_core::sc_spawn(array);
-        sc_core::sc_start();
-        failure.rethrow();
-    }
-
-    const machine::MachineConfig machine;
-    isa::Program program;
-    hw::Clock clock;
-    hw::Failure failure;
-    hw::OrderChecker order;
-    hw::Semaphores semaphores{clock, order};
     AnsweringMemory memory;
-    hw::ValueWorkers workers{order, 0};
-    SlowLink link{clock};
-    hw::WeightFifo fifo;
 };
 
 }  // namespace
@@ -240,7 +223,7 @@ TEST_CASE("Copied values stay until two more tiles have left, while the FIFO is 
         GENERATE(Direct::Granted, Direct::Refused, Direct::RefusedAndDescribed, Direct::GrantedForAPart);
     CAPTURE(depth, int(direct));
     ValuesBench bench(depth, direct, hw::TileValues::Copied);
-    bench.run([&] {
+    bench.run(AnsweringMemory::tiles, [&] {
         std::vector<const std::uint8_t*> left;
         for (std::size_t tile = 0; tile < AnsweringMemory::tiles; ++tile) {
             const std::uint8_t* const values = bench.fifo.front().values;
@@ -266,7 +249,7 @@ TEST_CASE("Values are left in the memory only where it grants direct access to t
         GENERATE(Direct::Granted, Direct::Refused, Direct::RefusedAndDescribed, Direct::GrantedForAPart);
     CAPTURE(int(direct));
     ValuesBench bench(2, direct, hw::TileValues::InMemory);
-    bench.run([&] {
+    bench.run(AnsweringMemory::tiles, [&] {
         for (std::size_t tile = 0; tile < AnsweringMemory::tiles; ++tile) {
             const bool granted =
                 direct == Direct::Granted || (direct == Direct::GrantedForAPart && tile == 0);
