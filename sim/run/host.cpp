@@ -10,6 +10,7 @@
 
 #include "compiler/operators/integer_types.h"
 #include "hw/base/conversion.h"
+#include "hw/base/arithmetic.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 
@@ -119,8 +120,13 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host) {
     const HostKind* kind = find_kind(work.kind);
     if (kind == nullptr) throw std::logic_error("the host did " + work.kind + ", which it does not know");
     const auto elements = static_cast<double>(work.elements);
-    return baselines::work_costs(host).seconds(1, elements * kind->operations_per_element,
+    return baselines::work_costs(host).seconds(static_cast<double>(work.calls),
+                                               elements * kind->operations_per_element,
                                                elements * (kind->bytes_per_element + bytes_of(work.type)));
+}
+
+std::uint64_t host_calls(const isa::Program& program) {
+    return program.batch > 0 ? divide_up(program.inferences, std::uint64_t{program.batch}) : 1;
 }
 
 std::vector<HostWork> output_work(const isa::Program& program) {
@@ -130,6 +136,7 @@ std::vector<HostWork> output_work(const isa::Program& program) {
                         .layer = operation.layer,
                         .elements = program.inferences * elements_of(program.outputs.front()),
                         .type = program.outputs.front().type,
+                        .calls = host_calls(program),
                         .seconds = {}});
     }
     return work;

@@ -16,7 +16,8 @@ namespace systole::run {
 /// The kinds of isa::HostOperation that the host knows. Throws ProgramError for any other.
 void check_host_operations(const isa::Program& program);
 
-/// The seconds that the work, one layer, takes on one die of `host` (baselines::work_costs).
+/// The seconds that the work takes on one die of `host`: one layer, launched in each call
+/// (baselines::work_costs).
 double host_seconds(const HostWork& work, const baselines::Baseline& host);
 
 /// Whether the output has classes: it is a vector of two or more elements.
@@ -25,6 +26,9 @@ bool gives_classes(const isa::BorderTensor& output);
 /// The output whose largest element is a class: the only one that has classes. Absent if there is none, or
 /// more than one.
 std::optional<std::size_t> class_output(const isa::Program& program);
+
+/// How often the host works on inputs, and on outputs: once for each batch.
+std::uint64_t host_calls(const isa::Program& program);
 
 /// The operations that the program leaves to the host, on all its outputs.
 std::vector<HostWork> output_work(const isa::Program& program);

@@ -355,6 +355,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
                                         .layer = tensor.name,
                                         .elements = images.size(),
                                         .type = tensor.type,
+                                        .calls = host_calls(prepared.program),
                                         .seconds = {}});
         }
         if (record.spec.timing_only) continue;

@@ -323,10 +323,11 @@ struct HostWork {
     std::string layer;  ///< that the work belongs to
     std::uint64_t elements = 0;
     DataType type = DataType::Uint8;     ///< in which the chip stores the elements
+    std::uint64_t calls = 1;             ///< once for each batch
     std::optional<double> seconds = {};  ///< absent if the run names no host
     bool operator==(const HostWork&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, seconds)
+SYSTOLE_RECORD_FIELDS(HostWork, kind, layer, elements, type, calls, seconds)
 
 /// Work of the host between the chip's, which the cycles of the run include.
 struct SegmentWork {

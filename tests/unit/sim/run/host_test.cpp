@@ -97,6 +97,24 @@ TEST_CASE("Softmax gives probabilities and changes no prediction", "[run]") {
     CHECK(work[0].kind == "softmax");
     CHECK(work[0].layer == "last");
     CHECK(work[0].elements == 6);
+    CHECK(work[0].calls == 1);
+}
+
+TEST_CASE("The host works on results once for each batch", "[run]") {
+    baselines::Baseline host;
+    host.peak_fp32_gflops = 1000;
+    host.memory_gb_per_s = 1000;
+    host.efficiency = {.peak_share = 1.0, .memory_share = 1.0, .layer_microseconds = 3.0};
+    isa::Program program = three_classes(10, true);
+    for (const auto& [batch, calls] :
+         {std::pair(1U, 10U), std::pair(4U, 3U), std::pair(10U, 1U), std::pair(12U, 1U), std::pair(0U, 1U)}) {
+        CAPTURE(batch);
+        program.batch = batch;
+        CHECK(run::host_calls(program) == calls);
+        const std::vector<run::HostWork> work = run::output_work(program);
+        CHECK(work.at(0).calls == calls);
+        CHECK(run::host_seconds(work.at(0), host) == Approx(calls * 3e-6).epsilon(0.01));
+    }
 }
 
 TEST_CASE("Only a vector of two or more elements has classes", "[run]") {
