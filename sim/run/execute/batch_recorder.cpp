@@ -152,13 +152,21 @@ std::vector<BatchTimes> BatchRecorder::batches(const isa::Program& program, Cycl
     return borders.times(cycles);
 }
 
-std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches) {
+std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches, std::uint64_t full) {
     if (batches.empty()) return std::nullopt;
-    BatchLatency latency;
+    BatchLatency latency{.first = batches.front().latency()};
     for (const BatchTimes& batch : batches) {
         latency.sum += batch.latency();
         latency.largest = std::max(latency.largest, batch.latency());
     }
+    // The first batches fill the pipeline, and the last ones leave it sooner than those that have others
+    // behind them: where the layers of several batches take turns, those behind delay those in front.
+    if (full < BatchLatency::enough) return latency;
+    const std::uint64_t begin = full / 4;
+    const std::uint64_t end = full - 1 - full * 3 / 8;
+    if (batches[end].end <= batches[begin].end) return latency;
+    latency.intervals = end - begin;
+    latency.between = batches[end].end - batches[begin].end;
     return latency;
 }
 

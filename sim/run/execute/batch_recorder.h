@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -44,7 +45,7 @@ private:
     std::vector<Transfer> times_;
 };
 
-/// Absent without batches.
-std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches);
+/// Of batches of which the first `full` have all their inferences. Absent without batches.
+std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches, std::uint64_t full);
 
 }  // namespace systole::run

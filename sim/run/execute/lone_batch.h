@@ -7,19 +7,22 @@
 
 namespace systole::run {
 
-/// The run of one batch alone, beside a run of several: where requests arrive, a batch often has the chip to
-/// itself, and then its latency is that of such a run (sim/view/arrivals).
+/// Runs beside a run, where requests arrive: of one batch alone, because a batch often has the chip to
+/// itself, and of a row of full batches, by whose interval a loaded chip takes them (sim/view/arrivals). So
+/// the number of inferences of the run itself, and a last batch that is not full, change nothing.
 class LoneBatch {
 public:
-    /// Simulates one batch, without values, if requests arrive and the run may have several batches. This is
-    /// done in a copy of this process, which must have no other thread and no simulation.
+    /// Simulates them, without values, if requests arrive: one batch alone if the run may have several. This
+    /// is done in copies of this process, which must have no other thread and no simulation.
     explicit LoneBatch(const RunSpec& spec);
 
-    /// Completes the record of the run. Throws UserError if only the batch alone could not be run.
+    /// Completes the record of the run. Throws UserError if only these other runs were not possible.
     void add_to(RunRecord& record) const;
 
 private:
-    std::optional<ChildAnswer> answer_;  ///< the record's bytes
+    // The records' bytes.
+    std::optional<ChildAnswer> alone_;
+    std::optional<ChildAnswer> row_;
 };
 
 }  // namespace systole::run

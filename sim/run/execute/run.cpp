@@ -295,7 +295,8 @@ public:
         record.counters = counters_of(*core_);
         record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
         record.speed.gemm = core_->gemm().seconds;
-        record.latency = latency_of(batches_.batches(program_, record.cycles));
+        const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
+        record.latency = latency_of(batches_.batches(program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         record.work = std::move(work_);

@@ -311,11 +311,18 @@ SYSTOLE_RECORD_FIELDS(PixelScaling, input, layer)
 struct BatchLatency {
     Cycle sum = 0;      ///< of all batches
     Cycle largest = 0;  ///< of one
+    // Where requests arrive, these are of a run of so many full batches.
+    static constexpr std::uint64_t enough = 8;
+    Cycle first = 0;  ///< of the first batch, whose input does not wait for another batch
+    /// Between the ends of batches in the middle of the run, when the pipeline is full: so many intervals,
+    /// and their cycles. 0 of a run with fewer full batches.
+    std::uint64_t intervals = 0;
+    Cycle between = 0;
     /// The cycles of a run of one batch alone. Absent unless requests arrive, and of a run with one batch.
-    std::optional<Cycle> alone;
+    std::optional<Cycle> alone = {};
     bool operator==(const BatchLatency&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(BatchLatency, sum, largest, alone)
+SYSTOLE_RECORD_FIELDS(BatchLatency, sum, largest, first, intervals, between, alone)
 
 /// Work of the host.
 struct HostWork {

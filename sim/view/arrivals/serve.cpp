@@ -6,6 +6,44 @@
 
 namespace systole::arrivals {
 
+Answers answers_of(std::span<const double> arrivals, const Server& server) {
+    Answers answers;
+    answers.seconds.reserve(arrivals.size());
+    double may_begin = 0.0;  // the chip takes the next batch
+    double answered = 0.0;   // the batch before
+    for (std::size_t next = 0; next < arrivals.size(); ++answers.batches) {
+        const double begin = std::max(may_begin, arrivals[next]);
+        std::size_t behind = next;
+        while (behind < arrivals.size() && behind - next < server.batch && arrivals[behind] <= begin)
+            ++behind;
+        may_begin = begin + server.interval_seconds;
+        const bool is_followed =
+            behind < arrivals.size() && std::max(may_begin, arrivals[behind]) < begin + server.alone_seconds;
+        const double own = is_followed ? server.followed_seconds : server.alone_seconds;
+        // The times may be large, and a sum with one of them would lose digits of the latency.
+        const double latency = std::max(own, answered - begin);
+        answered = begin + latency;
+        for (; next < behind; ++next) answers.seconds.push_back(begin - arrivals[next] + latency);
+    }
+    return answers;
+}
+
+namespace {
+
+Served served_of(Answers answers) {
+    auto& [taken, batches] = answers;
+    const double mean = static_cast<double>(taken.size()) / static_cast<double>(batches);
+    taken.erase(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / 10));
+    const auto percentile = [&taken = taken](double share) {
+        const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(taken.size() - 1));
+        std::nth_element(taken.begin(), taken.begin() + place, taken.end());
+        return taken[static_cast<std::size_t>(place)];
+    };
+    return {.p50_seconds = percentile(0.50), .p99_seconds = percentile(0.99), .mean_batch = mean};
+}
+
+}  // namespace
+
 Arrivals::Arrivals(std::uint64_t seed) {
     // Not the standard's distribution: each library has its own.
     std::mt19937_64 generator(seed);
@@ -19,33 +57,16 @@ Arrivals::Arrivals(std::uint64_t seed) {
 }
 
 std::optional<Served> Arrivals::serve(const Server& server, double rate) const {
-    if (!(rate > 0.0) || rate >= server.capacity()) return std::nullopt;
-    std::vector<double> taken;
-    taken.reserve(times_.size());
-    double may_begin = 0.0;  // the chip takes the next batch
-    double answered = 0.0;   // the batch before
-    std::size_t batches = 0;
-    for (std::size_t next = 0; next < times_.size(); ++batches) {
-        const double begin = std::max(may_begin, times_[next] / rate);
-        std::size_t behind = next;
-        while (behind < times_.size() && behind - next < server.batch && times_[behind] / rate <= begin)
-            ++behind;
-        may_begin = begin + server.interval_seconds;
-        const bool is_followed = behind < times_.size() &&
-                                 std::max(may_begin, times_[behind] / rate) < begin + server.alone_seconds;
-        const bool is_alone = begin >= answered && !is_followed;
-        const double latency = is_alone ? server.alone_seconds : server.latency_seconds;
-        answered = begin + latency;
-        for (; next < behind; ++next) taken.push_back(begin - times_[next] / rate + latency);
+    if (!(rate > 0.0)) return std::nullopt;
+    std::vector<double> arrivals(times_.size());
+    std::ranges::transform(times_, arrivals.begin(), [rate](double time) { return time / rate; });
+    std::optional<Served> best;
+    for (const Server& way : {server.one_by_one(), server}) {
+        if (rate >= way.batch / way.interval_seconds) continue;
+        const Served served = served_of(answers_of(arrivals, way));
+        if (!best || served.p99_seconds < best->p99_seconds) best = served;
     }
-    const double mean = static_cast<double>(times_.size()) / static_cast<double>(batches);
-    taken.erase(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / 10));
-    const auto percentile = [&](double share) {
-        const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(taken.size() - 1));
-        std::nth_element(taken.begin(), taken.begin() + place, taken.end());
-        return taken[static_cast<std::size_t>(place)];
-    };
-    return Served{.p50_seconds = percentile(0.50), .p99_seconds = percentile(0.99), .mean_batch = mean};
+    return best;
 }
 
 unsigned Arrivals::most_within(const Server& server, double limit_seconds) const {

@@ -345,11 +345,18 @@ std::optional<BatchSeconds> make_latency(const run::RunRecord& record, std::uint
     if (!record.latency || batches == 0) return std::nullopt;
     const auto seconds = [&](Cycle cycles) { return seconds_of(cycles, record.spec.machine); };
     const auto count = static_cast<double>(batches);
-    const double latency = seconds(record.latency->sum) / count;
-    return BatchSeconds{.interval = seconds(record.cycles) / count,
-                        .latency = latency,
-                        .largest = seconds(record.latency->largest),
-                        .alone = record.latency->alone ? seconds(*record.latency->alone) : latency};
+    const run::BatchLatency& latency = *record.latency;
+    const Cycle alone = latency.alone.value_or(latency.sum / batches);
+    BatchSeconds batch{.interval = seconds(record.cycles) / count,
+                       .latency = seconds(latency.sum) / count,
+                       .largest = seconds(latency.largest),
+                       .alone = seconds(alone),
+                       .followed = seconds(alone),
+                       .full_interval = seconds(alone)};
+    if (latency.intervals == 0) return batch;
+    batch.followed = seconds(std::max(latency.first, alone));
+    batch.full_interval = seconds(latency.between) / static_cast<double>(latency.intervals);
+    return batch;
 }
 
 nlohmann::ordered_json effective_configuration(const run::RunRecord& record) {

@@ -294,15 +294,21 @@ struct BatchSeconds {
     double latency = 0.0;   ///< from first byte in to last byte out, mean
     double largest = 0.0;   ///< of these latencies
     double alone = 0.0;     ///< of one batch alone, or, if the run did not find out, `latency`
+    /// Of a full batch with others behind it and none before it; and from the end of a full batch to that of
+    /// the next, while the pipeline is full. Both are `alone` where it is not known how batches overlap: of a
+    /// run of less than a batch, or without requests that arrive and with fewer than
+    /// run::BatchLatency::enough.
+    double followed = 0.0;
+    double full_interval = 0.0;
 };
 
 /// Requests that arrive at random and are computed in batches (sim/view/arrivals/serve.h).
 struct RequestLatencies {
     double per_second = 0.0;  ///< 0: the run names no rate
     // Of batches, with the host's time, where it is in the chip's figures.
-    double interval_seconds = 0.0;  ///< by which they follow each other
+    double interval_seconds = 0.0;  ///< by which full ones follow each other
     double alone_seconds = 0.0;     ///< latency of one that has the chip to itself
-    double latency_seconds = 0.0;   ///< of one that shares the chip with others
+    double latency_seconds = 0.0;   ///< of one with another behind it
     double host_percent = 0.0;      ///< that time, of the chip's; 0: it is not in them
     double capacity = 0.0;          ///< requests a second of full batches
     /// Absent where there is no rate, or one that is not below the capacity.
@@ -430,7 +436,9 @@ std::string layer_table(const Report& report, const terminal::Look& look = {}, b
 /// Energy by unit, if the machine says what an event takes, and power.
 std::string energy_text(const Report& report, const terminal::Look& look = {});
 
-/// Absent where the run asks for no requests. `batch` has the chip's times, without its host.
+/// Whether the run asks for requests that arrive at random.
+bool asks_for_requests(const run::RunRecord& record);
+/// Absent where the run asks for none. `batch` has the chip's times, without its host.
 std::optional<RequestLatencies> make_requests(const run::RunRecord& record, const BatchSeconds& batch);
 nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requests);
 /// Latencies of requests, and how many there may be.

@@ -12,26 +12,28 @@
 
 namespace systole::report {
 
+bool asks_for_requests(const run::RunRecord& record) {
+    return record.spec.arrivals.per_second > 0.0 || record.spec.arrivals.latency_limit_ms > 0.0;
+}
+
 std::optional<RequestLatencies> make_requests(const run::RunRecord& record, const BatchSeconds& batch) {
     const run::RequestArrivals& asked = record.spec.arrivals;
-    const bool is_asked = asked.per_second > 0.0 || asked.latency_limit_ms > 0.0;
-    if (!is_asked || !(batch.interval > 0.0)) return std::nullopt;
+    if (!asks_for_requests(record) || !(batch.full_interval > 0.0)) return std::nullopt;
     const std::optional<machine::HostPercent>& host = record.spec.machine.server.host_percent;
     const double host_percent = record.spec.host_time && host ? host->typical : 0.0;
     const double with_host = 1.0 + host_percent / 100.0;
     // A run of fewer inferences than the batch asked for is one of all of them.
     const std::uint64_t inferences =
         std::min<std::uint64_t>(record.spec.compiler.batch, record.program.inferences);
-    // Batches that share the chip take turns; none is quicker for it than one alone.
-    const arrivals::Server server{.interval_seconds = batch.interval * with_host,
+    const arrivals::Server server{.interval_seconds = batch.full_interval * with_host,
                                   .alone_seconds = batch.alone * with_host,
-                                  .latency_seconds = std::max(batch.latency, batch.alone) * with_host,
+                                  .followed_seconds = batch.followed * with_host,
                                   .batch = static_cast<std::uint32_t>(inferences)};
     const arrivals::Arrivals arriving(asked.seed);
     RequestLatencies requests{.per_second = asked.per_second,
                               .interval_seconds = server.interval_seconds,
                               .alone_seconds = server.alone_seconds,
-                              .latency_seconds = server.latency_seconds,
+                              .latency_seconds = server.followed_seconds,
                               .host_percent = host_percent,
                               .capacity = server.capacity(),
                               .limit_seconds = asked.latency_limit_ms / 1e3};
@@ -93,7 +95,7 @@ public:
               fmt::format("{}at most {} requests a second", host, amount(requests.capacity, "")));
         entry("latency", si(requests.alone_seconds, "s"), "of a batch that has the chip to itself");
         if (requests.latency_seconds > requests.alone_seconds) {
-            entry("", si(requests.latency_seconds, "s"), "of one that shares the chip with others");
+            entry("", si(requests.latency_seconds, "s"), "of one with another behind it");
         }
         if (requests.p99_seconds) {
             entry("50 of 100 within", si(requests.p50_seconds, "s"),

@@ -1,8 +1,11 @@
 // When each batch of a run is in the chip.
 #include "sim/run/execute/batch_recorder.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/isa/assembly.h"
@@ -110,10 +113,36 @@ TEST_CASE("Without batches, or without results of each, there is no latency", "[
     CHECK(batches_of(program, 100).empty());
     program.inferences = 1'000'000'000'000'000;  // more than there are bytes
     CHECK(batches_of(program, 100).empty());
-    CHECK_FALSE(run::latency_of({}));
+    CHECK_FALSE(run::latency_of({}, 0));
 }
 
 TEST_CASE("The latency of a run is that of all its batches, and the largest", "[run]") {
-    CHECK(run::latency_of({{.begin = 0, .end = 45}, {.begin = 20, .end = 55}, {.begin = 30, .end = 100}}) ==
-          run::BatchLatency{.sum = 45 + 35 + 70, .largest = 70, .alone = {}});
+    CHECK(run::latency_of({{.begin = 0, .end = 45}, {.begin = 20, .end = 55}, {.begin = 30, .end = 100}},
+                          2) == run::BatchLatency{.sum = 45 + 35 + 70, .largest = 70, .first = 45});
+}
+
+TEST_CASE("Batches in the middle of a run say by which interval full ones follow each other", "[run]") {
+    const auto intervals = [](const std::vector<BatchTimes>& batches, std::uint64_t full) {
+        const run::BatchLatency latency = *run::latency_of(batches, full);
+        return std::pair(latency.intervals, latency.between);
+    };
+    using Intervals = std::pair<std::uint64_t, Cycle>;
+    // Two that fill the pipeline, and three that leave it sooner.
+    std::vector<BatchTimes> batches;
+    Cycle end = 500;
+    for (const Cycle gap : {0, 10, 180, 100, 100, 50, 20, 10}) {
+        end += gap;
+        batches.push_back({.begin = 0, .end = end});
+    }
+    CHECK(intervals(batches, 8) == Intervals{2, 200});
+    CHECK(intervals(batches, 7) == Intervals{0, 0});
+    CHECK(intervals({{0, 100}}, 1) == Intervals{0, 0});
+    CHECK(intervals({{0, 100}}, 0) == Intervals{0, 0});
+    batches.clear();
+    for (Cycle i = 0; i < 21; ++i) batches.push_back({.begin = 0, .end = 1000 + 100 * i});
+    CHECK(intervals(batches, 21) == Intervals{8, 800});
+    CHECK(intervals(batches, 20) == Intervals{7, 700});
+    // An assembly program may write its results in any order.
+    std::ranges::reverse(batches);
+    CHECK(intervals(batches, 21) == Intervals{0, 0});
 }
