@@ -88,10 +88,17 @@ class Record(Section):
             if value is not None:
                 rows.append((name, text.format(value)))
 
+        share = self.get("host_share")
+        if share:
+            names = ", ".join(layer["name"] for layer in share["layers"])
+            rows.insert(0, ("on the host", f"{100 * share['macs_share']:.1f} % of the multiply-accumulates: {names}"))
+        for what, why in self.get("left_out", {}).items():
+            rows.append((f"no {what}", why))
         add("inferences", self.inferences, "{:,}")
         add("throughput", self.inferences_per_second, "{:,.0f} inf/s")
         add("latency", self.get("latency_ms") and self.latency_ms * 1e3, "{:,.1f} µs")
-        add("a batch every", self.seconds_per_batch and self.seconds_per_batch * 1e6, "{:,.1f} µs")
+        if self.batch and self.inferences > self.batch:
+            add("a batch every", self.seconds_per_batch and self.seconds_per_batch * 1e6, "{:,.1f} µs")
         add("accuracy", self.accuracy and 100 * self.accuracy, "{:.2f} %")
         add("energy", self.energy.joules, "{:.4g} J")
         add("power", self.energy.watts, "{:.3g} W")

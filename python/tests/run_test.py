@@ -186,6 +186,18 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert own_messages(capsys.readouterr().err) == ""
 
 
+def test_a_record_says_what_the_host_does() -> None:
+    record = systole.run(**dict(TIMED, batch=4, limit=4))
+    html = record._repr_html_()
+    assert "on the host" not in html and "a batch every" not in html and "latency" in html
+    assert "a batch every" in systole.run(**dict(TIMED, batch=2, limit=4))._repr_html_()
+    record["host_share"] = {"layers": [{"name": "a<b"}, {"name": "c"}], "macs_share": 0.25}
+    record["left_out"] = {"requests": "the reason"}
+    html = record._repr_html_()
+    assert html.index("25.0 % of the multiply-accumulates: a&lt;b, c") < html.index("cycles")
+    assert "<th>no requests</th><td>the reason</td>" in html
+
+
 def test_a_record_for_notebooks_and_files(tmp_path: Path) -> None:
     record = systole.run(**TIMED)
     assert f"{record.cycles:,} cycles" in record._repr_html_()

@@ -120,6 +120,17 @@ test('large figures are those of report.json', async () => {
     assert.deepEqual(figures, expected);
 });
 
+test('what the run has no figure of is said with its reason', async () => {
+    assert.equal(await view.locator('.left-out').count(), 0);
+    const folder = reports.altered(digits, 'left_out', (altered) => {
+        altered.left_out = { speed: 'the reason', requests: 'another' };
+    });
+    const shown = await open(browser, page(folder));
+    assert.deepEqual(await shown.locator('.left-out').allTextContents(),
+        ['No figure of the chip\'s speed: the reason.', 'No figure of requests at random: another.']);
+    await shown.leave();
+});
+
 test('figures of baselines are shown with their bands and with the host\'s time', async () => {
     const said = await view.locator('.host-time').textContent();
     assert.ok(said.startsWith('In the comparison, host time is in both sides: 25 % of the chip\'s time is added, 11 to '

@@ -1,14 +1,17 @@
 // Layers with multiply-accumulates that run on the host: the run says so before all figures, and has no
 // figure of the chip's speed where the chip has none of them.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/support/files.h"
+#include "tests/support/random_runs.h"
 #include "tests/system/sim_process.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 
@@ -63,9 +66,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 void check_all_on_host(const Json& report) {
-    CHECK(report["host_share"]["macs_share"] == 1.0);
-    for (const char* const key :
-         {"inferences_per_second", "seconds_per_batch", "claim", "host_time", "requests"}) {
+    for (const char* const key : {"inferences_per_second", "seconds_per_batch", "interval_ms", "latency_ms",
+                                  "latency_max_ms", "claim", "host_time", "requests"}) {
         CAPTURE(key);
         CHECK(report.at(key).is_null());
     }
@@ -84,6 +86,7 @@ TEST_CASE("A run whose multiply-accumulates are all on the host has no figure of
     const Json report = report_of(run + " --set latency_limit_ms=7");
     check_all_on_host(report);
     const Json& share = report["host_share"];
+    CHECK(share["macs_share"] == 1.0);
     CHECK(share["layers"] == Json::array({{{"name", "n_y"}, {"macs_per_inference", transposed_macs}}}));
     CHECK(share["macs_per_inference"] == transposed_macs);
     CHECK(share["seconds"].get<double>() > 0.0);
@@ -131,6 +134,104 @@ TEST_CASE("Layers on the host come before all other figures, with their shares",
     CHECK(sim("run mnist_cnn --timing-only").out.find("on the host") == std::string::npos);
 }
 
+namespace {
+
+/// A random network of layers without multiply-accumulates that the host computes: one to three.
+std::string random_on_host(std::mt19937& random) {
+    tests::OnnxModel model;
+    model.input("x", {1, 2, 4, 5});
+    std::string before = "x";
+    const auto layers = static_cast<std::uint32_t>(1 + random() % 3);
+    for (std::uint32_t i = 0; i < layers; ++i) {
+        std::string after = "y";
+        after += std::to_string(i);
+        const std::array<const char*, 4> kinds{"Erf", "Sqrt", "Exp", "Sin"};
+        model.node(kinds.at(random() % kinds.size()), {before}, {after});
+        before = after;
+    }
+    model.output(before);
+    return model.bytes();
+}
+
+}  // namespace
+
+TEST_CASE("A run whose layers are all on the host has no figure of the chip's speed, and says so",
+          "[system][host]") {
+    const tests::Folder folder;
+    constexpr std::uint32_t seed = 6200;
+    for (std::uint32_t number = 0; number < tests::random_runs(6); ++number) {
+        CAPTURE(seed + number);
+        std::mt19937 random(seed + number);
+        const std::string net = folder.file("net.onnx", random_on_host(random));
+        const std::string run =
+            "--machine tpu_v1 --random-input 1 --batch 2 --limit 4 --baseline k80 --model " + net;
+        const Json report = report_of(run + " --arrivals 1000 --latency-limit 7ms");
+        if (report["matrix_unit"]["active_cycles"] != 0 || report["host_operations"].empty()) {
+            FAIL("the chip computes such layers now: take others");
+        }
+        check_all_on_host(report);
+        CHECK(report["host_share"].is_null());
+        const Json& left_out = report["left_out"];
+        for (const char* const what : {"speed", "requests", "comparison"}) {
+            CHECK_THAT(left_out.at(what).get<std::string>(), Catch::Contains("on the host: "));
+        }
+        const std::string text = sim("run " + run).out;
+        CHECK_THAT(text, Catch::Contains("throughput") && Catch::Contains("the chip computes nothing"));
+        CHECK_THAT(text, Catch::Contains("no comparison: ") && !Catch::Contains("inf/s"));
+        CHECK(sim("advise --machine tpu_v1 --batches 1,2 --model " + net).exit_code == 2);
+    }
+}
+
+TEST_CASE("A part of the text that is asked for is there, or says why not", "[system][host]") {
+    const tests::Folder folder;
+    const std::string host = folder.file("host.onnx", transposed_alone());
+    const std::string pool = folder.file("pool.json", R"({"schema": "sim.graph/1", "name": "net",
+        "input": {"shape": [6, 5, 4]}, "weights": {"seed": 1}, "output": "l",
+        "layers": [{"name": "l", "op": "max_pool", "inputs": ["input"], "kernel": 2}]})");
+    for (const std::string& model : {host, pool, std::string("mnist_cnn")}) {
+        for (const char* const asked : {"", " --baseline k80", " --arrivals 1000", " --latency-limit 7ms"}) {
+            for (const char* const part :
+                 {"summary", "matrix_unit", "bounds", "layers", "traffic", "accuracy", "requests", "energy",
+                  "area", "comparison", "claim", "host"}) {
+                const std::string run =
+                    std::string(part) == "accuracy" ? " --random-input 1" : " --timing-only";
+                const tests::Outcome outcome = sim("run --machine tpu_v1 --limit 2 --batch 2 --model " +
+                                                   model + run + asked + " --show " + part);
+                CAPTURE(model, asked, part, outcome.err);
+                CHECK(outcome.exit_code == 0);
+                CHECK_FALSE(outcome.out.empty());
+            }
+        }
+        // Without --show, what the run asks for.
+        const std::string text = sim("run --machine tpu_v1 --limit 2 --batch 2 --timing-only --model " +
+                                     model + " --arrivals 1000 --baseline k80")
+                                     .out;
+        CAPTURE(text);
+        CHECK((text.find("Requests at random") != std::string::npos) !=
+              (text.find("no requests: ") != std::string::npos));
+        CHECK((text.find("Comparison, die against die") != std::string::npos) !=
+              (text.find("no comparison: ") != std::string::npos));
+    }
+}
+
+TEST_CASE("The host's work after the program pays a launch for each batch", "[system][host]") {
+    const auto softmax = [](int batch) {
+        const Json report =
+            report_of("mnist_cnn --timing-only --host k80 --limit 500 --batch " + std::to_string(batch));
+        for (const Json& operation : report["host_operations"]) {
+            if (operation["kind"] == "softmax") return operation["seconds"].get<double>();
+        }
+        throw std::runtime_error("no softmax");
+    };
+    const Json k80 = Json::parse(tests::text_in(tests::project / "configs/baselines/k80.json"));
+    const double launch = k80["efficiency"]["layer_microseconds"].get<double>() * 1e-6;
+    const double work = softmax(500) - launch;
+    CHECK(work > 0.0);
+    CHECK(softmax(1) == Approx(500 * launch + work));
+    CHECK(softmax(10) == Approx(50 * launch + work));
+    CHECK(softmax(300) == Approx(2 * launch + work));
+}
+
 TEST_CASE("A program file keeps what the host does of the network", "[system][host]") {
     const tests::Folder folder;
     const std::string model = folder.file("net.onnx", both());
@@ -153,8 +254,19 @@ TEST_CASE("Studies and advice have no figure of a chip that does nothing", "[sys
     const std::string alone = folder.file("net.onnx", transposed_alone());
     const tests::Outcome nothing = sim("advise --machine tpu_v1 --model " + alone + " --batches 1,2");
     CHECK(nothing.exit_code == 2);
-    CHECK(nothing.err.find("all multiply-accumulates run on the host, not on tpu_v1: n_y") !=
-          std::string::npos);
+    CHECK(
+        nothing.err.find("no figure of the speed of tpu_v1: all multiply-accumulates run on the host: n_y") !=
+        std::string::npos);
+    const std::string study = "sweep --timing-only --axis batch=1,2 --machine tpu_v1 --model ";
+    CHECK_THAT(sim(study + alone).out,
+               Catch::Contains("2 of 2 points have no speed of the chip: all multiply-accumulates run on the "
+                               "host: n_y (point 1 first)."));
+    const std::string partly = folder.file("partly.onnx", both());
+    CHECK_THAT(sim(study + partly).out,
+               Catch::Contains("host_share: multiply-accumulates that run on the host"));
+    CHECK_THAT(sim(study + "mnist_cnn").out, !Catch::Contains("host_share"));
+    CHECK_THAT(sim(study + partly + " --metric 'y=cycles/0>1'").out,
+               Catch::Contains("No point has a value of y = cycles/0>1"));
     const tests::Outcome some =
         sim("advise --machine tpu_v1 --model " + folder.file("both.onnx", both()) + " --batches 1,2");
     INFO(some.err);
@@ -210,8 +322,9 @@ TEST_CASE("The host's time includes the launch of each layer and the memory that
     CHECK(sim("run " + run + "k80").out.find("at least; ") == std::string::npos);
 }
 
-TEST_CASE("A convolution of int16 with a zero point leaves the chip, and the run says so", "[system][host]") {
-    const std::filesystem::path folder = tests::foreign_data / "cases/qdq_int16_zero_point";
+TEST_CASE("Networks of others whose work leaves the chip have no figure of its speed", "[system][host]") {
+    const auto name = GENERATE(as<std::string>(), "qdq_int16_zero_point", "resize_tie");
+    const std::filesystem::path folder = tests::foreign_data / "cases" / name;
     if (!std::filesystem::exists(folder)) {
         WARN("SKIPPED: " << folder << " is not there");
         return;

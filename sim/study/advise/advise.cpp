@@ -69,9 +69,8 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
         return point;
     }
     const report::Report report = report::make_report(*outcome.record);
-    if (report.host_share && report.host_share->is_all) {
-        point.error = fmt::format("all multiply-accumulates run on the host, not on {}: {}", report.machine,
-                                  report::layers_text(*report.host_share));
+    if (!report.left_out.speed.empty()) {
+        point.error = fmt::format("no figure of the speed of {}: {}", report.machine, report.left_out.speed);
         return point;
     }
     point.inferences_per_second = report.inferences_per_second.value_or(0.0);
@@ -210,6 +209,19 @@ std::optional<std::string> host_sentence(std::span<const run::RunOutcome> outcom
     return std::nullopt;
 }
 
+/// Says why the chip is not compared with the CPU; absent if it is.
+std::optional<std::string> no_comparison_sentence(const std::string& cpu,
+                                                  std::span<const run::RunOutcome> outcomes) {
+    for (const run::RunOutcome& outcome : outcomes) {
+        if (!outcome.record) continue;
+        const report::Report report = report::make_report(*outcome.record);
+        if (!report.left_out.speed.empty()) continue;
+        if (report.left_out.comparison.empty()) return std::nullopt;
+        return fmt::format("No comparison with {}: {}.", cpu, report.left_out.comparison);
+    }
+    return std::nullopt;
+}
+
 /// A sentence says why there is no result of a size; its points are dropped. Larger sizes fail like it.
 void drop_sizes_without_results(std::span<const std::uint32_t> sizes, Advice& advice) {
     bool is_said = false;
@@ -282,6 +294,9 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
     advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points);
     if (auto sentence = host_sentence(outcomes)) {
         advice.sentences.insert(advice.sentences.begin(), *std::move(sentence));
+    }
+    if (auto sentence = no_comparison_sentence(advice.cpu, outcomes)) {
+        advice.sentences.push_back(*std::move(sentence));
     }
     drop_sizes_without_results(question.sizes, advice);
     return advice;

@@ -10,6 +10,7 @@
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/command_line.h"
 #include "sim/study/sweep/expression.h"
+#include "sim/study/sweep/point_answer.h"
 #include "sim/view/report/numbers.h"
 
 namespace systole::sweep {
@@ -77,6 +78,8 @@ Answer answer_of_rows(Database& database, const std::string& description) {
                 const auto found = metrics.find(answer.metrics[i].name);
                 if (found != metrics.end() && found->is_number()) row.metrics[i] = found->get<double>();
             }
+            const auto left_out = metrics.find(left_out_key);
+            if (left_out != metrics.end()) row.left_out = *left_out;
         }
         answer.rows.push_back(std::move(row));
     }

@@ -25,6 +25,7 @@ struct AnswerRow {
     std::string state = {};                           ///< "done", "failed", "pending", "running"
     std::vector<std::optional<double>> metrics = {};  ///< of Answer::metrics; absent unless done
     std::string error = {};
+    std::vector<std::string> left_out = {};  ///< why there is no figure that the run asks for
 };
 
 struct Answer {

@@ -123,12 +123,43 @@ std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axi
         100.0 * (worst - 1.0), worst_pair->less->number, worst_pair->more->number, worst_pair->more->number);
 }
 
+/// Why points have no figure that they ask for, those of the same reason in one sentence.
+void add_left_out(const Answer& answer, std::vector<std::string>& sentences) {
+    std::map<std::string, std::vector<std::uint64_t>> points_by_reason;
+    for (const AnswerRow& row : answer.rows) {
+        for (const std::string& why : row.left_out) points_by_reason[why].push_back(row.number);
+    }
+    for (const auto& [why, points] : points_by_reason) {
+        sentences.push_back(fmt::format("{} of {} points have {} (point {} first).",
+                                        report::grouped(points.size()), report::grouped(answer.count("done")),
+                                        why, points.front()));
+    }
+}
+
+/// Metrics of the study itself that no finished point has: the table has no column for them.
+void add_empty_metrics(const Answer& answer, std::vector<std::string>& sentences) {
+    if (answer.count("done") == 0) return;
+    for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+        const std::string& name = answer.metrics[metric].name;
+        if (std::ranges::find(common_metrics(), name, &Metric::name) != common_metrics().end()) continue;
+        const bool is_empty = std::ranges::none_of(
+            answer.rows, [&](const AnswerRow& row) { return row.metrics[metric].has_value(); });
+        if (is_empty) {
+            sentences.push_back(
+                fmt::format("No point has a value of {} = {}: each report has null there, or a "
+                            "part of the formula has no value.",
+                            name, answer.metrics[metric].formula));
+        }
+    }
+}
+
 /// Metrics that some finished points have and others do not, those of the same points in one sentence.
 void add_missing_values(const Answer& answer, std::vector<std::string>& sentences) {
     std::map<std::vector<std::uint64_t>, std::vector<std::string>> names_by_points;
     std::size_t done = 0;
     for (const AnswerRow& row : answer.rows) done += row.state == "done" ? 1 : 0;
     for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+        if (answer.metrics[metric].name == host_share_metric) continue;  // such a point has no work there
         std::vector<std::uint64_t> without;
         for (const AnswerRow& row : answer.rows) {
             if (row.state == "done" && !row.metrics[metric]) without.push_back(row.number);
@@ -171,6 +202,8 @@ void add_large_dies(const Answer& answer, std::vector<std::string>& sentences) {
 
 std::vector<std::string> findings(const Answer& answer) {
     std::vector<std::string> sentences;
+    add_left_out(answer, sentences);
+    add_empty_metrics(answer, sentences);
     add_missing_values(answer, sentences);
     add_large_dies(answer, sentences);
     for (std::size_t axis = 0; axis < answer.axes; ++axis) {

@@ -27,6 +27,9 @@ std::span<const Metric> common_metrics() {
          "by which batches follow each other: the run's seconds over its batches", Better::Lower},
         {"inferences_per_second", "inferences_per_second", "1/s", "inferences over the run's seconds",
          Better::Higher},
+        {std::string(host_share_metric), "host_share.macs_share", "",
+         "multiply-accumulates that run on the host instead of the chip; none where it is empty",
+         Better::Lower},
         {"peak_share", "tops.achieved / tops.peak", "",
          "the operations that the network needs over those that all cells could have done", Better::Higher},
         {"fill", "bounds.fill", "", "how much of the array the mapping fills while the array works",
@@ -136,14 +139,16 @@ const Json* find_path(const Json& report, std::string_view dotted) {
 
 namespace {
 
-/// Whether a run with baselines is not compared with them, because it has no throughput.
-bool lacks_comparison(const Json& report) {
-    const auto is = [&](const char* path, bool (*holds)(const Json&)) {
-        const Json* const found = find_path(report, path);
-        return found != nullptr && holds(*found);
-    };
-    return is("inferences_per_second", [](const Json& value) { return value.is_null(); }) &&
-           is("configuration.baselines", [](const Json& value) { return !value.empty(); });
+/// Whether the path is one of the comparison with a baseline of the run, which is not compared, whatever the
+/// reason: the report says it.
+bool lacks_comparison(const Json& report, std::string_view path) {
+    constexpr std::string_view prefix = "comparison.";
+    const auto comparison = report.find("comparison");
+    if (!path.starts_with(prefix) || comparison == report.end() || !comparison->empty()) return false;
+    const Json* const baselines = find_path(report, "configuration.baselines");
+    if (baselines == nullptr || !baselines->is_array()) return false;
+    path.remove_prefix(prefix.size());
+    return element(*baselines, path.substr(0, path.find('.'))) != nullptr;
 }
 
 /// Removes "max:" or "min:" from the begin of a formula.
@@ -231,7 +236,7 @@ std::optional<double> Metrics::value_of(const std::string& name, std::size_t of,
         }
     }
     const Json* const found = find_path(report, name);
-    if (found == nullptr && name.starts_with("comparison.") && lacks_comparison(report)) return std::nullopt;
+    if (found == nullptr && lacks_comparison(report, name)) return std::nullopt;
     if (found == nullptr) {
         std::vector<std::string> paths;
         add_paths(report, "", paths);

@@ -37,6 +37,8 @@ std::vector<Metric> read_metrics(const nlohmann::ordered_json& json);
 
 /// The metrics that every study has.
 std::span<const Metric> common_metrics();
+/// One of them, which has a value only where layers leave the chip.
+constexpr std::string_view host_share_metric = "host_share";
 
 /// A name and its formula, in the order of the study file.
 using NamedFormula = std::pair<std::string, std::string>;

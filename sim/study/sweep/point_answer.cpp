@@ -1,5 +1,7 @@
 #include "sim/study/sweep/point_answer.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -47,6 +49,17 @@ std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& r
     for (std::size_t i = 0; i < values.size(); ++i) {
         nlohmann::ordered_json& value = object[metrics.all()[i].name];
         if (values[i]) value = number_json(*values[i]);
+    }
+    const auto left_out = report.find("left_out");
+    if (left_out != report.end() && !left_out->empty()) {
+        // Speed stands for all that follows from it.
+        const auto speed = left_out->find("speed");
+        nlohmann::ordered_json& reasons = object[left_out_key] = nlohmann::ordered_json::array();
+        for (const auto& [what, why] : left_out->items()) {
+            if (speed != left_out->end() && what != "speed") continue;
+            reasons.push_back(fmt::format("no {}: {}", what == "speed" ? "speed of the chip" : what,
+                                          why.get_ref<const std::string&>()));
+        }
     }
     return object.dump();
 }

@@ -25,7 +25,12 @@ PointAnswer answer_of(const Metrics& metrics, const run::RunRecord& record);
 /// that failed. Throws ConfigError where a metric cannot be computed.
 RunResult result_of(std::string message, const std::function<run::RunSpec()>& spec);
 
-/// The metrics of a report as JSON: an object of numbers and nulls.
+/// The key of a list of sentences beside the metrics, which is no name of a metric: why the report has no
+/// figure that the run asks for.
+constexpr const char* left_out_key = "left out";
+
+/// The metrics of a report as JSON: an object of numbers and nulls, and left_out_key where there is such a
+/// reason.
 std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& report);
 
 }  // namespace systole::sweep

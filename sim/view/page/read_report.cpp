@@ -142,6 +142,16 @@ void check_host_share(const Json& report, const std::string& file) {
     check_each((*found)["layers"], host_layer_keys, file, "host_share.layers");
 }
 
+/// Reasons, each a line.
+void check_left_out(const Json& report, const std::string& file) {
+    const auto found = report.find("left_out");
+    if (found == report.end()) return;
+    check(*found, {}, file, "left_out");
+    for (const auto& [what, why] : found->items()) {
+        if (!kinds::text.holds(why)) fail(file, "left_out." + what, why, kinds::text.rule);
+    }
+}
+
 void check_schema(const Json& report, const std::string& file) {
     constexpr std::string_view schema = "sim.report/1";
     const Json given = report.value("schema", Json());
@@ -169,6 +179,7 @@ Json parse_report(std::string_view text, const std::string& file) {
     check_explanation(report, file);
     check_host_time(report, file);
     check_host_share(report, file);
+    check_left_out(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
 }

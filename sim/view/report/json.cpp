@@ -355,6 +355,17 @@ Json host_share(const std::optional<HostShare>& share) {
             {"seconds_share", or_null(share->seconds_share)}};
 }
 
+Json left_out(const LeftOut& reasons) {
+    Json object = Json::object();
+    const auto add = [&](const char* key, const std::string& why) {
+        if (!why.empty()) object[key] = why;
+    };
+    add("speed", reasons.speed);
+    add("requests", reasons.requests);
+    add("comparison", reasons.comparison);
+    return object;
+}
+
 Json buffer(const run::BufferContents& buffer) {
     return {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}};
 }
@@ -419,6 +430,7 @@ Json to_json(const Report& report) {
     }
     json["timing_only"] = report.timing_only;
     json["host_share"] = host_share(report.host_share);
+    json["left_out"] = left_out(report.left_out);
     json["host_operations"] = list_of(report.host_operations, host_operation);
     json["host_seconds"] = or_null(report.host_seconds);
     json["host"] = report.host.empty() ? Json(nullptr) : Json(report.host);

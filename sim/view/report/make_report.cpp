@@ -1,4 +1,6 @@
 // Computes the figures of a report from the counters of a run.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hw/base/arithmetic.h"
@@ -304,6 +306,59 @@ std::optional<HostShare> make_host_share(const run::RunRecord& record, double ru
     return share;
 }
 
+/// Whether a layer of the network, or an instruction of a program without layers, computes on the chip.
+/// Moving data is not enough, neither is what the chip does for a layer of the host.
+bool chip_computes(const run::RunRecord& record) {
+    const auto works = [&](const auto& value) {
+        return value(record.counters.at("matrix_unit.active_cycles")) > 0 ||
+               value(record.counters.at("activation_unit.busy_cycles")) > 0;
+    };
+    const run::ProgramFacts& program = record.program;
+    if (program.layers.empty()) return works([](const run::Counter& counter) { return counter.value(); });
+    const std::size_t last_tag = std::max(program.layers.size(), program.tags.size() - 1);
+    for (std::size_t number = 1; number <= last_tag; ++number) {
+        const auto tag = static_cast<Tag>(number);
+        // A segment may have the name of a layer of which it does a part.
+        if (number <= program.layers.size() && program.layers[number - 1].kind == "host") continue;
+        if (works([tag](const run::Counter& counter) { return counter.value(tag); })) return true;
+    }
+    return false;
+}
+
+/// Why the run has no figure that says how fast the chip is; empty where it has. Of a run whose work is the
+/// host's, these would be figures of the host.
+std::string why_no_speed(const run::RunRecord& record, const std::optional<HostShare>& share) {
+    if (record.program.inferences == 0) return {};  // a bare program: cycles are all that it has
+    if (share && share->is_all) {
+        return fmt::format("all multiply-accumulates run on the host: {}", layers_text(*share));
+    }
+    if (chip_computes(record)) return {};
+    std::vector<std::string> of_host;
+    for (const run::SegmentWork& work : record.host_segments) {
+        of_host.insert(of_host.end(), work.layers.begin(), work.layers.end());
+    }
+    for (const run::HostWork& work : record.host_work) {
+        if (work.kind != "quantize_input") of_host.push_back(work.layer);
+    }
+    if (of_host.empty()) return "the chip computes nothing";
+    return fmt::format("the chip computes nothing; on the host: {}", layers_text(of_host));
+}
+
+/// Why a run that asks for requests has none; empty where it has them, or asks for none.
+std::string why_no_requests(const run::RunRecord& record, const Report& report) {
+    if (report.requests || !asks_for_requests(record)) return {};
+    if (!report.left_out.speed.empty()) return report.left_out.speed;
+    return "the run has no time of a batch";
+}
+
+/// The same for a run with baselines.
+std::string why_no_comparison(const run::RunRecord& record, const Report& report) {
+    if (!report.comparison.empty() || record.spec.baselines.empty()) return {};
+    if (!report.left_out.speed.empty()) return report.left_out.speed;
+    if (report.inferences == 0) return "the program states no inferences";
+    return "the network has no multiply-accumulates, by which baselines are compared";
+}
+
 void add_answers(Report& report, const run::RunRecord& record) {
     report.timing_only = record.spec.timing_only;
     report.accuracy = record.answers.accuracy;
@@ -393,9 +448,8 @@ Report make_report(const run::RunRecord& record) {
     report.clock_mhz = machine.clock_mhz;
     report.seconds = seconds_of(report.cycles, machine);
     report.host_share = make_host_share(record, report.seconds);
-    // Of a run whose work is the host's, these would be figures of the host.
-    const bool chip_computes = !report.host_share || !report.host_share->is_all;
-    if (chip_computes) {
+    report.left_out.speed = why_no_speed(record, report.host_share);
+    if (report.left_out.speed.empty()) {
         if (report.inferences > 0) {
             report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
         }
@@ -436,7 +490,7 @@ Report make_report(const run::RunRecord& record) {
     }
 
     report.energy = make_energy(record, report.seconds);
-    if (report.energy && !chip_computes) report.energy->joules_per_inference.reset();
+    if (report.energy && !report.left_out.speed.empty()) report.energy->joules_per_inference.reset();
     report.no_energy = no_energy_reason(record.spec.machine);
     report.area = area::area_of(machine);
     if (report.inferences_per_second) {
@@ -448,6 +502,8 @@ Report make_report(const run::RunRecord& record) {
         report.claim = make_claim(report);
     }
     if (report.latency) report.requests = make_requests(record, *report.latency);
+    report.left_out.requests = why_no_requests(record, report);
+    report.left_out.comparison = why_no_comparison(record, report);
     add_host(report, record);
     add_answers(report, record);
     report.instruction_lines = record.instruction_times;

@@ -269,12 +269,19 @@ struct HostShare {
     double macs_share = 0.0;              ///< of the network's
     double seconds = 0.0;                 ///< of the segments with these layers
     std::optional<double> seconds_share;  ///< of the run's seconds
-    /// The chip has no multiply-accumulates: then the run has no figure that says how fast the chip is.
-    bool is_all = false;
+    bool is_all = false;                  ///< the chip has no multiply-accumulates
 };
 
 /// "c, d and 3 more".
+std::string layers_text(std::span<const std::string> names);
 std::string layers_text(const HostShare& share);
+
+/// Why there is no figure where a run asks for one: each a line, empty where there is one, or nobody asks.
+struct LeftOut {
+    std::string speed;       ///< of the chip: throughput, latency and what follows from them
+    std::string requests;    ///< that arrive at random
+    std::string comparison;  ///< with baselines, and the claim
+};
 
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
 struct Simulator {
@@ -290,7 +297,7 @@ struct Simulator {
 
 /// The times of batches in seconds: see run::BatchLatency.
 struct BatchSeconds {
-    double interval = 0.0;  ///< the run's time over its batches
+    double interval = 0.0;  ///< the run's time over its batches, of which the last may have fewer inferences
     double latency = 0.0;   ///< from first byte in to last byte out, mean
     double largest = 0.0;   ///< of these latencies
     double alone = 0.0;     ///< of one batch alone, or, if the run did not find out, `latency`
@@ -374,6 +381,7 @@ struct Report {
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;           ///< absent where there is no comparison
     std::optional<HostShare> host_share;  ///< absent where the chip does all multiply-accumulates
+    LeftOut left_out;
     std::vector<HostOperation> host_operations;
     std::optional<double> host_seconds;  ///< of all of them
     std::string host;                    ///< the baseline that does them; empty where the run names none

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/view/report/numbers.h"
@@ -38,19 +39,22 @@ std::string remark(std::initializer_list<std::string_view> parts) {
     return text;
 }
 
+/// Why a program that states its batches has no latency.
+constexpr std::string_view no_results = "the program has not written results of each batch";
+
 /// So many layers of the host are named.
 constexpr std::size_t named_layers = 3;
 
 /// Names in few columns each; in more where two would look the same.
-std::vector<std::string> told_apart(std::span<const std::string_view> names) {
+std::vector<std::string> told_apart(std::span<const std::string> names) {
     constexpr std::size_t preferred = 24;
     constexpr std::size_t most = 96;
     constexpr std::size_t step = 4;
-    const std::set<std::string_view> different(names.begin(), names.end());
+    const std::set<std::string> different(names.begin(), names.end());
     std::vector<std::string> shown;
     for (std::size_t width = preferred; width <= most; width += step) {
         shown.clear();
-        for (const std::string_view name : names) shown.push_back(with_both_ends(name, width));
+        for (const std::string& name : names) shown.push_back(with_both_ends(name, width));
         if (std::set(shown.begin(), shown.end()).size() == different.size()) break;
     }
     return shown;
@@ -58,20 +62,25 @@ std::vector<std::string> told_apart(std::span<const std::string_view> names) {
 
 }  // namespace
 
-std::string layers_text(const HostShare& share) {
+std::string layers_text(std::span<const std::string> names) {
     std::string text;
-    const std::size_t count = share.layers.size();
+    const std::size_t count = names.size();
     // One more takes no more room than "and 1 more".
     const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < named; ++i) names.emplace_back(share.layers[i].name);
-    const std::vector<std::string> shown = told_apart(names);
+    const std::vector<std::string> shown = told_apart(names.first(named));
     for (std::size_t i = 0; i < named; ++i) {
         const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
         text += fmt::format("{}{}", between, shown[i]);
     }
     if (named < count) text += fmt::format(" and {} more", grouped(count - named));
     return text;
+}
+
+std::string layers_text(const HostShare& share) {
+    std::vector<std::string> names;
+    names.reserve(share.layers.size());
+    for (const HostShare::Layer& layer : share.layers) names.push_back(layer.name);
+    return layers_text(names);
 }
 
 namespace {
@@ -92,7 +101,9 @@ public:
         chosen_ = !chosen.empty();
         for (const Section& section : sections) {
             if (!chosen_ || std::find(chosen.begin(), chosen.end(), section.name) != chosen.end()) {
+                const std::size_t before = text_.size();
                 (this->*section.write)();
+                if (text_.size() == before) write_absent(section.name);
             }
         }
         text_.erase(0, text_.find_first_not_of('\n'));
@@ -100,6 +111,31 @@ public:
     }
 
 private:
+    /// Says why a section that the user chose, or whose figures the run asks for, has nothing.
+    void write_absent(std::string_view section) {
+        std::string why;
+        if (section == "requests") why = report_.left_out.requests;
+        if (section == "comparison" || (section == "claim" && chosen_)) why = report_.left_out.comparison;
+        if (why.empty() && chosen_) why = usual_reason(section);
+        if (why.empty()) return;
+        line("");
+        note(0, fmt::format("no {}: {}", section, why));
+    }
+
+    static std::string_view usual_reason(std::string_view section) {
+        static constexpr std::array reasons{
+            std::pair{"bounds", "no part of the machine has work"},
+            std::pair{"accuracy", "no layer has numbers to compare"},
+            std::pair{"requests", "the run asks for none; give --arrivals or --latency-limit"},
+            std::pair{"area", "the machine does not say its process"},
+            std::pair{"comparison", "the run names no baseline; give --baseline"},
+            std::pair{"claim", "the run names no baseline; give --baseline"},
+            std::pair{"host", "the run leaves no work to it"},
+        };
+        const auto found = std::ranges::find(reasons, section, [](const auto& each) { return each.first; });
+        return found == reasons.end() ? "the run has none" : found->second;
+    }
+
     void write_headline() {
         const Report& r = report_;
         // Both names may have any length, so the line is wrapped.
@@ -132,7 +168,11 @@ private:
         entry("time", si(r.seconds, "s"),
               fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
         if (r.inferences > 0) write_batching();
-        if (r.host_share && r.host_share->is_all) return;  // no figure of the chip's speed
+        if (!r.left_out.speed.empty()) {
+            // Multiply-accumulates of the host are named before all figures.
+            if (!r.host_share) entry("throughput", "-", r.left_out.speed);
+            return;
+        }
         if (r.inferences > 0) {
             entry("throughput", inference_rate(r.inferences_per_second), "");
             write_batch_times();
@@ -153,14 +193,16 @@ private:
         const std::string batches =
             r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches));
         if (!r.latency) {
-            entry("latency", "-", "the program does not say which results are of which batch");
+            entry("latency", "-", no_results);
         } else {
             const bool is_one = r.batches == 1;
             entry("latency", si(r.latency->latency, "s"),
                   is_one ? batches : fmt::format("{}, at most {}", batches, si(r.latency->largest, "s")));
             if (is_one) return;
         }
-        entry("a batch every", si(r.seconds_per_batch, "s"), batches);
+        const std::uint64_t rest = r.inferences % r.batch;
+        entry("a batch every", si(r.seconds_per_batch, "s"),
+              rest == 0 ? batches : fmt::format("{}, the last of {}", batches, grouped(rest)));
     }
 
     /// What left the chip comes before all figures, which would otherwise be taken for those of the chip.

@@ -128,13 +128,28 @@ TEST_CASE("Findings name keys that change nothing, and resources of which more i
     CHECK_THAT(found[0], Contains("More of machine.clock_mhz is slower in 1 of 2 steps") &&
                              Contains("25.0 %, from point 3 to point 4"));
     const std::vector<std::string> nothing =
-        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 1, 900, {1.0, 1.0, {}}),
-                                   row(3, 2, 700, {2.0, 1.0, {}}), row(4, 2, 900, {2.0, 1.0, {}})}));
+        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, 2.0}), row(2, 1, 900, {1.0, 1.0, 2.0}),
+                                   row(3, 2, 700, {2.0, 1.0, 2.0}), row(4, 2, 900, {2.0, 1.0, 2.0})}));
     REQUIRE(nothing.size() == 1);
     CHECK_THAT(nothing[0], Contains("machine.clock_mhz changes nothing") && Contains("2 pairs"));
     // A single value of each other key: nothing can be said.
-    CHECK(
-        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})})).empty());
+    CHECK(sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, 2.0}), row(2, 2, 900, {1.0, 1.0, 2.0})}))
+              .empty());
+}
+
+TEST_CASE("What no point has a value of is said, with the reason where the report has it") {
+    Answer answer = answer_of({row(1, 1, 700, {1.0, 10.0, {}}), row(2, 1, 900, {0.8, 12.0, {}})});
+    std::vector<std::string> found = sweep::findings(answer);
+    REQUIRE_FALSE(found.empty());
+    CHECK_THAT(found[0], Catch::Contains("No point has a value of own = "));
+    answer.rows[1].left_out = {"no requests: the reason", "no comparison: another"};
+    found = sweep::findings(answer);
+    REQUIRE(found.size() > 2);
+    CHECK(found[0] == "1 of 2 points have no comparison: another (point 2 first).");
+    CHECK(found[1] == "1 of 2 points have no requests: the reason (point 2 first).");
+    // A study that has not run says nothing.
+    answer.rows.clear();
+    CHECK(sweep::findings(answer).empty());
 }
 
 TEST_CASE("Findings name values that are missing, and dies that nobody can make") {
@@ -153,7 +168,7 @@ TEST_CASE("Findings name values that are missing, and dies that nobody can make"
 }
 
 TEST_CASE("Zipped axes are judged as one") {
-    Answer zipped = answer_of({row(1, 1, 700, {1.0, 1.0, {}}), row(2, 2, 900, {1.0, 1.0, {}})});
+    Answer zipped = answer_of({row(1, 1, 700, {1.0, 1.0, 2.0}), row(2, 2, 900, {1.0, 1.0, 2.0})});
     zipped.followers = {{1, 0}};
     const std::vector<std::string> found = sweep::findings(zipped);
     REQUIRE(found.size() == 1);

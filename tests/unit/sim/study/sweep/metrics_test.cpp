@@ -17,7 +17,7 @@ ReportJson report() {
     return ReportJson::parse(R"({"cycles": 100, "interval_ms": 2.0, "latency_ms": 3.5,
         "latency_max_ms": 4.0, "inferences_per_second": 50,
         "tops": {"achieved": 2, "peak": 8}, "bounds": {"fill": null},
-        "area": null, "requests": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
+        "area": null, "requests": null, "host_share": null, "energy": {"watts": 4, "joules_per_inference": 0.5},
         "layers": [{"name": "a", "cycles": 30}, {"name": "b/c", "cycles": 70}],
         "comparison": [{"baseline": "k80", "speedup": 3}], "machine": "tpu", "timing_only": true,
         "configuration": {"run": {"batch": 8}, "machine": {"matrix_unit": {"rows": 256}}}})");
@@ -75,13 +75,21 @@ TEST_CASE("Metrics are computed from a report, and what has no value is absent")
     CHECK(Metrics({{"first", "predictions.0"}}, "s.json").need_values());
 }
 
-TEST_CASE("A run without throughput has no value of a comparison") {
+TEST_CASE("A run that is not compared with its baselines has no value of a comparison") {
     ReportJson none = report();
-    none["inferences_per_second"] = nullptr;
+    none["inferences_per_second"] = GENERATE(ReportJson(nullptr), ReportJson(50));
     none["comparison"] = ReportJson::array();
     none["configuration"]["baselines"] = {{{"name", "k80"}}};
     const Metrics metrics({{"x", "comparison.0.expected.speedup"}}, "s.json");
     CHECK_FALSE(metrics.values_of(none)[index_of(metrics, "x")]);
+    const Metrics named({{"x", "comparison.k80.speedup"}}, "s.json");
+    CHECK_FALSE(named.values_of(none)[index_of(named, "x")]);
+    // Of a baseline that the run does not have, the question is wrong.
+    for (const char* const path : {"comparison.k81.speedup", "comparison.1.speedup"}) {
+        CAPTURE(path);
+        CHECK_THROWS_WITH(Metrics({{"x", path}}, "s.json").values_of(none),
+                          Catch::Contains("which is no path of report.json"));
+    }
     // Without baselines, the question is wrong.
     none["configuration"]["baselines"] = ReportJson::array();
     CHECK_THROWS_WITH(metrics.values_of(none), Catch::Contains("which is no path of report.json"));

@@ -12,6 +12,7 @@ const mostRemarks = 4;
 /// not have its latency.
 function batchTimes(report) {
     const batches = Math.ceil(report.inferences / report.batch);
+    const rest = report.inferences % report.batch;
     const made = [];
     if (isNumber(report.latency_ms)) {
         const meaning = batches === 1 ? 'the one batch'
@@ -20,7 +21,8 @@ function batchTimes(report) {
     }
     if (isNumber(report.seconds_per_batch) && (batches > 1 || made.length === 0)) {
         made.push(card('A batch every', si(report.seconds_per_batch, 's'), report.seconds_per_batch,
-            `of ${counted(report.batch, 'inference')}; mean of ${counted(batches, 'batch', 'batches')}`));
+            `of ${counted(report.batch, 'inference')}; mean of ${counted(batches, 'batch', 'batches')}`
+            + (batches > 1 && rest > 0 ? `, the last of ${grouped(rest)}` : '')));
     }
     return made;
 }
@@ -69,15 +71,21 @@ function cards(report) {
 
 /// Layers with multiply-accumulates that the host computes: said before all figures, which would otherwise be
 /// taken for those of the chip. Reports of earlier versions do not say.
-function hostShare({ host_share: share, host_at_least: atLeast, inferences_per_second: rate }) {
+function hostShare({ host_share: share, host_at_least: atLeast }) {
     if (!share) return null;
     const names = share.layers.map((layer) => layer.name);
     const shown = names.length > 4 ? [...names.slice(0, 3), `${grouped(names.length - 3)} more`] : names;
     return h('p', { class: 'host-share', role: 'note' },
         `${percent(share.macs_share)} of the multiply-accumulates run on the host, not on the chip: `
         + `${shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown[0]}. `
-        + `Computing them takes ${atLeast ? 'at least ' : ''}${percent(share.seconds_share)} of the time.`
-        + (rate === null ? ' There is no figure of the chip\'s speed.' : ''));
+        + `Computing them takes ${atLeast ? 'at least ' : ''}${percent(share.seconds_share)} of the time.`);
+}
+
+/// What the run asks for and has no figure of, and why. Reports of earlier versions do not say.
+function leftOut({ left_out: reasons }) {
+    const names = { speed: 'the chip\'s speed', requests: 'requests at random', comparison: 'a comparison' };
+    return Object.entries(reasons ?? {}).map(([what, why]) => h('p', { class: 'left-out', role: 'note' },
+        `No figure of ${names[what] ?? what}: ${why}.`));
 }
 
 /// The best known figure of a baseline: measured, else expected, else an upper bound.
@@ -194,7 +202,7 @@ function batchesOf({ batch, inferences, batching }) {
 export function headline(report) {
     const meaning = report.inferences > 0 ? `${counted(report.inferences, 'inference')} ${batchesOf(report)}`
         : 'a program of its own';
-    return mainSection('headline', `${report.model} on ${report.machine}`, meaning, hostShare(report),
+    return mainSection('headline', `${report.model} on ${report.machine}`, meaning, hostShare(report), leftOut(report),
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
         hostTime(report), baselineTable(report), remarks(report));
