@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "compiler/operators/integer_types.h"
-#include "hw/base/conversion.h"
 #include "hw/base/arithmetic.h"
+#include "hw/base/conversion.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 
