@@ -16,11 +16,13 @@ export function readReport(folder) {
     return JSON.parse(readFileSync(path.join(folder, 'report.json'), 'utf8'));
 }
 
+/// Tests run beside each other: each has a folder of its own.
+const own = path.join(output, 'reports', path.basename(process.argv[1], '.mjs'));
 const made = new Set();
 
 /// Runs `sim` once with a folder of its own for the results; returns the folder.
 function run(name, ...args) {
-    const folder = path.join(output, 'reports', name);
+    const folder = path.join(own, name);
     if (!made.has(folder)) sim('run', ...args, '--out', folder, '--quiet');
     made.add(folder);
     return folder;
@@ -30,7 +32,7 @@ function run(name, ...args) {
 export function altered(folder, name, alter) {
     const report = readReport(folder);
     alter(report);
-    const changed = path.join(output, 'reports', name);
+    const changed = path.join(own, name);
     mkdirSync(changed, { recursive: true });
     writeFileSync(path.join(changed, 'report.json'), JSON.stringify(report));
     sim('report', changed, '--out', path.join(changed, 'report.html'));
@@ -39,15 +41,20 @@ export function altered(folder, name, alter) {
 
 export const wrongLabels = [3, 141, 499];
 
-/// The digits, with some labels wrong on purpose, so that there are wrong predictions.
-export function digits() {
-    mkdirSync(output, { recursive: true });
+/// A file of the digits' labels, some of which are wrong on purpose.
+function labelsWithErrors() {
+    mkdirSync(own, { recursive: true });
     const labels = gunzipSync(readFileSync(path.join(project, 'models/mnist_cnn/digits-labels.idx1-ubyte.gz')));
     const header = 8;
     for (const index of wrongLabels) labels[header + index] = (labels[header + index] + 1) % 10;
-    const file = path.join(output, 'labels.idx1-ubyte');
+    const file = path.join(own, 'labels.idx1-ubyte');
     writeFileSync(file, labels);
-    return run('digits', 'mnist_cnn', '--labels', file, '--power-windows', '50');
+    return file;
+}
+
+/// The digits, with some wrong labels, so that there are wrong predictions.
+export function digits() {
+    return run('digits', 'mnist_cnn', '--labels', labelsWithErrors(), '--power-windows', '50');
 }
 
 export function slowDigits() {
@@ -91,7 +98,7 @@ export function deep(count) {
     }
     const network = { schema: 'sim.graph/1', name: `deep_${count}`, input: { shape: [14, 14, 32] }, weights: { seed: 1 },
         layers, output: `layer_${count - 1}` };
-    const file = path.join(output, `deep_${count}.json`);
+    const file = path.join(own, `deep_${count}.json`);
     writeFileSync(file, JSON.stringify(network));
     return run(`deep_${count}`, '--machine', 'tpu_v1', '--model', file, '--timing-only', '--batch', '16');
 }
@@ -99,6 +106,36 @@ export function deep(count) {
 /// Layers of about the same intensity, most of them fast enough for the peak.
 export function convolutions() {
     return run('cnn0', '--machine', 'tpu_v1', '--model', 'models/isca17/cnn0.json', '--timing-only', '--batch', '8');
+}
+
+/// The digits on an array of 128 x 64 cells at an odd clock: everything that a report may have.
+export function narrowArray() {
+    return run('narrow_array', 'mnist_cnn', '--labels', labelsWithErrors(), '--limit', '160',
+        '--batch', '40', '--power-windows', '6', '--set', 'accuracy_by_layer=true',
+        '--set', 'machine.matrix_unit.rows=128', '--set', 'machine.matrix_unit.columns=64',
+        '--set', 'machine.clock_mhz=630.5', '--set', 'machine.unified_buffer.rows=9000',
+        '--set', 'machine.host_interface.read_gb_per_s=6.5');
+}
+
+/// A network with layers of the host in its middle, weights in a DRAM, without answers, and a baseline that was measured.
+export function hostSegments() {
+    const dense = (name, inputs, units) => ({ name, op: 'dense', inputs, units });
+    const network = { schema: 'sim.graph/1', name: 'attention', input: { shape: [64] }, weights: { seed: 4 },
+        layers: [dense('features', ['input'], 64), dense('scores', ['features'], 64),
+            { name: 'shares', op: 'softmax', inputs: ['scores'] },
+            { name: 'weighted', op: 'multiply', inputs: ['features', 'shares'] },
+            dense('again', ['weighted'], 20), { name: 'more', op: 'softmax', inputs: ['again'] },
+            dense('classes', ['more'], 10), { name: 'probabilities', op: 'softmax', inputs: ['classes'] }],
+        output: 'probabilities' };
+    mkdirSync(own, { recursive: true });
+    const file = path.join(own, 'attention.json');
+    writeFileSync(file, JSON.stringify(network));
+    const measured = path.join(own, 'measured.json');
+    writeFileSync(measured, JSON.stringify({ schema: 'sim.baseline/1', name: 'measured', cores: 4, peak_fp32_gflops: 100,
+        memory_gb_per_s: 30, server: { dies: 2, tdp_watts: 300 }, measured: { model: 'attention', batch: 5,
+            fp32_inferences_per_second: 24680, int8_inferences_per_second: 13579 }, sources: {} }));
+    return run('attention', '--machine', 'tpu_v1_dram', '--model', file, '--timing-only', '--batch', '5', '--limit', '13',
+        '--no-host-time', '--set', 'machine.matrix_unit.columns=32', '--power-windows', '3', '--baseline', 'k80', measured);
 }
 
 /// Ten lines of assembly: no network, no inferences.
