@@ -182,6 +182,31 @@ TEST_CASE("Rounding in float counts as no noise", "[system][accuracy]") {
     }
 }
 
+TEST_CASE("A product is compared with the product in float, not with the function of it",
+          "[system][accuracy]") {
+    // Bytes keep a layer of this size within some 40 dB; a value beside another one is within none.
+    const tests::Folder folder;
+    for (const std::string function : {"tanh", "sigmoid", "hard_swish", "relu"}) {
+        CAPTURE(function);
+        const std::string model = folder.file(
+            function + ".json",
+            R"({"schema": "sim.graph/1", "name": "net", "weights": {"seed": 3}, "input": {"shape": [30]}, "layers": [
+                {"name": "h", "op": "dense", "inputs": ["input"], "units": 50, "activation": ")" +
+                function +
+                R"("}, {"name": "o", "op": "dense", "inputs": ["h"], "units": 5}], "output": "o"})");
+        const auto layers = tests::report_of(
+                                "--machine tpu_v1 --random-input 1 --batch 8 --limit 8 --set "
+                                "accuracy_by_layer=true --model " +
+                                model)
+                                .at("accuracy_by_layer");
+        REQUIRE(layers.size() >= 3);
+        for (std::size_t i = 1; i < layers.size(); ++i) {
+            CAPTURE(layers[i].dump());
+            CHECK(layers[i]["decibels"].get<double>() > 30.0);
+        }
+    }
+}
+
 TEST_CASE("An error of --show accuracy names what was typed", "[system][accuracy]") {
     const auto refused = [](const std::string& arguments) {
         const Outcome outcome = sim("run " + arguments + " --show accuracy");
