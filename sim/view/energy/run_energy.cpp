@@ -1,5 +1,6 @@
 #include "sim/view/energy/run_energy.h"
 
+#include <cstddef>
 #include <numeric>
 
 #include "sim/view/energy/event_energies.h"
@@ -11,12 +12,21 @@ double Joules::total() const {
     return std::accumulate(joules_.begin(), joules_.end(), 0.0);
 }
 
+// A difference of two nearly equal sums would lose the digits of what is left.
+double Joules::without(Consumer one) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < consumer_count; ++i) {
+        if (static_cast<Consumer>(i) != one) sum += joules_[i];
+    }
+    return sum;
+}
+
 double Joules::dynamic() const {
-    return total() - (*this)[Consumer::ChipStatic];
+    return without(Consumer::ChipStatic);
 }
 
 double Joules::on_die() const {
-    return total() - (*this)[Consumer::WeightMemory];
+    return without(Consumer::WeightMemory);
 }
 
 std::vector<Event> events(const run::Counters& counters, const machine::MachineConfig& machine) {

@@ -41,6 +41,8 @@ public:
     double on_die() const;
 
 private:
+    double without(Consumer one) const;
+
     std::array<double, consumer_count> joules_{};
 };
 
