@@ -1,0 +1,238 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/unit/sim/view/figures/facts.h"
+#include "tests/unit/sim/view/figures/rows.h"
+
+/// What moved over each path, and what each memory held: docs/report.md, The machine, Memory over time, and
+/// Unified-buffer map.
+namespace systole::figures {
+
+/// Bytes over what a path of so many 10^9 bytes a second moves in the run.
+inline Expected share_of_path(const Facts& facts, std::uint64_t bytes, double bytes_per_second) {
+    return quotient(static_cast<double>(bytes), bytes_per_second * facts.seconds());
+}
+
+inline std::uint64_t from_host(const Facts& facts) {
+    return facts.count("host_interface.read_bytes") + facts.count("host_interface.weight_bytes");
+}
+
+struct PathFigures {
+    std::string_view from;
+    std::string_view to;
+    std::string_view unit;
+    std::uint64_t moved = 0;
+    double most_a_second = 0.0;
+};
+
+/// In the order of the data path. On the chip, a path moves so many rows or bytes in each cycle.
+inline std::vector<PathFigures> paths_of(const Facts& facts) {
+    const auto count = [&](const char* counter) { return facts.count(counter); };
+    const double clock = facts.clock_hz();
+    const double in = facts.number("host_interface.read_gb_per_s") * 1e9;
+    const double out = facts.number("host_interface.write_gb_per_s") * 1e9;
+    return {
+        {"weight_memory", "weight_fifo", "bytes", count("weight_fifo.bytes"),
+         facts.weight_bytes_per_second()},
+        {"weight_fifo", "matrix_unit", "bytes", count("weight_fifo.shifted_bytes"),
+         clock * static_cast<double>(facts.columns())},
+        {"host_interface", "sequencer", "bytes", count("host_interface.instruction_bytes"), in},
+        {"host_interface", "unified_buffer", "bytes", from_host(facts), in},
+        {"unified_buffer", "systolic_data_setup", "rows", count("systolic_data_setup.fetches"),
+         clock * facts.number("systolic_data_setup.fetches_per_cycle")},
+        {"systolic_data_setup", "matrix_unit", "row passes", count("matrix_unit.active_cycles"), clock},
+        {"matrix_unit", "accumulators", "row passes", count("accumulators.pass_writes"), clock},
+        {"accumulators", "activation_unit", "rows", count("accumulators.reads"), clock},
+        {"unified_buffer", "activation_unit", "rows", count("activation_unit.buffer_reads"), clock},
+        {"activation_unit", "unified_buffer", "rows", count("activation_unit.buffer_writes"), clock},
+        {"unified_buffer", "host_interface", "bytes", count("host_interface.write_bytes"), out},
+    };
+}
+
+inline Expected paths(const Facts& facts, const Place&) {
+    Json list = Json::array();
+    for (const PathFigures& path : paths_of(facts)) {
+        list.push_back({{"from", path.from},
+                        {"to", path.to},
+                        {"moved", path.moved},
+                        {"unit", path.unit},
+                        {"utilization", share_of_path(facts, path.moved, path.most_a_second).value}});
+    }
+    return list;
+}
+
+inline std::uint64_t buffer_bytes(const Facts& facts) {
+    return facts.machine("unified_buffer.rows").get<std::uint64_t>() * facts.rows();
+}
+
+/// A chart has at most this many points.
+constexpr std::uint64_t most_windows = 500;
+
+inline std::uint64_t window_cycles(const Facts& facts) {
+    std::uint64_t window = 1;
+    while ((facts.record().cycles + window - 1) / window > most_windows) window *= 2;
+    return window;
+}
+
+/// The most rows that values hold at once, in each window: cycle by cycle.
+inline std::vector<std::uint64_t> most_held(const Facts& facts, const std::vector<run::RowValue>& values) {
+    const std::uint64_t cycles = facts.record().cycles;
+    std::vector<std::int64_t> changes(cycles + 1);
+    for (const run::RowValue& value : values) {
+        const std::uint64_t end = std::min(value.end, cycles);
+        if (value.begin >= end) continue;
+        const auto rows = static_cast<std::int64_t>(value.rows.last - value.rows.first);
+        changes[value.begin] += rows;
+        changes[end] -= rows;
+    }
+    const std::uint64_t window = window_cycles(facts);
+    std::vector<std::uint64_t> most((cycles + window - 1) / window);
+    std::int64_t held = 0;
+    for (std::uint64_t cycle = 0; cycle < cycles; ++cycle) {
+        held += changes[cycle];
+        most[cycle / window] = std::max(most[cycle / window], static_cast<std::uint64_t>(held));
+    }
+    return most;
+}
+
+/// Every value of the record lies in a step of its name, as long as the value, to one step of time; the rows
+/// of the steps are those of the values, none more.
+inline std::string fault_of_map(const Facts& facts, const Json& map) {
+    const run::MemoryValues& values = facts.record().occupancy->values;
+    const std::uint64_t cycles = facts.record().cycles;
+    const std::uint64_t tolerance = cycles / most_windows;
+    if (map.at("until") != cycles || map.at("step_cycles") != tolerance || map.at("left_out") != 0) {
+        return "a map of the whole run";
+    }
+    struct Step {
+        std::string name;
+        std::uint64_t first, rows, begin, end;
+        bool has_begin = false;
+        bool has_end = false;
+    };
+    std::vector<Step> steps;
+    std::uint64_t rows = 0;
+    std::uint64_t before = 0;
+    for (const Json& value : map.at("values")) {
+        std::uint64_t begin = cycles;
+        for (const Json& step : value.at("steps")) {
+            steps.push_back(
+                {value.at("name"), step.at("first_row"), step.at("rows"), step.at("begin"), step.at("end")});
+            rows += steps.back().rows;
+            begin = std::min(begin, steps.back().begin);
+        }
+        if (begin < before) return "values in the order of their first write";
+        before = begin;
+    }
+    for (const run::RowValue& value : values.unified_buffer) {
+        const std::uint64_t end = std::min(value.end, cycles);
+        rows -= value.rows.last - value.rows.first;
+        bool is_found = false;
+        for (Step& step : steps) {
+            if (step.name != values.writers.at(value.writer) || step.first > value.rows.first ||
+                step.first + step.rows < value.rows.last || step.begin > value.begin || step.end < end ||
+                value.begin - step.begin > tolerance || step.end - end > tolerance) {
+                continue;
+            }
+            is_found = true;
+            step.has_begin = step.has_begin || step.begin == value.begin;
+            step.has_end = step.has_end || step.end == end;
+        }
+        if (!is_found) {
+            return "a step of " + values.writers.at(value.writer) + " for rows " +
+                   std::to_string(value.rows.first) + " to " + std::to_string(value.rows.last) + ", cycles " +
+                   std::to_string(value.begin) + " to " + std::to_string(end);
+        }
+    }
+    if (rows != 0) return "as many rows as the values";
+    for (const Step& step : steps) {
+        if (!step.has_begin || !step.has_end) return "a step that begins and ends with a value";
+    }
+    return {};
+}
+
+inline Rows rows_of_memory() {
+    const auto count = [](auto... paths) {
+        return [paths...](const Facts& facts, const Place&) { return Expected((facts.count(paths) + ...)); };
+    };
+    const auto utilization = [](std::size_t path) {
+        return [path](const Facts& facts, const Place&) {
+            const PathFigures figures = paths_of(facts)[path];
+            return share_of_path(facts, figures.moved, figures.most_a_second);
+        };
+    };
+    return {
+        {"traffic.weight_bytes", count("weight_fifo.bytes")},
+        {"traffic.host_read_bytes", count("host_interface.read_bytes", "host_interface.weight_bytes")},
+        {"traffic.host_write_bytes", count("host_interface.write_bytes")},
+        {"traffic.instruction_bytes", count("host_interface.instruction_bytes")},
+        {"traffic.weight_utilization", utilization(0)},
+        {"traffic.host_read_utilization", utilization(3)},
+        {"traffic.host_write_utilization", utilization(10)},
+        {"traffic.instruction_utilization", utilization(2)},
+        {"paths", paths},
+        {"memory.unified_buffer_peak_bytes",
+         [](const Facts& facts, const Place&) { return Expected(facts.record().unified_buffer_peak_bytes); }},
+        {"memory.unified_buffer_bytes",
+         [](const Facts& facts, const Place&) { return Expected(buffer_bytes(facts)); }},
+        {"memory.weight_memory_used_bytes",
+         [](const Facts& facts, const Place&) {
+             const run::ProgramFacts& program = facts.record().program;
+             return Expected(program.memory_bytes - program.spilled_bytes);
+         }},
+        {"memory.weight_memory_bytes",
+         [](const Facts& facts, const Place&) { return Expected(facts.machine("weight_memory.bytes")); }},
+        {"memory.spilled_weight_bytes",
+         [](const Facts& facts, const Place&) -> Expected {
+             // All tiles that do not fit, whole.
+             const run::ProgramFacts& program = facts.record().program;
+             const std::uint64_t tile = facts.rows() * facts.columns();
+             const std::uint64_t room =
+                 facts.machine("weight_memory.bytes").get<std::uint64_t>() / tile * tile;
+             return program.memory_bytes - std::min(program.memory_bytes, room);
+         }},
+        {"memory.cut_images",
+         [](const Facts& facts, const Place&) -> Expected {
+             if (!facts.record().cut_images) return absent();
+             const run::CutImages& cut = *facts.record().cut_images;
+             return Json{{"cut_layers", cut.cut_layers},
+                         {"strips", cut.strips},
+                         {"extra_macs", cut.extra_macs},
+                         {"spilled", cut.spilled},
+                         {"spilled_bytes", cut.spilled_bytes}};
+         }},
+        {"memory.over_time.window_cycles",
+         [](const Facts& facts, const Place&) { return Expected(window_cycles(facts)); }},
+        {"memory.over_time.unified_buffer_bytes",
+         [](const Facts& facts, const Place&) {
+             std::vector<std::uint64_t> held =
+                 most_held(facts, facts.record().occupancy->values.unified_buffer);
+             for (std::uint64_t& rows : held)
+                 rows *= facts.rows();  // a row has a byte for each row of the array
+             return Expected(held);
+         }},
+        {"memory.over_time.accumulator_rows",
+         [](const Facts& facts, const Place&) {
+             return Expected(most_held(facts, facts.record().occupancy->values.accumulators));
+         }},
+        {"memory.over_time.weight_fifo_tiles",
+         [](const Facts& facts, const Place&) {
+             return Expected(facts.record().occupancy->weight_fifo_tiles.windows);
+         }},
+        {"memory.unified_buffer_map",
+         [](const Facts& facts, const Place&) {
+             const Json& map = facts.report().at("memory").at("unified_buffer_map");
+             const std::string fault = fault_of_map(facts, map);
+             return fault.empty() ? Expected(map) : Expected(fault);
+         }},
+    };
+}
+
+}  // namespace systole::figures
