@@ -4,6 +4,9 @@ RUN ?= configs/runs/mnist_cnn.json
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RANDOM_PERCENT ?= 1000
+MUTANTS_DRAWN ?= 300
+MUTANT_SEEDS ?= 1 2 3
+MUTANTS_WHEN ?=
 KILLS ?= 50
 KILL_POINTS ?= 200
 KILL_SEED ?= 1
@@ -20,6 +23,7 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
+packages_mutants := $(packages_test) scripts/packages_mutants.txt
 packages_cluster := $(packages_test) scripts/packages_cluster.txt
 packages_judge := $(packages_build) scripts/packages_judge.txt
 
@@ -27,7 +31,7 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 judge_python := build/judges/env/bin/python
 newest_python := build/judges/env_2_21/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants kill-test cluster-test cluster-test-long judge judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants mutants-random kill-test cluster-test cluster-test-long judge judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-mutants packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -39,6 +43,7 @@ help:
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"
+	@echo "make mutants-random  the same with MUTANTS_DRAWN=$(MUTANTS_DRAWN) faults drawn by each of MUTANT_SEEDS='$(MUTANT_SEEDS)'"
 	@echo "make kill-test  KILLS=$(KILLS) random kills of the processes of a study of KILL_POINTS=$(KILL_POINTS) points"
 	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
@@ -112,6 +117,11 @@ random: packages-test
 mutants: packages-test
 	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
 
+# Debian's Python, which has Debian's libclang. MUTANTS_WHEN=2026-11-26 keeps the rates under this date.
+mutants-random: packages-mutants
+	cmake --preset dev
+	/usr/bin/python3 scripts/mutants.py --random $(MUTANTS_DRAWN) --seed $(MUTANT_SEEDS) --when "$(MUTANTS_WHEN)" --jobs $(JOBS)
+
 kill-test: packages-test
 	cmake --preset dev
 	cmake --build --preset dev --parallel $(JOBS) --target system sim
@@ -156,6 +166,9 @@ judge-python: packages-judge
 
 packages-cluster:
 	@scripts/install_packages.sh $(packages_cluster)
+
+packages-mutants:
+	@scripts/install_packages.sh $(packages_mutants)
 
 packages-judge:
 	@scripts/install_packages.sh $(packages_judge)

@@ -328,15 +328,16 @@ def code_lines():
     return lines
 
 
-def draw(faults, count, seed):
-    """`count` faults at lines drawn at random, each rule of a line as likely as the others; none overlap."""
+def draw(faults, count, seed, taken):
+    """`count` faults at lines drawn at random, each rule of a line as likely as the others. None overlaps with another
+    or with the places in `taken` (lists of (begin, end) by file), to which the drawn ones are added."""
     by_line = {}
     for fault in faults:
         by_line.setdefault((fault["file"], fault["line"]), {}).setdefault(fault["rule"], []).append(fault)
     lines = code_lines()
     chance = random.Random(seed)
     chance.shuffle(lines)
-    drawn, taken = [], {}
+    drawn = []
     for line in lines:
         rules = by_line.get(line)
         if rules is None:

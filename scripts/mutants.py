@@ -2,7 +2,7 @@
 """Put small faults into the sources, one at a time; a test must fail for each.
 
     scripts/mutants.py [--jobs N] [NAME...]         by default all faults of tests/mutants/faults.json
-    scripts/mutants.py --random COUNT --seed SEED   faults that are drawn by rule
+    scripts/mutants.py --random COUNT --seed SEED...  faults that are drawn by rule
 
 A fault of the list has a name, the file and the exact text that it replaces (once in the file), what the text becomes
 (nothing: it is dropped), and one sentence of what is wrong then. docs/mutants.md is written again with a test that fails
@@ -47,7 +47,7 @@ operand, a dropped wait, a wrong rounding, a forgotten reset.
 """
 RANDOM = """## Drawn faults
 
-`make mutants-random MUTANT_SEED=1` draws {drawn} faults by rule: a comparison or its boundary, a sign, the order of
+`make mutants-random` draws {drawn} faults for each of the seeds `MUTANT_SEEDS="1 2 3"`, by rule: a comparison or its boundary, a sign, the order of
 operands, min and max, a dropped term, a constant one more or less, rows and columns, a forgotten field, a skipped
 branch, a wrong unit. Each line of code is as likely as any other. A fault that nobody could notice (a reserve, an order
 that does not matter) is listed with the reason in [{equivalent}](../{equivalent}) and not counted.
@@ -194,42 +194,62 @@ def described(fault):
             "becomes": re.sub(r"\s+", " ", fault["becomes"])}
 
 
-def run_random(count, seed, when, jobs):
+def draw_all(places, count, seeds):
+    """The faults that are drawn by each seed, numbered from 1 through all seeds. No two overlap, so that one build has
+    them all; where two seeds draw the same place, the later one draws again."""
+    taken, drawn = {}, []
+    for seed in seeds:
+        # Some do not compile.
+        for fault in mutant_places.draw(places, count + count // 4, seed, taken):
+            drawn.append({**fault, "seed": seed, "number": len(drawn) + 1})
+    if len(drawn) >= MOST_FAULTS:
+        sys.exit(f"{len(drawn)} faults are drawn; at most {MOST_FAULTS - 1} fit into one build")
+    return drawn
+
+
+def rates_of(faults, found_by):
+    """Faults found and drawn, by folder."""
+    rates = {}
+    for area in AIMS:
+        there = [fault for fault in faults if fault["file"].startswith(f"{area}/")]
+        if there:
+            rates[area] = [sum(fault["number"] in found_by for fault in there), len(there)]
+    return rates
+
+
+def run_random(count, seeds, when, jobs):
     folder = ROOT / "build/random_mutants"
-    equivalent = read_json(EQUIVALENT, [])
-    known = {json.dumps({key: each[key] for key in ("file", "line", "rule", "becomes")}) for each in equivalent}
+    known = {json.dumps({key: each[key] for key in ("file", "line", "rule", "becomes")})
+             for each in read_json(EQUIVALENT, [])}
     places = mutant_places.find(ROOT / "build/dev", folder / "places", jobs)
     print(f"{len(places)} places", flush=True)
-    # Some do not compile.
-    drawn = mutant_places.draw(places, min(count + count // 4, MOST_FAULTS - 1), seed)
-    for number, fault in enumerate(drawn, start=1):
-        fault["number"] = number
     copy = Copy(folder, left_out=[LIST_TEST])
-    faults = copy.build_without(drawn, test_programs(), jobs)[:count]
-    if len(faults) < count:
-        sys.exit(f"only {len(faults)} of the drawn faults compile")
-    counted = [fault for fault in faults if json.dumps(described(fault)) not in known]
-    found_by = run_tests(copy, counted, jobs)
+    built = copy.build_without(draw_all(places, count, seeds), test_programs(), jobs)
+    by_seed = {}
+    for seed in seeds:
+        of_seed = [fault for fault in built if fault["seed"] == seed][:count]
+        if len(of_seed) < count:
+            sys.exit(f"only {len(of_seed)} of the faults drawn by seed {seed} compile")
+        by_seed[seed] = [fault for fault in of_seed if json.dumps(described(fault)) not in known]
+    found_by = run_tests(copy, [fault for faults in by_seed.values() for fault in faults], jobs)
 
-    survivors = [fault for fault in counted if fault["number"] not in found_by]
-    for fault in survivors:
-        print(f"{fault['file']}:{fault['line']}: {fault['rule']}: {json.dumps(described(fault))}")
-    (folder / f"survivors_{seed}.json").write_text(json.dumps([described(each) for each in survivors], indent=2))
     failed = False
-    rates = {}
-    for area, aim in AIMS.items():
-        there = [fault for fault in counted if fault["file"].startswith(f"{area}/")]
-        if there:
-            found = sum(fault["number"] in found_by for fault in there)
-            rates[area] = [found, len(there)]
-            failed |= found < aim * len(there)
-            print(f"{area}: {found} of {len(there)} found, {100 * found / len(there):.1f} % (aim: {aim:.0%})")
-    print(f"{len(counted) - len(survivors)} of {len(counted)} faults of seed {seed} are found; "
-          f"{len(faults) - len(counted)} more are equivalent")
-    if when:
-        runs = [run for run in read_json(RATES, []) if (run["seed"], run["when"]) != (seed, when)]
+    runs = [run for run in read_json(RATES, []) if run["seed"] not in seeds or run["when"] != when]
+    for seed, faults in by_seed.items():
+        survivors = [fault for fault in faults if fault["number"] not in found_by]
+        for fault in survivors:
+            print(f"{fault['file']}:{fault['line']}: {fault['rule']}: {json.dumps(described(fault))}")
+        write_if_new(folder / f"survivors_{seed}.json",
+                     (json.dumps([described(each) for each in survivors], indent=2) + "\n").encode())
+        rates = rates_of(faults, found_by)
+        for area, (found, of) in rates.items():
+            failed |= found < AIMS[area] * of
+            print(f"seed {seed}, {area}: {found} of {of} found, {100 * found / of:.1f} % (aim: {AIMS[area]:.0%})")
+        print(f"seed {seed}: {len(faults) - len(survivors)} of {len(faults)} faults are found; "
+              f"{count - len(faults)} more are equivalent")
         runs.append({"seed": seed, "when": when, "folders": rates})
-        runs.sort(key=lambda run: run["seed"])
+    if when:
+        runs.sort(key=lambda run: (run["seed"], run["when"]))
         write_if_new(ROOT / RATES, (json.dumps(runs, indent=2) + "\n").encode())
         write_page(read_faults(), rows_of_page())
     return 1 if failed else 0
@@ -239,7 +259,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="run these faults of the list only")
     parser.add_argument("--random", type=int, metavar="COUNT", help="draw so many faults instead")
-    parser.add_argument("--seed", type=int, default=1, help="of the drawn faults")
+    parser.add_argument("--seed", type=int, nargs="+", default=[1], help="of the drawn faults; each draws COUNT")
     parser.add_argument("--when", default="", help="keep the rates under this name, such as a date")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tests run at a time")
     options = parser.parse_args()
