@@ -1,7 +1,6 @@
 // `sim baseline`, and runs compared with the file that it writes.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -15,11 +14,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 const std::string digits = "configs/runs/mnist_cnn.json ";
-
-/// The text without its line ends, which depend on the widths of numbers.
-std::string in_one_line(const std::string& text) {
-    return std::regex_replace(text, std::regex("\\s+"), " ");
-}
 
 /// Options for the shortest measurement.
 const std::string hasty = "baseline --measure --batch 4 --min-time 0 ";

@@ -48,6 +48,14 @@ struct Outcome {
     nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(out); }
 };
 
+/// The words of a text with one space between them: where a line ends depends on the widths of numbers.
+inline std::string in_one_line(const std::string& text) {
+    std::istringstream words(text);
+    std::string line;
+    for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
 /// A script for bash, in a folder, that finds `sim` by its name; `programs` is the folder of `sim`. Only the
 /// script itself gives folders of the user.
 inline Outcome bash(
