@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -238,4 +239,51 @@ TEST_CASE("The useful multiply-accumulates of the shipped networks are those of 
         const Json report = report_of("--machine tpu_v1 --timing-only --batch 4 --limit 4 --model " + file);
         CHECK(counter(report["matrix_unit"], "useful_macs") == 4 * macs);
     }
+}
+
+TEST_CASE("Strips leave out lines between them that no window reads", "[system][macs]") {
+    // Every third line of the first convolution is read. Without strips, all are computed.
+    constexpr std::uint64_t lines = 40;
+    constexpr std::uint64_t width = 24;
+    constexpr std::uint64_t channels = 40;
+    constexpr std::uint64_t read = (lines + 2) / 3;
+    constexpr std::uint64_t macs_a_line = width * 16 * channels;
+    const tests::Folder folder;
+    const Json network{
+        {"schema", "sim.graph/1"},
+        {"name", "net"},
+        {"input", {{"shape", {lines, width, channels}}}},
+        {"weights", {{"seed", 1}}},
+        {"layers",
+         {{{"name", "a"}, {"op", "convolution"}, {"inputs", {"input"}}, {"filters", 16}, {"kernel", 1}},
+          {{"name", "b"},
+           {"op", "convolution"},
+           {"inputs", {"a"}},
+           {"filters", 8},
+           {"kernel", 1},
+           {"stride", 3}}}},
+        {"output", "b"}};
+    const std::string model = folder.file("net.json", network.dump());
+    const auto of_layer = [&](std::uint64_t rows, const char* name) {
+        const Json report = report_of("--machine tpu_v1 --timing-only --batch 1 --limit 1 --model " + model +
+                                      " --set machine.unified_buffer.rows=" + std::to_string(rows));
+        CHECK(report["memory"].contains("cut_images") == (rows < 1000));
+        for (const Json& layer : report["layers"]) {
+            if (layer["name"] == name) return counter(layer["matrix_unit"], "useful_macs");
+        }
+        throw std::runtime_error("no such layer");
+    };
+    constexpr std::uint64_t whole_rows = 10'000;
+    CHECK(of_layer(whole_rows, "a") == lines * macs_a_line);
+    bool left_out = false;
+    for (const std::uint64_t rows : {60U, 100U, 140U}) {
+        CAPTURE(rows);
+        const std::uint64_t computed = of_layer(rows, "a");
+        CHECK(computed % macs_a_line == 0);
+        CHECK(computed <= lines * macs_a_line);
+        CHECK(computed >= read * macs_a_line);
+        left_out = left_out || computed < lines * macs_a_line;
+        CHECK(of_layer(rows, "b") == of_layer(whole_rows, "b"));
+    }
+    CHECK(left_out);
 }
