@@ -39,8 +39,9 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     for (const mapping::TensorId id : network.inputs) {
         program.inputs.push_back(border_tensor(network.tensors[id]));
     }
-    for (const mapping::TensorId id : network.outputs) {
-        program.outputs.push_back(border_tensor(network.tensors[id]));
+    for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+        program.outputs.push_back(border_tensor(network.tensors[network.outputs[i]]));
+        if (!network.output_shapes.empty()) program.outputs.back().shape = network.output_shapes[i];
         program.outputs.back().conversion = Conversion::Nearest;  // of an input that is an output, too
     }
     for (const mapping::Network::HostOperation& operation : network.host_operations) {

@@ -190,6 +190,9 @@ struct Network {
     std::vector<Layer> layers;
     std::vector<TensorId> inputs = {0};   ///< each once
     std::vector<TensorId> outputs = {0};  ///< each once
+    /// Of one inference of each output, by the graph: a tensor may lie in memory in another shape. Empty:
+    /// those of the tensors.
+    std::vector<std::vector<std::uint32_t>> output_shapes = {};
     /// False: the layers' weights are unknown, and scales, zero points, requantizations and tables have no
     /// meaning. Such a network can be timed but not computed.
     bool has_weights = true;

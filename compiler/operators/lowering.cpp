@@ -31,6 +31,19 @@ ir::FeatureMap shape_on_chip(const ir::Shape& shape) {
     return {.height = 1, .width = 1, .channels = static_cast<std::uint32_t>(shape.elements())};
 }
 
+/// [height, width, channels] of an image; of any other value its extents, without a first one of 1.
+std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
+    if (ir::is_feature_map(shape)) {
+        const ir::FeatureMap map = ir::feature_map(shape);
+        return {map.height, map.width, map.channels};
+    }
+    const auto extents = shape.extents();
+    std::vector<std::uint32_t> kept(extents.begin(), extents.end());
+    if (kept.size() > 1 && kept.front() == 1) kept.erase(kept.begin());
+    if (kept.empty()) kept.push_back(1);  // a number
+    return kept;
+}
+
 }  // namespace
 
 Lowering::Lowering(const ir::Graph& graph)
@@ -151,6 +164,7 @@ void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) 
 mapping::Network Lowering::finish() && {
     network_.inputs.clear();
     network_.outputs.clear();
+    network_.output_shapes.clear();
     for (const ValueId input : graph_.inputs) network_.inputs.push_back(tensor_of(input));
     std::vector<bool> is_output(network_.tensors.size(), false);
     for (const ValueId output : graph_.outputs) {
@@ -162,6 +176,7 @@ mapping::Network Lowering::finish() && {
         }
         is_output[tensor] = true;
         network_.outputs.push_back(tensor);
+        network_.output_shapes.push_back(shape_of_inference(graph_.values[output].shape));
     }
     return std::move(network_);
 }

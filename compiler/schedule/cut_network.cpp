@@ -22,6 +22,7 @@ public:
         cut_.network.tensors = from_.tensors;
         cut_.network.inputs = from_.inputs;
         cut_.network.outputs = from_.outputs;
+        cut_.network.output_shapes = from_.output_shapes;
         cut_.network.has_weights = from_.has_weights;
         cut_.network.host_operations = from_.host_operations;
         on_chip_.resize(from_.tensors.size());
