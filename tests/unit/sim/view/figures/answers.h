@@ -35,13 +35,26 @@ inline std::size_t alike(const std::vector<std::uint32_t>& a, const std::vector<
     return count;
 }
 
-/// The outputs of the network, as a run writes them into files; a single one gives classes.
+/// The outputs of the network are as a run writes them into files. One gives classes if it is a vector of two
+/// or more numbers, and no other output is.
 inline std::vector<std::uint32_t> predictions(const Facts& facts, bool in_float = false) {
     const run::Answers& answers = facts.record().answers;
     const std::vector<run::OutputArray>& arrays =
         in_float ? answers.float_output_arrays : answers.output_arrays;
-    if (arrays.empty()) return {};
-    return classes_of(arrays.front().values, static_cast<std::size_t>(arrays.front().shape.front()));
+    const run::OutputArray* with_classes = nullptr;
+    for (const run::OutputArray& array : arrays) {
+        std::size_t longest = 0;
+        std::size_t in_all = 1;
+        for (std::size_t axis = 1; axis < array.shape.size(); ++axis) {
+            longest = std::max<std::size_t>(longest, array.shape[axis]);
+            in_all *= array.shape[axis];
+        }
+        if (longest != in_all || in_all < 2) continue;  // an image, or a number
+        if (with_classes != nullptr) return {};
+        with_classes = &array;
+    }
+    if (with_classes == nullptr) return {};
+    return classes_of(with_classes->values, static_cast<std::size_t>(with_classes->shape.front()));
 }
 
 inline Expected share_right(const Facts& facts, bool in_float) {
@@ -49,6 +62,12 @@ inline Expected share_right(const Facts& facts, bool in_float) {
     const std::vector<std::uint32_t> classes = predictions(facts, in_float);
     if (labels.empty() || classes.empty()) return nullptr;
     return static_cast<double>(alike(classes, labels)) / static_cast<double>(labels.size());
+}
+
+/// The outputs are probabilities if a softmax is the network's last layer.
+inline bool gives_probabilities(const Facts& facts) {
+    const Json& network = facts.files().network;
+    return !network.is_null() && network.at("layers").back().at("op") == "softmax";
 }
 
 /// The five best classes of the first eight inferences, by name.
@@ -66,7 +85,7 @@ inline Expected best_classes(const Facts& facts, const Place&) {
         for (std::size_t c = 0; c < 5; ++c) {
             best.push_back({{"class", order[c]},
                             {"name", "class " + std::string(1, static_cast<char>('a' + order[c]))},
-                            {"probability", score(order[c])}});
+                            {gives_probabilities(facts) ? "probability" : "score", score(order[c])}});
         }
         list.push_back(best);
     }
@@ -95,9 +114,8 @@ inline Expected pictures(const Facts& facts, const Place&) {
     const Json& shown = facts.report().at("pictures");
     const std::vector<std::uint32_t> classes = predictions(facts);
     const run::OutputArray& scores = facts.record().answers.output_arrays.front();
-    const std::vector<std::uint32_t> shape = facts.files().network.at("input").at("shape");
-    Json expected{
-        {"height", shape[0]}, {"width", shape[1]}, {"channels", shape[2]}, {"pictures", Json::array()}};
+    const auto shape = facts.files().picture;
+    Json expected{{"height", shape[0]}, {"width", shape[1]}, {"channels", 1}, {"pictures", Json::array()}};
     std::vector<bool> is_wrong;
     for (const Json& picture : shown.at("pictures")) {
         const std::size_t i = picture.at("index");
@@ -111,8 +129,11 @@ inline Expected pictures(const Facts& facts, const Place&) {
             {{"index", i},
              {"prediction", classes.at(i)},
              {"label", facts.files().labels.at(i)},
-             {"probability", scores.values.at(i * scores.shape.back() + classes.at(i))},
              {"pixels", has_pixels ? picture.at("pixels") : Json("other pixels")}});
+        if (gives_probabilities(facts)) {
+            expected["pictures"].back()["probability"] =
+                scores.values.at(i * scores.shape.back() + classes.at(i));
+        }
         is_wrong.push_back(classes.at(i) != facts.files().labels.at(i));
     }
     // Wrong ones come first.
@@ -213,6 +234,33 @@ inline Expected buffers(const Facts& facts, const Place&) {
     return list;
 }
 
+/// Which figures the run asks for and has not, and why, in words that name the layers of the host.
+inline Expected left_out(const Facts& facts, const Place&) {
+    const Json& shown = facts.report().at("left_out");
+    const Json& run = facts.files().run;
+    Json expected = Json::object();
+    const auto say = [&](const char* key, bool is_left_out) {
+        if (!is_left_out) return;
+        const std::string why = shown.value(key, "");
+        expected[key] = why.empty() ? Json("the reason") : Json(why);
+        if (facts.chip_computes()) return;
+        for (const auto& [layer, macs] : facts.host_macs()) {
+            if (why.find(layer) == std::string::npos) expected[key] = "a reason that names " + layer;
+        }
+    };
+    const bool has_speed = facts.chip_computes() && facts.inferences() > 0;
+    say("speed", !facts.chip_computes());
+    say("requests", (run.contains("arrivals") || run.contains("latency_limit_ms")) && !has_speed);
+    say("comparison", !facts.files().baselines.empty() && !has_speed);
+    return expected;
+}
+
+/// Of pixels that go in from 0 to 255: the layer after the input that multiplies them.
+inline Expected pixel_scaling(const Facts& facts, const Place&) {
+    if (facts.files().scaled_input.empty()) return absent();
+    return Json{{{"input", facts.files().scaled_input}, {"layer", facts.files().scaling_layer}}};
+}
+
 /// The configuration has what the files say, and a default where they say nothing.
 inline Expected machine_echo(const Facts& facts, const Place&) {
     const Json& shown = facts.report().at("configuration").at("machine");
@@ -261,6 +309,10 @@ inline Rows rows_of_answers() {
              return Expected(sum);
          }},
         {"host", [](const Facts& facts, const Place&) { return Expected(facts.files().host.at("name")); }},
+        {"host_at_least", [](const Facts& facts,
+                             const Place&) { return Expected(!facts.files().host.contains("efficiency")); }},
+        {"left_out", left_out},
+        {"pixel_scaling", pixel_scaling},
         {"instruction_times", instruction_times},
         {"registers", registers},
         {"buffers", buffers},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,9 @@ public:
         Json run;   ///< keys of the run
         Json network;
         std::vector<std::uint32_t> labels;
+        std::array<std::uint32_t, 2> picture = {};  ///< height and width, one channel
+        std::string scaled_input;  ///< whose pixels a layer of the network scales; empty: none
+        std::string scaling_layer;
         std::vector<Change> changes;  ///< that the explanation simulated; the first is the run itself
     };
 
@@ -108,8 +112,19 @@ public:
         for (const auto& [layer, macs] : host_macs()) sum += macs;
         return sum;
     }
-    /// The chip has work of its own: otherwise no figure says how fast it is.
-    bool chip_computes() const { return sum_of_host_macs() == 0 || network_macs() > 0; }
+    /// The chip has work of its own: otherwise no figure says how fast it is. A layer of the network computes
+    /// on it, and not all multiply-accumulates are the host's.
+    bool chip_computes() const {
+        if (inferences() == 0) return true;
+        if (sum_of_host_macs() > 0 && network_macs() == 0) return false;
+        for (std::size_t number = 1; number <= layers(); ++number) {
+            const auto tag = static_cast<run::Tag>(number);
+            if (record_.program.layers[number - 1].kind == "host") continue;
+            if (count("matrix_unit.active_cycles", tag) + count("activation_unit.busy_cycles", tag) > 0)
+                return true;
+        }
+        return false;
+    }
 
     /// Multiply-accumulates that the run needs, of a layer or in all. A program that states none needs those
     /// that it does.

@@ -91,6 +91,11 @@ const std::map<std::string, Compute>& metrics() {
         {"latency_max_ms", [](const Facts& facts) { return times_1000(latency(facts, true)); }},
         {"interval_ms", [](const Facts& facts) { return times_1000(interval(facts)); }},
         {"inferences_per_second", rate},
+        {"host_share",
+         [](const Facts& facts) {
+             const auto of_host = static_cast<double>(facts.sum_of_host_macs());
+             return of_host > 0.0 ? Expected(of_host / figures::macs_of_network(facts)) : Expected(nullptr);
+         }},
         {"peak_share",
          [](const Facts& facts) {
              const Expected done = achieved(facts);
