@@ -12,7 +12,7 @@ import { elementsIn, textsIn } from './small_document.mjs';
 register('./page_stand_ins.mjs', import.meta.url);
 const sections = {};
 for (const name of ['headline', 'cycles', 'explanations', 'roofline', 'layers', 'machine', 'energy', 'memory',
-    'buffer_map', 'predictions', 'accuracy', 'counters']) {
+    'buffer_map', 'predictions', 'accuracy', 'counters', 'requests']) {
     const made = await import(`../../sim/view/page/web/src/sections/${name}.js`);
     sections[name] = made[name === 'buffer_map' ? 'bufferMap' : name];
 }
@@ -129,7 +129,8 @@ const texts = {
         ['{} inferences in batches of {}', (r) => r.inferences, (r) => r.batch],
         ['{} inferences in {}', (r) => r.inferences, (r) => r.seconds],
         ['mean of {} batches, at most {}; from first byte in to last byte out', batches, (r) => r.latency_max_ms / 1000],
-        ['of {} inferences; mean of {}', (r) => r.batch, batches],
+        ['of {} inferences; mean of {} batches', (r) => r.batch, batches],
+        ['of {} inferences; mean of {} batches, the last of {}', (r) => r.batch, batches, (r) => r.inferences % r.batch],
         ['{} at {} MHz', (r) => r.seconds, (r) => r.configuration.machine.clock_mhz],
         ['{} of the peak of {}', (r) => r.tops.achieved / r.tops.peak, (r) => r.tops.peak * 1e12],
         ['{} of the peak of {}; at most {} by weight bandwidth', (r) => r.tops.achieved / r.tops.peak,
@@ -160,6 +161,18 @@ const texts = {
             (r, i) => left(r)[i].layer, (r, i) => left(r)[i].seconds],
         ['The host is {=}.', (r) => r.host],
         ['Simulated in {}, with {} of memory.', (r) => r.simulator.wall_seconds, (r) => r.simulator.peak_rss_bytes],
+    ]),
+    requests: new Rows([
+        ['with the host\'s {}: at most {} requests a second', (r) => r.requests.host_percent / 100,
+            (r) => r.requests.capacity_per_second],
+        ['at most {} requests a second', (r) => r.requests.capacity_per_second],
+        ['it has the chip to itself; {} of one with another behind it', (r) => r.requests.latency_ms / 1000],
+        ['at {} a second, {} of the most', (r) => r.requests.per_second, (r) => r.requests.load],
+        ['{} requests in a batch, mean', (r) => r.requests.mean_batch],
+        ['{} a second are more than the chip computes: the queue grows', (r) => r.requests.per_second],
+        ['have 99 of 100 answers within {}, {} of the most; {} in the luckiest of several streams',
+            (r) => r.requests.limit_ms / 1000, (r) => r.requests.most_per_second / r.requests.capacity_per_second,
+            (r) => r.requests.most_per_second_high],
     ]),
     cycles: new Rows([]),
     explanations: new Rows([
@@ -401,6 +414,13 @@ const cards = {
     Power: (r) => r.energy.joules / r.seconds,
     Accuracy: (r) => r.accuracy,
 };
+const cardsOfRequests = {
+    'A batch every': (r) => r.requests.interval_ms / 1000,
+    'Latency of a batch alone': (r) => r.requests.alone_ms / 1000,
+    '50 of 100 within': (r) => r.requests.p50_ms / 1000,
+    '99 of 100 within': (r) => (r.requests.p99_ms === null ? null : r.requests.p99_ms / 1000),
+    Requests: (r) => r.requests.most_per_second,
+};
 const cardsOfBaselines = {
     'Speedup over': (r, i) => rough(best(r, i).speedup),
     'Performance/W over': (r, i) => rough(best(r, i).performance_per_watt.total),
@@ -471,8 +491,9 @@ function faultsOf(name, section, report) {
         const [title, figure, meaning = ''] = card.children.map(({ textContent }) => textContent);
         const baseline = report.comparison.findIndex((its) => title.endsWith(` over ${its.baseline}`));
         const key = baseline < 0 ? title : title.slice(0, title.length - report.comparison[baseline].baseline.length - 1);
-        const meant = (baseline < 0 ? cards : cardsOfBaselines)[key];
-        const { number, unit: its } = parsed(figure) ?? {};
+        const ofSection = name === 'requests' ? cardsOfRequests : cards;
+        const meant = (baseline < 0 ? ofSection : cardsOfBaselines)[key];
+        const { number, unit: its } = parsed(figure.replace(/ \/s$/, '')) ?? {};
         if (!meant || !number || !shows(number, its, meant(report, baseline))) note(`${title}: ${figure}`);
         note(texts[name].fault(meaning, report, Math.max(baseline, 0)));
     }

@@ -114,7 +114,7 @@ export function narrowArray() {
         '--batch', '40', '--power-windows', '6', '--set', 'accuracy_by_layer=true',
         '--set', 'machine.matrix_unit.rows=128', '--set', 'machine.matrix_unit.columns=64',
         '--set', 'machine.clock_mhz=630.5', '--set', 'machine.unified_buffer.rows=9000',
-        '--set', 'machine.host_interface.read_gb_per_s=6.5');
+        '--set', 'machine.host_interface.read_gb_per_s=6.5', '--arrivals', '100000', '--latency-limit', '0.5ms');
 }
 
 /// A network with layers of the host in its middle, weights in a DRAM, without answers, and a baseline that was measured.
@@ -135,7 +135,7 @@ export function hostSegments() {
         memory_gb_per_s: 30, server: { dies: 2, tdp_watts: 300 }, measured: { model: 'attention', batch: 5,
             fp32_inferences_per_second: 24680, int8_inferences_per_second: 13579 }, sources: {} }));
     return run('attention', '--machine', 'tpu_v1_dram', '--model', file, '--timing-only', '--batch', '5', '--limit', '13',
-        '--no-host-time', '--set', 'machine.matrix_unit.columns=32', '--power-windows', '3', '--baseline', 'k80', measured);
+        '--no-host-time', '--set', 'machine.matrix_unit.columns=32', '--power-windows', '3', '--arrivals', '1e9', '--baseline', 'k80', measured);
 }
 
 /// Ten lines of assembly: no network, no inferences.

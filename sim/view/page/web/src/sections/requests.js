@@ -30,7 +30,7 @@ export function requests(report) {
     const asked = report.requests;
     if (!asked) return null;
     const host = asked.host_percent > 0 ? `with the host's ${asked.host_percent} %: ` : '';
-    const shared = asked.latency_ms > asked.alone_ms ? `; ${time(asked.latency_ms)} of one that shares the chip with others` : '';
+    const shared = asked.latency_ms > asked.alone_ms ? `; ${time(asked.latency_ms)} of one with another behind it` : '';
     return section('requests', 'Requests at random',
         'Requests arrive at random times and are computed in batches: how long they take from arrival to answer.',
         h('div', { class: 'cards' },
