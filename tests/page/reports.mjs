@@ -134,7 +134,7 @@ export function hostSegments() {
     writeFileSync(measured, JSON.stringify({ schema: 'sim.baseline/1', name: 'measured', cores: 4, peak_fp32_gflops: 100,
         memory_gb_per_s: 30, server: { dies: 2, tdp_watts: 300 }, measured: { model: 'attention', batch: 5,
             fp32_inferences_per_second: 24680, int8_inferences_per_second: 13579 }, sources: {} }));
-    return run('attention', '--machine', 'tpu_v1_dram', '--model', file, '--timing-only', '--batch', '5', '--limit', '13',
+    return run('attention', '--machine', 'tpu_v1_dram', '--model', file, '--timing-only', '--batch', '5', '--limit', '14',
         '--no-host-time', '--set', 'machine.matrix_unit.columns=32', '--power-windows', '3', '--arrivals', '1e9', '--baseline', 'k80', measured);
 }
 
