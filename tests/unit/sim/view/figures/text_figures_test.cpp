@@ -32,6 +32,9 @@ std::vector<Line> summary_lines() {
         {"summary",
          "{=} on {=}: {} inferences in batches of {}, {} at a time",
          {"model", "machine", "inferences", "batch", "batching.at_a_time"}},
+        {"summary",
+         "{=} on {=}: {} inferences in one batch; {} asked for",
+         {"model", "machine", "inferences", "batch"}},
         {"summary", "{=} on {=}", {"model", "machine"}},
         {"summary", "with {=} = {=}", {"machine_settings[#].key", "machine_settings[#].value"}, true},
         {"summary",
@@ -51,6 +54,7 @@ std::vector<Line> summary_lines() {
         {"summary",
          "latency {} mean of {} batches, at most {}",
          {"latency_ms / 1000", "words.batches", "latency_max_ms / 1000"}},
+        {"summary", "latency {} of the one batch", {"latency_ms / 1000"}},
         {"summary", "a batch every {} mean of {} batches", {"seconds_per_batch", "words.batches"}},
         {"summary",
          "a batch every {} mean of {} batches, the last of {}",
@@ -582,4 +586,56 @@ TEST_CASE("Every number of the text is a figure of report.json", "[figures]") {
     for (const std::string& line : table.unused()) FAIL_CHECK("no text has the line " << line);
     CAPTURE(table.numbers());
     CHECK(table.numbers() > 500);
+}
+
+TEST_CASE("The layers that share a line of the text are summed", "[figures]") {
+    report::Report many = figures::finished_cases().front().second.report;
+    const std::vector<report::Layer> some = many.layers;
+    for (int i = 0; i < 4; ++i) many.layers.insert(many.layers.end(), some.begin(), some.end());
+    Json report = report::to_json(many);
+    // Ten with most cycles have lines of their own.
+    const Json layers = report["layers"];
+    std::vector<std::size_t> order(layers.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto cycles_of = [&](std::size_t i) { return layers[i]["cycles"].get<std::uint64_t>(); };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return cycles_of(a) > cycles_of(b); });
+    constexpr std::size_t listed = 10;
+    REQUIRE(layers.size() > listed + 1);
+    REQUIRE(cycles_of(order[listed]) > 0);
+    std::map<std::string, double> sum;
+    std::size_t idle = 0;
+    for (std::size_t i = listed; i < order.size(); ++i) {
+        const Json& unit = layers[order[i]]["matrix_unit"];
+        sum["cycles"] += static_cast<double>(cycles_of(order[i]));
+        idle += cycles_of(order[i]) == 0 ? 1U : 0U;
+        for (const char* const key : {"active_cycles", "weight_stall_cycles", "weight_shift_cycles",
+                                      "non_matrix_cycles", "useful_macs", "unused_macs"}) {
+            sum[key] += unit[key].get<double>();
+        }
+    }
+    sum["cells"] = sum["useful_macs"] + sum["unused_macs"];
+    std::sort(order.begin(), order.begin() + listed);
+    report["layers"] = Json::array();
+    for (std::size_t i = 0; i < listed; ++i) report["layers"].push_back(layers[order[i]]);
+    report["others"] = sum;
+    report["others"]["count"] = order.size() - listed;
+    report["others"]["idle"] = idle;
+    std::vector<Line> lines = cycle_lines();
+    lines.push_back(
+        {"layers",
+         "({} others) {} {} {} {} {} {} {}",
+         {"others.count", "others.cycles", "others.cycles / cycles * 100",
+          "others.active_cycles / others.cycles * 100", "others.weight_stall_cycles / others.cycles * 100",
+          "others.weight_shift_cycles / others.cycles * 100",
+          "others.non_matrix_cycles / others.cycles * 100", "others.useful_macs / others.cells * 100"}});
+    lines.push_back({"layers", "({} others; --all lists them)", {"others.count"}});
+    lines.push_back({"layers",
+                     "({} others, {} of them without cycles; --all lists them)",
+                     {"others.count", "others.idle"}});
+    figures::LineTable table(std::move(lines));
+    terminal::Look look;
+    look.columns = 1000;
+    const std::string section = "layers";
+    table.check(section, report::to_text(many, std::span(&section, 1), look, false), report);
+    CHECK_FALSE(table.unused().contains("layers: ({} others) {} {} {} {} {} {} {}"));
 }

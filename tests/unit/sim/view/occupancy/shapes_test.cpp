@@ -20,12 +20,12 @@ std::vector<occupancy::Shape> shapes_of(const std::vector<RowValue>& values, Cyc
 TEST_CASE("Values of one turn in adjacent rows are one shape", "[occupancy]") {
     const std::vector<RowValue> values{{1, 1, {0, 4}, 0, 50},   {1, 1, {4, 9}, 10, 60},
                                        {1, 1, {9, 12}, 60, 70}, {1, 1, {20, 21}, 0, 50},
-                                       {2, 1, {12, 14}, 0, 99}, {1, 2, {4, 9}, 80, 90}};
+                                       {2, 1, {21, 23}, 0, 99}, {1, 2, {4, 9}, 80, 90}};
     const std::vector<occupancy::Shape> expected{
         {{1, 1, {0, 4}, 0, 50}, {1, 1, {4, 9}, 10, 60}},
         {{1, 1, {9, 12}, 60, 70}},  // it came when the others had gone
         {{1, 1, {20, 21}, 0, 50}},  // there are rows between them
-        {{2, 1, {12, 14}, 0, 99}},  // another's
+        {{2, 1, {21, 23}, 0, 99}},  // another's
         {{1, 2, {4, 9}, 80, 90}}};  // of another turn
     CHECK(shapes_of(values, 9) == expected);
     CHECK(shapes_of(values, 10).front() == occupancy::Shape{{1, 1, {0, 9}, 0, 60}});

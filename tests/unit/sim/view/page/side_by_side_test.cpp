@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -114,6 +115,18 @@ TEST_CASE("Reports of different networks are not comparable", "[page]") {
     CHECK(compared.is_comparable(2));
     CHECK_FALSE(compared.is_comparable(3));  // the same name, other layers
     CHECK(page::to_text(compared).find("b runs another network, other: ") != std::string::npos);
+}
+
+TEST_CASE("Tags that a program names alike are one layer, with the cycles of all", "[page]") {
+    const auto layer = [](const char* name, int cycles) { return Json{{"name", name}, {"cycles", cycles}}; };
+    const std::vector<NamedReport> reports{
+        named("a", {{"/layers", {layer("x", 3), layer("y", 5), layer("x", 4)}}}),
+        named("b", {{"/layers", {layer("y", 11), layer("y", 13)}}})};
+    const SideBySide compared = page::side_by_side(reports, 0);
+    REQUIRE(compared.layers.size() == 2);
+    CHECK(compared.layers[0].name == "x");
+    CHECK(compared.layers[0].cycles == std::vector<std::optional<double>>{7.0, std::nullopt});
+    CHECK(compared.layers[1].cycles == std::vector<std::optional<double>>{5.0, 24.0});
 }
 
 TEST_CASE("Differing keys leave out what says nothing, and say what is not there", "[page]") {
