@@ -247,6 +247,32 @@ TEST_CASE("The sentences answer what fills, what limits, when the CPU is quicker
     CHECK(sentences({}).empty());
 }
 
+TEST_CASE("Larger images fill the array better from a tenth more of the peak on", "[study][advise]") {
+    const auto said = [](double peak) {
+        return sentences({point(1, 8, 900, 0.2, {}), point(2, 4, 300, peak, {}), point(3, 4, 90, 0.1, {})})
+            .at(2);
+    };
+    CHECK(said(0.219) == "Larger images fill the array no better: at most 21.9 % of the peak.");
+    CHECK(said(0.221) == "Images 2 times as wide and high fill it best, with 22.1 % of the peak at batch 4.");
+}
+
+TEST_CASE("The times of a point are the mean latency of its batches, and its run's time over them",
+          "[study][advise]") {
+    run::RunRecord record = record_with({{"array", {600, 0, 0}}}, 600);
+    record.program.batch = 2;
+    record.program.inferences = 8;
+    record.latency = run::BatchLatency{
+        .sum = 1000, .largest = 400, .first = 170, .intervals = 3, .between = 330, .alone = 160};
+    const double clock = static_cast<double>(record.spec.machine.clock_hz());
+    const Question question{.config = {}, .batches = {2}, .sizes = {1}, .cpu = "cpu"};
+    std::vector<run::RunOutcome> outcomes(1);
+    outcomes.front().record = record;
+    const Point point = advise::advise(question, outcomes).points.at(0);
+    CHECK(point.latency_seconds == Approx(250 / clock));
+    CHECK(point.interval_seconds == Approx(150 / clock));
+    CHECK(point.inferences_per_second == Approx(8 / (600 / clock)));
+}
+
 TEST_CASE("The page of an advice has a line for each size, and escapes names", "[study][advise]") {
     const Advice advice{
         .machine = "chip",

@@ -156,6 +156,14 @@ TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
     CHECK(sentence_of(facts, "depthwise_convolution") ==
           "Underfills the array: 0.4 % of the cells work in an average active cycle, and 0.4 % of a tile's "
           "cells hold a weight, as each channel has its own filter");
+    // From half of the cells on, a tile is called as full as its rows and columns.
+    Facts half = facts;
+    half.fetched.weights = half.fetched.cells / 2;
+    CHECK(sentence_of(half, "convolution") ==
+          "Underfills the array: 0.4 % of the cells work in an average active cycle, and an average tile "
+          "fills 256 of 256 rows and 256 of 256 columns");
+    --half.fetched.weights;
+    CHECK_THAT(sentence_of(half, "convolution"), Catch::Contains("50.0 % of a tile's cells hold a weight"));
 }
 
 TEST_CASE("Every cause has a sentence with its figure", "[explain]") {

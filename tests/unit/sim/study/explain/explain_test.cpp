@@ -114,6 +114,26 @@ TEST_CASE("Each layer's sentence has the what-if of its cause, with simulated fi
     CHECK(why.what_ifs[0].speedup == Approx(3.0));
 }
 
+TEST_CASE("A change against another cause than the main one is named only if it helps", "[explain]") {
+    Facts layer = stalled(600);
+    layer.non_matrix_cycles = 300;
+    layer.reasons.raw = 300;
+    Facts slower = layer;
+    slower.weight_stall_cycles = 800;
+    Table table(simulation_of({}, layer));  // nothing changes with other changes
+    table.with("weight_memory.bandwidth_gb_per_s", {simulation_of({}, slower), {}});
+    const std::string unhelpful = explain::explain(any_run(), std::ref(table)).layers[1].text;
+    CHECK_THAT(unhelpful,
+               Catch::Contains("4x the weight bandwidth would make it slower, at 0.83x the speed"));
+    Facts quicker = layer;
+    quicker.non_matrix_cycles = quicker.reasons.raw = 100;
+    Table helping(simulation_of({}, layer));
+    helping.with("weight_memory.bandwidth_gb_per_s", {simulation_of({}, slower), {}});
+    helping.with("clock_mhz", {simulation_of({}, quicker), {}});
+    const std::string text = explain::explain(any_run(), std::ref(helping)).layers[1].text;
+    CHECK_THAT(text, Catch::Contains("2x the clock would run it at 1.25x the speed"));
+}
+
 TEST_CASE("A larger batch is compared by inference", "[explain]") {
     const Facts shifting{
         .active_cycles = 8, .weight_shift_cycles = 256, .useful_macs = 1, .fetched = {.tiles = 1}};

@@ -123,6 +123,40 @@ TEST_CASE("Four times the weight bandwidth is exact for both memory models", "[e
     CHECK(after.bytes * before.cycles == 4 * before.bytes * after.cycles);
 }
 
+TEST_CASE("A change by a factor multiplies each of its settings by that factor", "[explain]") {
+    const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
+    run::RunConfig config = network_run(name);
+    config.batch = 7;
+    // No two values of the machine that a change multiplies are equal.
+    config.machine_settings = {{"host_interface.read_gb_per_s", 3.0},
+                               {"host_interface.write_gb_per_s", 5.0},
+                               {"unified_buffer.rows", 6000},
+                               {"accumulators.rows", 1100},
+                               {"sequencer.queue_depth", 9}};
+    const Situation situation = situation_of(config);
+    nlohmann::ordered_json before;
+    before["machine"] = to_json(situation.machine);
+    before["batch"] = config.batch;
+    std::set<std::string> multiplied;
+    for (const Cause cause : causes) {
+        for (const WhatIf& what_if : what_ifs(cause, situation)) {
+            const std::size_t times = what_if.change.find("x the ");
+            if (times == std::string::npos) continue;
+            INFO(what_if.change);
+            const double factor = std::stod(what_if.change.substr(0, times));
+            for (const run::Setting& setting : what_if.settings) {
+                INFO(setting.key);
+                std::string place = "/" + setting.key;
+                std::ranges::replace(place, '.', '/');
+                const auto value = before.at(nlohmann::ordered_json::json_pointer(place)).get<double>();
+                CHECK(setting.value.get<double>() == Approx(factor * value));
+                multiplied.insert(setting.key);
+            }
+        }
+    }
+    CHECK(multiplied.size() == 9);
+}
+
 TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     const Situation situation = situation_of(config);

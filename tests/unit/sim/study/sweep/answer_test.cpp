@@ -1,6 +1,7 @@
 #include "sim/study/sweep/answer.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -137,11 +138,51 @@ TEST_CASE("Findings name keys that change nothing, and resources of which more i
               .empty());
 }
 
+TEST_CASE("The largest step of those that are slower is named") {
+    const std::vector<std::string> found =
+        sweep::findings(answer_of({row(1, 1, 700, {1.0, 1.0, 2.0}), row(2, 1, 900, {2.0, 1.0, 2.0}),
+                                   row(3, 2, 700, {2.0, 1.0, 2.0}), row(4, 2, 900, {3.0, 1.0, 2.0})}));
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], Catch::Contains("slower in 2 of 2 steps") &&
+                             Catch::Contains("up to 100.0 %, from point 1 to point 2."));
+}
+
+TEST_CASE("A key moves a metric by the geometric mean of the factors on its lines") {
+    Answer answer = example();
+    const auto factors_of = [&](std::size_t key) { return sweep::sensitivity(answer).at(key).factors; };
+    // By batch: 4 at 700 MHz and 6.25 at 900, 4 and 2.5, and 1.
+    CHECK(factors_of(0)[0].value() == Approx(5.0));
+    CHECK(factors_of(0)[1].value() == Approx(std::sqrt(10.0)));
+    CHECK(factors_of(0)[2].value() == Approx(1.0));
+    // By clock: 1.25 in both, 1.2 and 4 / 3.
+    CHECK(factors_of(1)[0].value() == Approx(1.25));
+    CHECK(factors_of(1)[1].value() == Approx(std::sqrt(1.6)));
+    // A factor is of values above 0 alone.
+    answer.rows[0].metrics[1] = 0.0;
+    CHECK(factors_of(0)[1].value() == Approx(2.5));
+    answer.rows[3].metrics[1] = -1.0;
+    CHECK_FALSE(factors_of(0)[1].has_value());
+}
+
+TEST_CASE("Points that fail alike are counted in one line") {
+    Answer answer = example();
+    answer.rows.push_back(answer.rows.back());
+    answer.rows.back().number = 9;
+    answer.rows.push_back(answer.rows.back());
+    answer.rows.back().number = 11;
+    answer.rows.push_back(answer.rows.back());
+    answer.rows.back().error = "another";
+    answer.rows.back().number = 12;
+    CHECK(sweep::failures(answer) ==
+          std::vector<std::string>{"point 12: another", "point 5 and 2 more: too, \"big\""});
+}
+
 TEST_CASE("What no point has a value of is said, with the reason where the report has it") {
     Answer answer = answer_of({row(1, 1, 700, {1.0, 10.0, {}}), row(2, 1, 900, {0.8, 12.0, {}})});
     std::vector<std::string> found = sweep::findings(answer);
     REQUIRE_FALSE(found.empty());
     CHECK_THAT(found[0], Catch::Contains("No point has a value of own = "));
+    for (const std::string& sentence : found) CHECK_THAT(sentence, !Catch::Contains("points have no value"));
     answer.rows[1].left_out = {"no requests: the reason", "no comparison: another"};
     found = sweep::findings(answer);
     REQUIRE(found.size() > 2);
@@ -165,6 +206,9 @@ TEST_CASE("Findings name values that are missing, and dies that nobody can make"
     REQUIRE(found.size() >= 2);
     CHECK_THAT(found[0], Contains("1 of 4 points have no value of own: point 2 first"));
     CHECK_THAT(found[1], Contains("1 of 5 points have a die above 858 mm2") && Contains("point 3 has 900"));
+    answer.rows[3].metrics.back() = 870.0;
+    CHECK_THAT(sweep::findings(answer)[1],
+               Contains("2 of 5 points have a die above 858 mm2") && Contains("point 3 has 900"));
 }
 
 TEST_CASE("Zipped axes are judged as one") {
