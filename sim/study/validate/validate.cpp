@@ -46,7 +46,12 @@ Table Results::table(const std::string& id, const std::map<std::string, double>&
 }
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
-    const Setup setup = read_setup(target, paths);
+    Results results = validate(read_setup(target, paths), make_simulate());
+    results.array_fill = studies::study_fill(results.machine, studies::fill_points());
+    return results;
+}
+
+Results validate(const Setup& setup, const Simulate& simulate) {
     Results results;
     results.target = setup.target;
     results.published = setup.published;
@@ -73,7 +78,6 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
     }
 
     const machine::MachineConfig& machine = results.machine;
-    const Simulate simulate = make_simulate();
     const auto run_variants = [&](const std::vector<Variant>& variants) {
         std::vector<VariantRecords> all;
         all.reserve(variants.size());
@@ -118,7 +122,6 @@ Results validate(const std::string& target, const run::PathFinder& paths) {
                                            with_machine(matrix, scaled(machine, Matrix, 2.0))});
     results.largest_batch = others.at(0);
     results.tiling = {others.at(1), others.at(2)};
-    results.array_fill = studies::study_fill(results.machine, studies::fill_points());
     return results;
 }
 

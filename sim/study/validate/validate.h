@@ -13,6 +13,7 @@
 #include "sim/study/validate/fit.h"
 #include "sim/study/validate/null_models.h"
 #include "sim/study/validate/published.h"
+#include "sim/study/validate/setup.h"
 #include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
 #include "sim/view/table/table.h"
@@ -66,5 +67,7 @@ struct Results {
 /// Reads the files of the target and simulates all that the tables need. `target` is a file, or a name in
 /// configs/validation. Throws ConfigError, ModelError.
 Results validate(const std::string& target, const run::PathFinder& paths);
+/// The same with files that are read, all but the article's CNN (`array_fill`).
+Results validate(const Setup& setup, const Simulate& simulate);
 
 }  // namespace systole::validate
