@@ -155,6 +155,28 @@ std::string functional_error(const isa::Program& program, const machine::Machine
 
 }  // namespace
 
+TEST_CASE("A program may begin with values in the last row of each memory, and in none behind it",
+          "[hw][core]") {
+    const machine::MachineConfig machine = tests::small_machine();
+    const auto with_rows = [&](bool accumulators, std::uint64_t first, std::size_t rows) {
+        isa::Program program = isa::assemble(wrong_head + "halt\n", "test");
+        const std::size_t row_bytes =
+            accumulators ? machine.matrix_unit.columns * sizeof(std::int32_t) : machine.matrix_unit.rows;
+        isa::InitialRows initial{.first_row = static_cast<std::uint32_t>(first), .values = {}};
+        initial.values.assign(rows * row_bytes, 1);
+        (accumulators ? program.accumulators : program.unified_buffer).push_back(initial);
+        return error_of(program, machine);
+    };
+    for (const bool accumulators : {false, true}) {
+        const std::uint64_t rows = accumulators ? machine.accumulators.rows : machine.unified_buffer.rows;
+        CAPTURE(accumulators);
+        CHECK(with_rows(accumulators, rows - 2, 2).empty());
+        CHECK(with_rows(accumulators, rows - 1, 2) ==
+              fmt::format("the program begins with values in {} rows {} to {}; the machine has {} rows",
+                          accumulators ? "accumulator" : "unified-buffer", rows - 1, rows, rows));
+    }
+}
+
 TEST_CASE("Each sync that a random program needs is missed, both instructions named, by every engine",
           "[equality][order]") {
     constexpr std::uint64_t first_seed = 300000;

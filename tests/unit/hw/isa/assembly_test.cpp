@@ -270,6 +270,17 @@ TEST_CASE("Statements between .repeat and .end are repeated", "[isa][assembly]")
     CHECK(program.lines.of_instructions ==
           std::vector<std::uint32_t>{8, 8, 10, 10, 10, 11, 8, 8, 10, 10, 10, 11, 13});
     CHECK(assemble(".repeat 1000000\n.end", "x.asm") == Program());
+    // A body that holds another, which holds another, goes on behind them.
+    const Program nested = assemble(
+        ".repeat 2\n.repeat 1\nnop\n.repeat 3\nhalt\n.end\n.repeat 1\n.end\ntag 1\n.end\ntag 2\n.end\ntag "
+        "3\n",
+        "x.asm");
+    const std::vector<Instruction> inner{
+        Nop{}, Halt{}, Halt{}, Halt{}, DebugTag{.tag = 1}, DebugTag{.tag = 2}};
+    std::vector<Instruction> all = inner;
+    all.insert(all.end(), inner.begin(), inner.end());
+    all.emplace_back(DebugTag{.tag = 3});
+    CHECK(nested.instructions == all);
 
     check_error(".repeat 2\nnop", "1:1: .repeat: .end is missing");
     check_error(".repeat 2\n.repeat 2\nnop\n.end", "1:1: .repeat: .end is missing");

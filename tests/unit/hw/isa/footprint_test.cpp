@@ -428,6 +428,16 @@ TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
         check_error(convolve, changed(window_settings, reg, 0),
                     std::string(name(reg)) + " is 0; it must be at least 1");
     }
+    // Pooling reads the same windows, but no tile: its channels and lines have the same rules.
+    const Vector pool = {.operation = VectorOperation::MaxPool, .destination_row = 1000, .length = 1};
+    for (const Register reg :
+         {Register::WindowInputHeight, Register::WindowInputWidth, Register::WindowChannels,
+          Register::WindowImageRows, Register::WindowKernelHeight, Register::WindowKernelWidth,
+          Register::WindowStrideY, Register::WindowStrideX, Register::WindowOutputHeight,
+          Register::WindowOutputWidth}) {
+        check_error(pool, changed(window_settings, reg, 0),
+                    std::string(name(reg)) + " is 0; it must be at least 1");
+    }
     for (const Register reg : {Register::ActivationColumns, Register::ActivationPixelBytes,
                                Register::ActivationImageRows, Register::ActivationOutputsPerImage}) {
         check_error(Activate{.length = 1}, changed(activation_settings, reg, 0),
@@ -465,6 +475,8 @@ TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
                             tpu_v1_array));
     check_error(Activate{.length = 1}, changed(activation_settings, Register::OutputMinimum, 256),
                 "output.minimum is 256; it must be at most output.maximum, which is 255");
+    CHECK_NOTHROW(footprint(Activate{.length = 1},
+                            with(changed(activation_settings, Register::OutputMinimum, 255)), tpu_v1_array));
     CHECK_NOTHROW(footprint(Activate{.length = 1},
                             with(changed(activation_settings, Register::OutputMinimum, 0x80000000)),
                             tpu_v1_array));

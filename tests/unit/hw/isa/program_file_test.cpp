@@ -285,6 +285,28 @@ TEST_CASE("A file with a wrong bit is an error", "[isa][program_file]") {
     CHECK_NOTHROW(read_program(file, "whole.tpu"));
 }
 
+TEST_CASE("Every section ends with what it lists: a byte too many is an error", "[isa][program_file]") {
+    constexpr std::size_t name_and_length = 12;
+    const Bytes file = file_of(small_program());
+    REQUIRE(read_program(file, "x.tpu") == small_program());
+    std::size_t sections = 0;
+    for (std::size_t at = header_bytes; at < file.size(); ++sections) {
+        std::uint64_t length = 0;
+        for (std::size_t i = 0; i < 8; ++i) length |= std::uint64_t{file[at + 4 + i]} << (8 * i);
+        const std::size_t end = at + name_and_length + length;
+        INFO("section " << std::string(file.begin() + static_cast<std::ptrdiff_t>(at),
+                                       file.begin() + static_cast<std::ptrdiff_t>(at + 4)));
+        Bytes longer = file;
+        longer.insert(longer.begin() + static_cast<std::ptrdiff_t>(end), std::uint8_t{0});
+        for (std::size_t i = 0; i < 8; ++i) {
+            longer[at + 4 + i] = static_cast<std::uint8_t>((length + 1) >> (8 * i));
+        }
+        CHECK_THROWS_AS(read_program(sealed(longer), "x.tpu"), ProgramError);
+        at = end;
+    }
+    CHECK(sections >= 7);
+}
+
 TEST_CASE("A forged file is a program that keeps the rules or an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     std::size_t accepted = 0;

@@ -121,6 +121,13 @@ public:
 private:
     void read(tlm::tlm_generic_payload& tile, sc_core::sc_time& /*delay*/) {
         ++reads;
+        // What a memory of the user's may rely on, of a payload that is used again and again.
+        CHECK(tile.is_read());
+        CHECK(tile.get_data_length() == tile_bytes);
+        CHECK(tile.get_streaming_width() == tile_bytes);
+        CHECK(tile.get_byte_enable_ptr() == nullptr);
+        CHECK(tile.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE);
+        CHECK(tile.get_address() % tile_bytes == 0);
         if (tile.get_data_ptr() != nullptr) {
             for (unsigned i = 0; i < tile.get_data_length(); ++i) {
                 tile.get_data_ptr()[i] = value_at(tile.get_address() + i);
@@ -128,8 +135,10 @@ private:
         }
         tile.set_response_status(tlm::TLM_OK_RESPONSE);
     }
-    bool grant(tlm::tlm_generic_payload& /*tile*/, tlm::tlm_dmi& access) {
+    bool grant(tlm::tlm_generic_payload& tile, tlm::tlm_dmi& access) {
         ++grants_asked;
+        CHECK(tile.is_read());
+        CHECK(tile.get_address() % tile_bytes == 0);
         if (direct_ == Direct::Refused) return false;
         access.allow_read();
         access.set_dmi_ptr(shown_.data());
