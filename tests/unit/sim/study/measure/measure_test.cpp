@@ -1,11 +1,15 @@
 #include "sim/study/measure/measure.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "sim/study/array_fill/array_fill.h"
@@ -176,6 +180,88 @@ TEST_CASE("Watts are measured where counters can be read", "[measure]") {
     CHECK(json["power"]["busy_watts"] == 88.0);
     CHECK_FALSE(json["power"].contains("tdp_watts"));
     check_width(measure::to_text(made_up));
+}
+
+TEST_CASE("The figures of a measurement are those of its times", "[measure]") {
+    measure::Measurement made;
+    made.computer = {.name = "Two Cores",
+                     .cores = 2,
+                     .clock_mhz = 2345.0,
+                     .clock_source = "somewhere",
+                     .cache_bytes = 3 << 20};
+    made.model = "layers";
+    made.batch = 6;
+    made.products.products = {{.layer = "first", .m = 10, .n = 20, .k = 30},
+                              {.layer = "second", .m = 7, .n = 100, .k = 1000}};
+    made.products.left_out = {"third"};
+    made.fp32 = {.each = {{.median = 1e-6, .spread = 0.02}, {.median = 2e-5, .spread = 0.04}},
+                 .pass = {.median = 3e-5, .spread = 0.06}};
+    made.int8 = {.each = {{.median = 5e-7, .spread = 0.08}, {.median = 8e-6, .spread = 0.1}},
+                 .pass = {.median = 1e-5, .spread = 0.12}};
+    made.peak_size = 50;
+    made.fp32_peak = {.median = 1e-5, .spread = 0.14};
+    made.core_share = 0.91;
+    made.int8_peak = {.median = 4e-6, .spread = 0.16};
+    made.call = {.median = 3.5e-7, .spread = 0.0};
+    made.read_bytes = std::uint64_t{5} << 20;
+    made.read = {.median = 1e-3, .spread = 0.18};
+    made.watts = measure::Watts{.idle = 12.5, .busy = 88.0};
+
+    const baselines::Baseline baseline = measure::to_baseline(made);
+    CHECK(baseline.description == "Two Cores, 2 cores");
+    CHECK(baseline.cores == 2);
+    CHECK(baseline.clock_mhz == 2345.0);
+    CHECK(baseline.peak_fp32_gflops == Approx(25.0));  // 2 * 50^3 operations in 10 us
+    CHECK(baseline.peak_int8_gops == Approx(62.5));
+    CHECK(baseline.memory_gb_per_s == Approx(5.24288));
+    CHECK(baseline.on_chip_mib == 3.0);
+    CHECK(baseline.power.idle_watts == 12.5);
+    CHECK(baseline.power.busy_watts == 88.0);
+    CHECK(baseline.efficiency.peak_share == 1.0);
+    CHECK(baseline.efficiency.memory_share == 1.0);
+    CHECK(baseline.efficiency.layer_microseconds == Approx(0.35));
+    CHECK(baseline.measured.batch == 6);
+    CHECK(baseline.measured.fp32_inferences_per_second == Approx(200'000.0));
+    CHECK(baseline.measured.int8_inferences_per_second == Approx(600'000.0));
+
+    CHECK(measure::to_text(made) == R"(Two Cores, 2 cores
+
+  clock                     2345 MHz   somewhere
+  cores had                     91 %   of their time for the peak in fp32
+  peak fp32              25.0 GFLOPS   a product of 50 x 50 x 50; +-7 %
+  peak int8                62.5 GOPS   a product of 50 x 50 x 50; +-8 %
+  memory                    5.2 GB/s   5 MiB read; +-9 %
+  a call                     0.35 us   a product of one element
+  idle                        12.5 W   all packages
+  busy                        88.0 W   all packages, the products below in fp32
+
+Matrix products of layers, batch 6
+  layer            rows x columns x depth    GFLOPS     fp32      GOPS     int8
+  first            10 x 20 x 30                12.0    +-1 %      24.0    +-4 %
+  second           7 x 100 x 1000              70.0    +-2 %     175.0    +-5 %
+  all                                          47.1    +-3 %     141.2    +-6 %
+  third            left out: it is no matrix product
+  throughput fp32       200000 inf/s   the products alone: an upper bound
+  throughput int8       600000 inf/s
+  (medians of 0 and 0 passes; +-: half the distance between the quartiles)
+)");
+}
+
+TEST_CASE("Each product is timed by itself, and the pass lasts as long as all of them", "[measure]") {
+    constexpr std::array sizes{std::uint64_t{8}, std::uint64_t{256}, std::uint64_t{8}};
+    std::vector<measure::Product> products;
+    for (const std::uint64_t size : sizes)
+        products.push_back({.layer = "cube", .m = size, .n = size, .k = size});
+    for (const auto precision : {baselines::Precision::Fp32, baselines::Precision::Int8}) {
+        const measure::ProductTimings timings = measure::time_products(products, precision, 0.01);
+        REQUIRE(timings.each.size() == sizes.size());
+        for (const measure::Timing& timing : timings.each)
+            CHECK(timing.repetitions == timings.pass.repetitions);
+        // 32,768 times as many multiply-accumulates.
+        CHECK(timings.each[1].median > 2.0 * timings.each[0].median);
+        CHECK(timings.each[1].median > 2.0 * timings.each[2].median);
+        CHECK(timings.pass.median >= 0.9 * timings.each[1].median);
+    }
 }
 
 TEST_CASE("A network without a matrix product cannot be measured", "[measure]") {
