@@ -120,6 +120,7 @@ mutants: packages-test
 # Debian's Python, which has Debian's libclang. MUTANTS_WHEN=2026-11-26 keeps the rates under this date.
 mutants-random: packages-mutants
 	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS)
 	/usr/bin/python3 scripts/mutants.py --random $(MUTANTS_DRAWN) --seed $(MUTANT_SEEDS) --when "$(MUTANTS_WHEN)" --jobs $(JOBS)
 
 kill-test: packages-test

@@ -9,6 +9,8 @@ height), field (left at its default, or an assignment dropped), branch (never ta
 (thousands of time, bits and bytes).
 
 What the compiler evaluates has no faults, for no switch reaches it: template arguments, cases, constexpr variables.
+Headers have none, either: a fault there would compile all tests anew (mutant_runs.py), and half of their lines are
+values that members have until they get another.
 """
 import hashlib
 import json
@@ -37,9 +39,9 @@ PARTNERS = (("row", "column"), ("width", "height"), ("input", "output"), ("first
             ("simulated", "published"))
 # Literals that may stand for a unit, and another unit.
 UNITS = {"8": "1", "60": "1", "100": "1", "1000": "1024", "1024": "1000"}
-# What the compiler evaluates, what has no code of its own, and the words of errors.
+# What the compiler evaluates (sizeof, too), what has no code of its own, and the words of errors.
 LEFT_OUT = {"STATIC_ASSERT", "ENUM_DECL", "TEMPLATE_REF", "TYPE_REF", "NAMESPACE_REF", "CONCEPT_DECL",
-            "TYPE_ALIAS_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_TEMPLATE_DECL", "CXX_THROW_EXPR"}
+            "TYPE_ALIAS_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_TEMPLATE_DECL", "CXX_THROW_EXPR", "CXX_UNARY_EXPR"}
 
 
 def partners_of(name):
@@ -83,7 +85,9 @@ class Finder:
                             "becomes": becomes})
 
     def choice(self, rule, cursor, wrong):
-        self.add(rule, cursor, f"(@ ? ({wrong}) : ({self.source(cursor)}))")
+        # C++20 writes a != b as !(a == b): what looks like another operator may be the one that is there.
+        if wrong != self.source(cursor):
+            self.add(rule, cursor, f"(@ ? ({wrong}) : ({self.source(cursor)}))")
 
     def visit(self, cursor):
         """The faults below a cursor."""
@@ -93,6 +97,8 @@ class Finder:
             return
         if kind == "CASE_STMT" or (kind == "IF_STMT" and re.match(r"if\s+constexpr", self.source(cursor))):
             children = children[1:]
+        elif kind == "CXX_METHOD":
+            children = [child for child in children if not child.kind.is_expression()]  # = 0
         else:
             handler = getattr(self, kind.lower(), None)
             if handler is not None:
@@ -112,13 +118,19 @@ class Finder:
             return cursor.kind.is_translation_unit()
         if begin.name != end.name or not begin.name.startswith(f"{ROOT}/"):
             return False
-        self.file = os.path.relpath(begin.name, ROOT)
+        self.file = begin.name[len(f"{ROOT}/"):]
         return self.file in self.wanted
 
     @staticmethod
     def is_template_argument(child, parent):
-        """A literal of a type or of a name with template arguments."""
-        if not child.kind.name.endswith("LITERAL"):
+        """A literal of a type or of a name with template arguments, also one that is converted."""
+        literal = child
+        while literal.kind.name == "UNEXPOSED_EXPR":
+            inner = list(literal.get_children())
+            if len(inner) != 1:
+                return False
+            literal = inner[0]
+        if not literal.kind.name.endswith("LITERAL"):
             return False
         if parent.kind.name in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "VARIABLE_REF"):
             return True
@@ -135,13 +147,15 @@ class Finder:
             return
         if operator in COMPARISONS:
             self.choice("comparison", cursor, f"{left} {COMPARISONS[operator]} {right}")
+        if operator in ("&&", "||"):  # what is taken for a bool may be of another type
+            left, right = f"static_cast<bool>({left})", f"static_cast<bool>({right})"
         if operator in SIGNS:
             self.choice("sign", cursor, f"{left} {SIGNS[operator]} {right}")
         if operator in ("-", "/", "%"):
             self.choice("order", cursor, f"({right}) {operator} ({left})")
         if operator in ("+", "-", "*", "/", "&&", "||", "%"):
             self.choice("term", cursor, left)
-        if operator in ("+", "*", "&&", "||"):
+        if operator in ("&&", "||") or (operator in ("+", "*") and children[1].type.kind == cursor.type.kind):
             self.choice("term", cursor, right)
 
     def compound_assignment_operator(self, cursor, children):
@@ -158,7 +172,9 @@ class Finder:
     def unary_operator(self, cursor, children):
         operator = self.source(cursor)[:1]
         if len(children) == 1 and operator in ("!", "-"):
-            self.choice("sign" if operator == "-" else "comparison", cursor, self.source(children[0]))
+            operand = self.source(children[0])
+            self.choice("sign", cursor, operand) if operator == "-" else \
+                self.choice("comparison", cursor, f"static_cast<bool>({operand})")
 
     def cxx_bool_literal_expr(self, cursor, _children):
         if self.source(cursor) in ("true", "false"):
@@ -195,8 +211,13 @@ class Finder:
             operator = name[len("operator"):]
             if len(children) == 3 and operator in COMPARISONS:
                 left, right = self.source(children[0]), self.source(children[2])
-                self.choice("comparison", cursor, f"{left} {COMPARISONS[operator]} {right}")
+                # C++20 may have written it from another operator.
+                if left and right and text.startswith(left) and text.endswith(right) and len(left + right) < len(text):
+                    self.choice("comparison", cursor, f"{left} {COMPARISONS[operator]} {right}")
             return
+        if cursor.referenced is not None and cursor.referenced.kind.name == "CONSTRUCTOR" and \
+                not re.match(r"[\w:]*\b" + re.escape(name) + r"\s*[({]", text):
+            return  # the initialization of a member or variable is no expression
         if name in EXTREMES:
             callee = self.source(children[0])
             if callee.endswith(name) and text.startswith(callee):
@@ -264,24 +285,48 @@ def sources_of(compiled):
     return {str(Path(each).relative_to(ROOT)) for each in included}
 
 
-def find_in(command, wanted):
-    """The faults of one compiled file."""
+def clang():
     from clang import cindex  # here, for only the processes of the pool need it
     if not cindex.Config.loaded:
         cindex.Config.set_library_file(CLANG)
-    # GCC's precompiled headers are not clang's: it reads the headers that each source includes.
-    arguments = shlex.split(re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx", "", command["command"]))[1:]
-    output = arguments.index("-o")
-    del arguments[output:output + 2]
-    unit = cindex.Index.create().parse(None, args=arguments)
+    return cindex
+
+
+def parsed(file, arguments):
+    """The syntax tree of a file; without that of a precompiled header, which no fault is in."""
+    cindex = clang()
+    unit = cindex.Index.create(excludeDecls=True).parse(file, args=arguments)
     errors = [str(each) for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
     if errors:
-        raise RuntimeError(f"libclang cannot read {command['file']}: {errors[0]}")
+        raise RuntimeError(f"libclang cannot read {file or arguments[-1]}: {errors[0]}")
+    return unit
+
+
+def arguments_of(command):
+    """Those of a compiler's command that libclang needs: no warnings, which are GCC's, nor its precompiled headers. In
+    a loop with a pragma of OpenMP, libclang hides the statements."""
+    words = shlex.split(re.sub(r" -include \S*cmake_pch\.hxx| -fopenmp\b", "", command["command"]))[1:]
+    return [each for each in words[:words.index("-o")] if not each.startswith("-W")]
+
+
+def precompile(arguments, headers, kept):
+    """Headers that are not the project's, read once for many files."""
+    header = kept.with_suffix(".h")
+    header.write_text("".join(f"#include {each}\n" for each in headers), encoding="utf-8")
+    parsed(None, [*arguments, "-x", "c++-header", str(header)]).save(str(kept))
+
+
+def find_in(file, arguments, precompiled, wanted, kept):
+    """The faults of one compiled file, written to `kept`."""
+    try:
+        unit = parsed(None, [*arguments, "-include-pch", str(precompiled), file])
+    except RuntimeError:
+        unit = parsed(None, [*arguments, file])  # in a precompiled header, clang 14 overlooks operators of std::quoted
     finder = Finder(wanted)
     for cursor in unit.cursor.get_children():
         if cursor.kind.name not in LEFT_OUT and finder.enter(cursor):
             finder.visit(cursor)
-    return finder.faults
+    kept.write_text(json.dumps(finder.faults), encoding="utf-8")
 
 
 def find(build, cache, jobs):
@@ -289,30 +334,37 @@ def find(build, cache, jobs):
     cache.mkdir(parents=True, exist_ok=True)
     tree = Tree(list(FOLDERS))
     rules = Path(__file__).read_bytes()
-    headers_read = set()
-    tasks = []
+    tasks, common = [], set()
     for command in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         if "cmake_pch" in command["file"]:
             continue
         sources = {each for each in sources_of(command["file"]) if each in tree.sources}
+        if not sources:
+            continue
         closure = set().union(*(tree.closure(each) for each in sources))
-        wanted = closure - {each for each in closure if each.endswith(".cpp")} - headers_read
-        headers_read |= wanted
-        wanted |= sources
-        if sources:
-            digest = hashlib.sha256(rules)
-            for each in sorted(closure):
-                digest.update(each.encode() + (ROOT / each).read_bytes())
-            tasks.append((command, wanted, cache / f"{digest.hexdigest()[:24]}.json"))
-    faults = []
+        arguments = arguments_of(command)
+        digest = hashlib.sha256(rules + json.dumps([arguments, sorted(sources)]).encode())
+        for each in sorted(closure):
+            digest.update(each.encode() + (ROOT / each).read_bytes())
+        kept = cache / f"{digest.hexdigest()[:24]}.json"
+        tasks.append((command["file"], arguments, sources, kept))
+        if not kept.is_file():
+            # Others may need a macro, or a header before them.
+            common.update(header for each in closure for header in re.findall(
+                r"^#include (<(?:\w+|fmt/.*|nlohmann/.*)>)$", (ROOT / each).read_text(encoding="utf-8"), re.M))
     with ProcessPoolExecutor(jobs) as pool:
-        runs = [(kept, None if kept.is_file() else pool.submit(find_in, command, wanted))
-                for command, wanted, kept in tasks]
-        for kept, run in runs:
-            if run is not None:
-                kept.write_text(json.dumps(run.result()), encoding="utf-8")
-            faults += json.loads(kept.read_text(encoding="utf-8"))
-    unique = {(each["file"], each["begin"], each["end"], each["becomes"]): each for each in faults}
+        missing = [task for task in tasks if not task[-1].is_file()]
+        if missing:
+            precompiled = cache / "common.pch"
+            most = max((arguments for _, arguments, _, _ in tasks), key=len)
+            pool.submit(precompile, most, sorted(common), precompiled).result()
+            for run in [pool.submit(find_in, file, arguments, precompiled, sources, kept)
+                        for file, arguments, sources, kept in missing]:
+                run.result()
+    unique = {}
+    for *_, kept in tasks:
+        for each in json.loads(kept.read_text(encoding="utf-8")):
+            unique[each["file"], each["begin"], each["end"], each["becomes"]] = each
     return [unique[key] for key in sorted(unique)]
 
 
@@ -320,11 +372,10 @@ def code_lines():
     """All lines with code, as (file, line)."""
     lines = []
     for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".h", ".cpp"):
-                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-                    if re.search(r"\w", line) and not line.lstrip().startswith(("//", "#", "using ", "namespace ")):
-                        lines.append((str(path.relative_to(ROOT)), number))
+        for path in sorted((ROOT / folder).rglob("*.cpp")):
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                if re.search(r"\w", line) and not line.lstrip().startswith(("//", "#", "using ", "namespace ")):
+                    lines.append((str(path.relative_to(ROOT)), number))
     return lines
 
 

@@ -3,6 +3,7 @@
 
     scripts/mutants.py [--jobs N] [NAME...]         by default all faults of tests/mutants/faults.json
     scripts/mutants.py --random COUNT --seed SEED...  faults that are drawn by rule
+    scripts/mutants.py --survivors                    of these, those that no test has found yet
 
 A fault of the list has a name, the file and the exact text that it replaces (once in the file), what the text becomes
 (nothing: it is dropped), and one sentence of what is wrong then. docs/mutants.md is written again with a test that fails
@@ -10,11 +11,13 @@ for each.
 
 Random faults are drawn by lines of code (mutant_places.py has the rules). Faults that change nothing which anybody
 could notice are in tests/mutants/equivalent.json, each with the reason; they are not counted. The rates by folder go to
-tests/mutants/rates.json and to docs/mutants.md, the survivors to the output, with file, line and fault.
+tests/mutants/rates.json and to docs/mutants.md, the survivors to the output, with file, line and fault. Tests that take
+longer than --longest are not run. --survivors goes on with the faults that the last run has not found, also where it
+was stopped: it builds what has changed, such as new tests, and runs the tests of changed programs.
 
-All faults are compiled at once, into a copy of the tree in build/mutants or build/random_mutants; mutant_runs.py says how
-they are switched on, and how tests are run. Exit code 1 if no test fails for a fault of the list, or for more random
-faults of a folder than may survive.
+All faults are compiled at once, into a copy of the tree in build/mutants or build/random_mutants; drawn faults need
+build/dev with all tests. mutant_runs.py says how they are switched on, and how tests are run. Exit code 1 if no test
+fails for a fault of the list, or for more random faults of a folder than may survive.
 """
 import argparse
 import json
@@ -25,7 +28,7 @@ from pathlib import Path
 
 import mutant_places
 from missing_includes import ROOT
-from mutant_runs import MOST_FAULTS, Copy, Runs, write_if_new
+from mutant_runs import MOST_FAULTS, Copy, CopyOfLibraries, Runs, write_if_new
 
 LIST = "tests/mutants/faults.json"
 LIST_TEST = "tests/system/mutants_test.cpp"  # finds the texts of faults twice in the copy
@@ -34,9 +37,13 @@ RATES = "tests/mutants/rates.json"
 PAGE = "docs/mutants.md"
 SURVIVES = "**none**"
 NOT_RUN = "not run yet"
+# In the folder of the copy: the faults drawn, and what is known of them.
+DRAWN = "drawn.json"
+KNOWN = "known.json"
 
 # The folders of the rates, and the shares of their random faults that tests must find.
-AIMS = {"hw": 0.90, "compiler": 0.85, "sim/run": 0.85, "sim/view": 0.85, "sim/study": 0.85, "sim/cli": 0.0}
+AIMS = {"hw": 0.90, "compiler": 0.85, "sim/run": 0.85, "sim/view": 0.85, "sim/study": 0.85, "sim/functional": 0.0,
+        "sim/cli": 0.0}
 
 INTRODUCTION = """# Faults that tests find
 
@@ -47,10 +54,15 @@ operand, a dropped wait, a wrong rounding, a forgotten reset.
 """
 RANDOM = """## Drawn faults
 
-`make mutants-random` draws {drawn} faults for each of the seeds `MUTANT_SEEDS="1 2 3"`, by rule: a comparison or its boundary, a sign, the order of
-operands, min and max, a dropped term, a constant one more or less, rows and columns, a forgotten field, a skipped
-branch, a wrong unit. Each line of code is as likely as any other. A fault that nobody could notice (a reserve, an order
-that does not matter) is listed with the reason in [{equivalent}](../{equivalent}) and not counted.
+`make mutants-random` draws {drawn} faults for each of the seeds `MUTANT_SEEDS="1 2 3"`, by rule: a comparison or its
+boundary, a sign, the order of operands, min and max, a dropped term, a constant one more or less, rows and columns, a
+forgotten field, a skipped branch, a wrong unit. Each line of code is as likely as any other; headers have no drawn
+faults. A fault that nobody could notice (a reserve, an order that does not matter) is listed with the reason in
+[{equivalent}](../{equivalent}) and not counted.
+
+Tests that take more than 5 CPU seconds are not run: they find more. `scripts/mutants.py --survivors` goes on with the
+faults that are not found, for instance with new tests. "Before" and "after" are before and after tests were written for
+the survivors of these seeds.
 
 | seed | when | {folders} |
 |---|---|{dashes}|
@@ -148,15 +160,18 @@ def write_page(faults, caught_by):
     write_if_new(ROOT / PAGE, text.encode())
 
 
-def run_tests(copy, faults, jobs):
+def run_tests(runs):
     """The tests that find faults, by the faults' numbers."""
-    runs = Runs(copy.tests(), faults, jobs)
     print(f"{len(runs.tests)} tests without a fault", flush=True)
-    runs.record()
+    dropped = runs.record()
+    for name in dropped["failing"]:
+        print(f"not run, for it fails without a fault: {name}")
+    if dropped["long"]:
+        print(f"{len(dropped['long'])} tests take longer than {runs.longest} s and are not run", flush=True)
 
     def report(done, of, alive):
         if done % 100 == 0 or done == of:
-            print(f"{done} of {of} tests: {alive} of {len(faults)} faults are not found yet", flush=True)
+            print(f"{done} of {of} tests: {alive} of {len(runs.faults)} faults are not found yet", flush=True)
 
     runs.run(report)
     return runs.found_by
@@ -175,7 +190,7 @@ def run_listed(names, jobs):
     if copy.build(test_programs(), jobs):
         sys.exit(f"the copy with all faults does not compile; {copy.folder}/build.log has the errors")
     chosen = [fault for fault in all_placed if not names or faults[fault["number"] - 1]["name"] in names]
-    found_by = run_tests(copy, chosen, jobs)
+    found_by = run_tests(Runs(copy.tests(), chosen, jobs))
     survivors = 0
     for fault in chosen:
         name, failed = faults[fault["number"] - 1]["name"], found_by.get(fault["number"])
@@ -189,8 +204,11 @@ def run_listed(names, jobs):
 
 def described(fault):
     """A random fault for a list that outlives changes elsewhere in its file."""
-    lines = (ROOT / fault["file"]).read_text(encoding="utf-8").splitlines()
-    return {"file": fault["file"], "line": lines[fault["line"] - 1].strip(), "rule": fault["rule"],
+    text = (ROOT / fault["file"]).read_bytes()
+    start, end = text.rfind(b"\n", 0, fault["begin"]) + 1, text.find(b"\n", fault["begin"])
+    line = text[start:end].decode()
+    column = len(text[start:fault["begin"]].decode().lstrip()) + 1
+    return {"file": fault["file"], "line": line.strip(), "column": column, "rule": fault["rule"],
             "becomes": re.sub(r"\s+", " ", fault["becomes"])}
 
 
@@ -217,38 +235,91 @@ def rates_of(faults, found_by):
     return rates
 
 
-def run_random(count, seeds, when, jobs):
-    folder = ROOT / "build/random_mutants"
-    known = {json.dumps({key: each[key] for key in ("file", "line", "rule", "becomes")})
-             for each in read_json(EQUIVALENT, [])}
-    places = mutant_places.find(ROOT / "build/dev", folder / "places", jobs)
+def moved(fault):
+    """A fault of the last run in the sources of today, if its line is still there."""
+    text = (ROOT / fault["file"]).read_bytes() if (ROOT / fault["file"]).is_file() else b""
+    code = fault["code"].encode()
+    starts = [match.start() for match in re.finditer(rb"^" + re.escape(code), text, re.M)]
+    if not starts:
+        return None
+    begin = min(starts, key=lambda start: abs(start + fault["column"] - fault["begin"])) + fault["column"]
+    return {**fault, "begin": begin, "end": begin + len(fault["text"].encode()), "line": text.count(b"\n", 0, begin) + 1}
+
+
+def with_code(fault):
+    """A fault with the lines that it is on, by which moved() finds it again."""
+    text = (ROOT / fault["file"]).read_bytes()
+    start, end = text.rfind(b"\n", 0, fault["begin"]) + 1, text.find(b"\n", fault["end"])
+    return {**fault, "code": text[start:end].decode(), "column": fault["begin"] - start}
+
+
+def drawn_anew(copy, count, seeds, jobs):
+    places = mutant_places.find(ROOT / "build/dev", copy.folder / "places", jobs)
     print(f"{len(places)} places", flush=True)
-    copy = Copy(folder, left_out=[LIST_TEST])
     built = copy.build_without(draw_all(places, count, seeds), test_programs(), jobs)
-    by_seed = {}
+    result = []
     for seed in seeds:
-        of_seed = [fault for fault in built if fault["seed"] == seed][:count]
+        of_seed = [with_code(fault) for fault in built if fault["seed"] == seed]
         if len(of_seed) < count:
             sys.exit(f"only {len(of_seed)} of the faults drawn by seed {seed} compile")
-        by_seed[seed] = [fault for fault in of_seed if json.dumps(described(fault)) not in known]
-    found_by = run_tests(copy, [fault for faults in by_seed.values() for fault in faults], jobs)
+        result += [{**fault, "spare": position >= count} for position, fault in enumerate(of_seed)]
+    return result
+
+
+def drawn_before(copy, jobs):
+    """The faults of the last run."""
+    faults = []
+    for fault in json.loads((copy.folder / DRAWN).read_text(encoding="utf-8")):
+        now = moved(fault)
+        if now is None:
+            print(f"{fault['file']}:{fault['line']}: {fault['rule']}: its line is no longer there; not counted")
+        else:
+            faults.append(now)
+    return copy.build_without(faults, test_programs(), jobs)
+
+
+def forget_found(known):
+    """What is known of programs holds for new faults, too: whoever changes a program changes its contents."""
+    if known.is_file():
+        kept = json.loads(known.read_text(encoding="utf-8"))
+        known.write_text(json.dumps({**kept, "found": []}), encoding="utf-8")
+
+
+def run_random(options):
+    folder = ROOT / "build/random_mutants"
+    copy = CopyOfLibraries(folder, left_out=[LIST_TEST])
+    if options.survivors:
+        faults = drawn_before(copy, options.jobs)
+    else:
+        forget_found(folder / KNOWN)
+        faults = drawn_anew(copy, options.random, options.seed, options.jobs)
+        write_if_new(folder / DRAWN, json.dumps(faults).encode())
+    # Spare ones stand in for faults that do not compile. They stay in the copy, where they are never switched on.
+    faults = [fault for fault in faults if not fault["spare"]]
+    equivalent = [{key: value for key, value in each.items() if key != "reason"}
+                  for each in read_json(EQUIVALENT, [])]
+    seeds = sorted({fault["seed"] for fault in faults})
+    by_seed = {seed: [fault for fault in faults
+                      if fault["seed"] == seed and described(fault) not in equivalent] for seed in seeds}
+    found_by = run_tests(Runs(copy.tests(), [fault for faults in by_seed.values() for fault in faults], options.jobs,
+                              options.longest, folder / KNOWN))
 
     failed = False
-    runs = [run for run in read_json(RATES, []) if run["seed"] not in seeds or run["when"] != when]
-    for seed, faults in by_seed.items():
-        survivors = [fault for fault in faults if fault["number"] not in found_by]
+    runs = [run for run in read_json(RATES, []) if run["seed"] not in seeds or run["when"] != options.when]
+    for seed, of_seed in by_seed.items():
+        survivors = [fault for fault in of_seed if fault["number"] not in found_by]
         for fault in survivors:
-            print(f"{fault['file']}:{fault['line']}: {fault['rule']}: {json.dumps(described(fault))}")
+            print(f"{fault['file']}:{fault['line']}: {fault['rule']}: {fault['text']} becomes {fault['becomes']}")
         write_if_new(folder / f"survivors_{seed}.json",
                      (json.dumps([described(each) for each in survivors], indent=2) + "\n").encode())
-        rates = rates_of(faults, found_by)
+        rates = rates_of(of_seed, found_by)
         for area, (found, of) in rates.items():
             failed |= found < AIMS[area] * of
             print(f"seed {seed}, {area}: {found} of {of} found, {100 * found / of:.1f} % (aim: {AIMS[area]:.0%})")
-        print(f"seed {seed}: {len(faults) - len(survivors)} of {len(faults)} faults are found; "
-              f"{count - len(faults)} more are equivalent")
-        runs.append({"seed": seed, "when": when, "folders": rates})
-    if when:
+        print(f"seed {seed}: {len(of_seed) - len(survivors)} of {len(of_seed)} faults are found; "
+              f"{sum(fault['seed'] == seed for fault in faults) - len(of_seed)} more are equivalent")
+        runs.append({"seed": seed, "when": options.when, "folders": rates})
+    if options.when:
         runs.sort(key=lambda run: (run["seed"], run["when"]))
         write_if_new(ROOT / RATES, (json.dumps(runs, indent=2) + "\n").encode())
         write_page(read_faults(), rows_of_page())
@@ -259,12 +330,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="run these faults of the list only")
     parser.add_argument("--random", type=int, metavar="COUNT", help="draw so many faults instead")
+    parser.add_argument("--survivors", action="store_true", help="go on with the faults drawn by the last run")
+    parser.add_argument("--longest", type=float, default=5.0, metavar="SECONDS",
+                        help="tests that take more CPU seconds are not run with drawn faults (default: 5)")
     parser.add_argument("--seed", type=int, nargs="+", default=[1], help="of the drawn faults; each draws COUNT")
     parser.add_argument("--when", default="", help="keep the rates under this name, such as a date")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tests run at a time")
     options = parser.parse_args()
-    if options.random:
-        sys.exit(run_random(options.random, options.seed, options.when, options.jobs))
+    if options.random or options.survivors:
+        sys.exit(run_random(options))
     sys.exit(run_listed(options.names, options.jobs))
 
 
