@@ -23,7 +23,7 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt
-packages_mutants := $(packages_test) scripts/packages_mutants.txt
+packages_mutants := $(packages_test) tests/mutants/packages.txt
 packages_cluster := $(packages_test) scripts/packages_cluster.txt
 packages_judge := $(packages_build) scripts/packages_judge.txt
 

@@ -115,7 +115,7 @@ TEST_CASE("docs/dependencies.md explains every package that is installed", "[pro
     int packages = 0;
     for (const char* const list :
          {"scripts/packages_build.txt", "scripts/packages_test.txt", "scripts/packages_cluster.txt",
-          "scripts/packages_mutants.txt", "scripts/packages_judge.txt"}) {
+          "tests/mutants/packages.txt", "scripts/packages_judge.txt"}) {
         std::istringstream lines(text_of(root / list));
         for (std::string line; std::getline(lines, line);) {
             if (line.empty() || line.starts_with('#')) continue;
