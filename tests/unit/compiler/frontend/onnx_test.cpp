@@ -206,7 +206,62 @@ TEST_CASE("Open sizes of an ONNX model's inputs are given", "[compiler][frontend
           "--input-shape x=...");
 }
 
+TEST_CASE("A Constant of an ONNX model has its numbers in any of the attributes", "[compiler][frontend]") {
+    using ::onnx::AttributeProto;
+    const auto added = [](const std::function<void(::onnx::NodeProto&)>& set) {
+        OnnxModel model;
+        model.input("x", {1, 2}).output("y");
+        set(model.node("Constant", {}, {"c"}));
+        model.node("Add", {"x", "c"}, {"y"});
+        return run_floats(model.read(), {10, 20});
+    };
+    CHECK(added([](auto& node) { tests::attribute(node, "value_float", AttributeProto::FLOAT).set_f(3); }) ==
+          std::vector<float>{13, 23});
+    CHECK(added([](auto& node) {
+              auto& numbers = tests::attribute(node, "value_floats", AttributeProto::FLOATS);
+              numbers.add_floats(3);
+              numbers.add_floats(5);
+          }) == std::vector<float>{13, 25});
+    // Integers are extents: of one number, or of each axis.
+    const auto reshaped = [](const std::function<void(::onnx::NodeProto&)>& set) {
+        OnnxModel model;
+        model.input("x", {1, 6}).output("y");
+        set(model.node("Constant", {}, {"c"}));
+        model.node("Reshape", {"x", "c"}, {"y"});
+        return to_text(model.read().values[model.read().outputs.front()].shape);
+    };
+    CHECK(reshaped([](auto& node) {
+              auto& numbers = tests::attribute(node, "value_ints", AttributeProto::INTS);
+              for (const int extent : {1, 3, 2}) numbers.add_ints(extent);
+          }) == "1x3x2");
+    const auto gathered = [](std::int64_t index) {
+        OnnxModel model;
+        model.input("x", {1, 3}).output("y");
+        tests::attribute(model.node("Constant", {}, {"c"}), "value_int", AttributeProto::INT).set_i(index);
+        with_attribute(model.node("Gather", {"x", "c"}, {"y"}), "axis", std::int64_t{1});
+        return run_floats(model.read(), {7, 8, 9});
+    };
+    CHECK(gathered(0) == std::vector<float>{7});
+    CHECK(gathered(2) == std::vector<float>{9});
+}
+
 TEST_CASE("Messages about ONNX models name node, operator and attribute", "[compiler][frontend]") {
+    SECTION("a text that is not ASCII") {
+        OnnxModel model = row_product();
+        with_attribute(*model.graph().mutable_node(0), "mode",
+                       "gr\xc3\xb6\xc3\x9f"
+                       "er");
+        check_onnx_message(model, {"n_y", "MatMul", "mode"});
+    }
+    SECTION("a node without a name is called like its first result that has one") {
+        OnnxModel model = row_product();
+        model.graph().mutable_node(0)->clear_name();
+        model.graph().mutable_node(0)->set_op_type("Einstein");
+        check_onnx_message(model, {"node \"y\" (\"Einstein\")"});
+        model.graph().mutable_node(0)->set_output(0, "");
+        model.graph().mutable_node(0)->add_output("second");
+        check_onnx_message(model, {"node \"second\" (\"Einstein\")"});
+    }
     SECTION("an operator that nobody knows") {
         OnnxModel model = row_product();
         model.graph().mutable_node(0)->set_op_type("Einstein");
