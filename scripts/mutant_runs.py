@@ -322,6 +322,7 @@ class Runs:
         self.longest = longest
         self.kept = kept
         known = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.is_file() else {}
+        self.of_other_tests = known.get("tests", {})
         self.found_by = {number: name for number, name in known.get("found", []) if number in self.faults}
         self.alive = set(self.faults) - set(self.found_by)
         self.survived = dict.fromkeys(self.faults, 0)  # tests that reach a fault and pass with it
@@ -344,7 +345,7 @@ class Runs:
             tests = {test["name"]: {"program": "" if test.get("is_changed") else test["program"], "cpu": test["cpu"], "seconds": test["seconds"],
                                     "reaches": sorted(test["reaches"]), "passed": sorted(test["passed"])}
                      for test in self.known if "cpu" in test}
-            text = json.dumps({"found": sorted(self.found_by.items()), "tests": tests})
+            text = json.dumps({"found": sorted(self.found_by.items()), "tests": {**self.of_other_tests, **tests}})
             new = self.kept.with_suffix(".new")
             new.write_text(text, encoding="utf-8")
             new.replace(self.kept)

@@ -67,7 +67,8 @@ the survivors of these seeds.
 | seed | when | {folders} |
 |---|---|{dashes}|
 {rows}
-Each cell has the faults that a test finds, those drawn, and the share; the aim is {aims}.
+Each cell has the faults that a test finds, those drawn, and the share.
+The aims: {aims}.
 
 """
 LISTED = """## Listed faults
