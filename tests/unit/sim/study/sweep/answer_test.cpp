@@ -2,9 +2,13 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "sim/study/sweep/command_line.h"
 
 using namespace systole;
 using sweep::Answer;
@@ -91,6 +95,13 @@ TEST_CASE("The Pareto front has the points that none beats") {
     const tables::Table table = sweep::pareto_table(answer, goals);
     CHECK(labels(table) == Labels{"2", "3"});  // 1 is beaten by 2, 4 by 3
     CHECK(table.rows[1].cells.back().text() == "+400 % interval_ms, +233 % rate");
+    REQUIRE(table.notes.size() == 3);
+    CHECK_THAT(table.notes[0], Catch::StartsWith("interval_ms (") && Catch::EndsWith("; lower is better"));
+    CHECK_THAT(table.notes[1], Catch::StartsWith("rate (") && Catch::EndsWith("; higher is better"));
+    // A point without one of the values is neither beaten nor on the front.
+    Answer part = answer;
+    part.rows[1].metrics[1].reset();
+    CHECK(labels(sweep::pareto_table(part, goals)) == Labels{"1", "3"});
     const std::vector<sweep::Goal> one{sweep::parse_goal(answer, "min:rate", "t")};
     CHECK(labels(sweep::pareto_table(answer, one)) == Labels{"1"});
     const std::vector<sweep::Goal> equal{sweep::parse_goal(answer, "max:own", "t")};
@@ -209,6 +220,32 @@ TEST_CASE("Findings name values that are missing, and dies that nobody can make"
     answer.rows[3].metrics.back() = 870.0;
     CHECK_THAT(sweep::findings(answer)[1],
                Contains("2 of 5 points have a die above 858 mm2") && Contains("point 3 has 900"));
+}
+
+TEST_CASE("Of the messages of failed points, five are shown, each with its points, and the others counted") {
+    Answer answer = example();
+    for (std::uint64_t number = 6; number <= 17; ++number) {
+        answer.rows.push_back({.number = number,
+                               .values = {64, 900},
+                               .state = "failed",
+                               .metrics = {{}, {}, {}},
+                               .error = "message " + std::to_string(number % 8)});
+    }
+    const std::vector<std::string> found = sweep::failures(answer);
+    CHECK(found == std::vector<std::string>{"point 8 and 1 more: message 0", "point 9 and 1 more: message 1",
+                                            "point 10: message 2", "point 11: message 3",
+                                            "point 12: message 4",
+                                            "4 further messages: the column error of the results has all"});
+}
+
+TEST_CASE("A word of a command line is quoted as the shell takes it") {
+    CHECK(sweep::shell_word("machine.clock_mhz=700") == "machine.clock_mhz=700");
+    CHECK(sweep::shell_word("") == "''");
+    CHECK(sweep::shell_word("two words") == "'two words'");
+    CHECK(sweep::shell_word("it's $HOME") == R"('it'\''s $HOME')");
+    CHECK(sweep::shell_word("'") == R"(''\''')");
+    CHECK(sweep::set_option("mean", nlohmann::json{1, 2.5}) == " --set 'mean=[1,2.5]'");
+    CHECK(sweep::set_option("mapping", "best") == " --set mapping=best");
 }
 
 TEST_CASE("Zipped axes are judged as one") {

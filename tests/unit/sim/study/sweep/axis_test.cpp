@@ -57,6 +57,7 @@ TEST_CASE("An axis of a file has a range, or values") {
     refused("batches", "[1]", "did you mean \"batch\"?");
     refused("machine.matrix_unit.row", "[1]", "did you mean \"rows\"?");
     refused("schema", "[1]", "no axis");
+    refused("machine.schema", "[1]", "no axis");
     CHECK_THROWS_WITH(axis_of("batch"), Catch::Contains("KEY=VALUES"));
     CHECK_THROWS_WITH(axis_of("batch="), Catch::Contains("KEY=VALUES"));
 }
