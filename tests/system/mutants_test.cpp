@@ -1,4 +1,5 @@
-// Holds the faults of `make mutants` against the sources, and docs/mutants.md against the faults.
+// Holds the faults of `make mutants` against the sources, those that no test can find as well, and
+// docs/mutants.md against the faults and the rates.
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,8 +32,24 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
     return count;
 }
 
+std::vector<nlohmann::json> entries(const fs::path& path) {
+    return nlohmann::json::parse(contents(path)).get<std::vector<nlohmann::json>>();
+}
+
 std::vector<nlohmann::json> faults() {
-    return nlohmann::json::parse(contents("tests/mutants/faults.json")).get<std::vector<nlohmann::json>>();
+    return entries("tests/mutants/faults.json");
+}
+
+/// The lines of a file without the space around them.
+std::set<std::string> trimmed_lines(const fs::path& path) {
+    std::istringstream text(contents(path));
+    std::set<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+        const auto begin = line.find_first_not_of(' ');
+        if (begin != std::string::npos)
+            lines.insert(line.substr(begin, line.find_last_not_of(' ') + 1 - begin));
+    }
+    return lines;
 }
 
 /// The text of all test sources, where a name that is cut into several literals is one.
@@ -76,6 +94,46 @@ TEST_CASE("docs/mutants.md has every fault, and a test that finds it", "[project
         CHECK(sources.find('"' + match[2].str() + '"') != std::string::npos);
     }
     CHECK(occurrences(page, "\n| `") == faults().size());
+}
+
+TEST_CASE("Every drawn fault that no test can find is still in its file, and has a reason",
+          "[project][mutants]") {
+    constexpr std::size_t shortest_reason = 20;
+    std::set<std::string> places;
+    for (const nlohmann::json& fault : entries("tests/mutants/equivalent.json")) {
+        INFO("tests/mutants/equivalent.json: " << fault.dump());
+        const auto line = fault.at("line").get<std::string>();
+        CHECK(trimmed_lines(fault.at("file").get<std::string>()).contains(line));
+        const auto column = fault.at("column").get<std::size_t>();
+        CHECK(column >= 1);
+        CHECK(column <= line.size());
+        // The switch that turns the fault on.
+        CHECK(fault.at("becomes").get<std::string>().find('@') != std::string::npos);
+        CHECK(fault.at("reason").get<std::string>().size() >= shortest_reason);
+        CHECK(places
+                  .insert(fault.at("file").dump() + fault.at("line").dump() + fault.at("column").dump() +
+                          fault.at("becomes").dump())
+                  .second);
+    }
+}
+
+TEST_CASE("docs/mutants.md has the rates of every run with drawn faults", "[project][mutants]") {
+    const std::string page = contents("docs/mutants.md");
+    const auto rates = entries("tests/mutants/rates.json");
+    CHECK_FALSE(rates.empty());
+    for (const nlohmann::json& run : rates) {
+        const std::string row =
+            "\n| " + run.at("seed").dump() + " | " + run.at("when").get<std::string>() + " | ";
+        INFO("scripts/mutants.py writes the page again; it lacks: " << row);
+        const auto at = page.find(row);
+        REQUIRE(at != std::string::npos);
+        const std::string cells = page.substr(at + row.size(), page.find('\n', at + 1) - at - row.size());
+        for (const auto& [folder, found] : run.at("folders").items()) {
+            INFO(folder);
+            CHECK(found.at(0).get<int>() <= found.at(1).get<int>());
+            CHECK(cells.find(found.at(0).dump() + " of " + found.at(1).dump() + ", ") != std::string::npos);
+        }
+    }
 }
 
 }  // namespace systole::tests
