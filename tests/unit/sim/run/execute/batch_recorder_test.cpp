@@ -2,6 +2,7 @@
 #include "sim/run/execute/batch_recorder.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
@@ -130,7 +131,7 @@ TEST_CASE("Batches in the middle of a run say by which interval full ones follow
     // Two that fill the pipeline, and three that leave it sooner.
     std::vector<BatchTimes> batches;
     Cycle end = 500;
-    for (const Cycle gap : {0, 10, 180, 100, 100, 50, 20, 10}) {
+    for (const Cycle gap : std::array<Cycle, 8>{0, 10, 180, 100, 100, 50, 20, 10}) {
         end += gap;
         batches.push_back({.begin = 0, .end = end});
     }
