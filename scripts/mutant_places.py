@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from missing_includes import ROOT, Tree
+from tidy import sources_of
 
 FOLDERS = ("hw", "compiler", "sim")
 CLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
@@ -274,15 +275,6 @@ class Finder:
         calls = kind in ("CALL_EXPR", "CONTINUE_STMT", "UNARY_OPERATOR", "UNEXPOSED_EXPR")
         if (assigns or calls) and self.between(cursor.extent.end.offset, cursor.extent.end.offset + 1) == ";":
             self.add("field" if assigns else "branch", cursor, f"if (!@) {{ {text}; }}", longer=1)
-
-
-def sources_of(compiled):
-    """The project's sources in a file that the build compiles: itself, or those that a unity file includes."""
-    path = Path(compiled)
-    if "/Unity/" not in compiled:
-        return {str(path.relative_to(ROOT))}
-    included = re.findall(r'^#include "([^"]+\.cpp)"', path.read_text(encoding="utf-8"), re.M)
-    return {str(Path(each).relative_to(ROOT)) for each in included}
 
 
 def clang():
