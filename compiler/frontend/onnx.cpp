@@ -268,12 +268,7 @@ private:
 
     void append(::onnx::NodeProto& node) {
         try {
-            if (!node.domain().empty() && node.domain() != "ai.onnx") {
-                throw ModelError(
-                    fmt::format("its operator is of the domain {}; only ONNX's own are supported",
-                                ir::quoted(node.domain())));
-            }
-            if (node.op_type() == "Constant") {
+            if (is_own(node) && node.op_type() == "Constant") {
                 append_constant(node);
             } else {
                 append_layer(node);

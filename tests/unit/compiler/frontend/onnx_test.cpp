@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <span>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/ir/model_error.h"
@@ -251,7 +252,7 @@ TEST_CASE("Messages about ONNX models name node, operator and attribute", "[comp
         with_attribute(*model.graph().mutable_node(0), "mode",
                        "gr\xc3\xb6\xc3\x9f"
                        "er");
-        check_onnx_message(model, {"n_y", "MatMul", "mode"});
+        check_onnx_message(model, {"n_y", "MatMul", "mode", "it must be ASCII"});
     }
     SECTION("a node without a name is called like its first result that has one") {
         OnnxModel model = row_product();
@@ -270,7 +271,16 @@ TEST_CASE("Messages about ONNX models name node, operator and attribute", "[comp
     SECTION("another domain") {
         OnnxModel model = row_product();
         model.graph().mutable_node(0)->set_domain("com.example");
-        check_onnx_message(model, {"n_y", "com.example"});
+        check_onnx_message(model, {"n_y", "this operator of the domain \"com.example\" is not supported"});
+        model.graph().mutable_node(0)->set_op_type("Constant");
+        check_onnx_message(model, {"n_y", "this operator of the domain \"com.example\" is not supported"});
+    }
+    SECTION("an operator that another domain does not have") {
+        OnnxModel model = row_product();
+        model.proto().add_opset_import()->set_domain("com.microsoft");
+        model.graph().mutable_node(0)->set_domain("com.microsoft");
+        model.graph().mutable_node(0)->set_op_type("Einstein");
+        check_onnx_message(model, {"n_y", "this operator of the domain \"com.microsoft\" is not supported"});
     }
     SECTION("an attribute of a newer operator set") {
         OnnxModel model = row_product();
@@ -283,6 +293,30 @@ TEST_CASE("Messages about ONNX models name node, operator and attribute", "[comp
         model.input("x", {1, 1, 4, 4}).floats("w", {1, 1, 2, 2}, {1, 2, 3, 4}).output("y");
         with_attribute(model.node("Conv", {"x", "w"}, {"y"}), "strides", {0, 1});
         check_onnx_message(model, {"n_y", "Conv", "strides"});
+    }
+    SECTION("the type of a constant, in each of its roles") {
+        const std::vector<std::string> roles{"scale", "bias", "mean", "variance"};
+        for (std::size_t wrong = 0; wrong < roles.size(); ++wrong) {
+            OnnxModel model;
+            model.input("x", {1, 2, 1, 2}).output("y");
+            for (std::size_t i = 0; i < roles.size(); ++i) {
+                if (i == wrong) {
+                    model.raw<std::int32_t>(roles[i], TensorProto::INT32, {2}, {1, 2});
+                } else {
+                    model.floats(roles[i], {2}, {1, 2});
+                }
+            }
+            model.node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"}, {"y"});
+            check_onnx_message(model, {"n_y", "its " + roles[wrong] + " is int32; it must be float32"});
+        }
+    }
+    SECTION("weights with fewer axes than the image") {
+        for (const char* const op : {"Conv", "ConvTranspose"}) {
+            OnnxModel model;
+            model.input("x", {1, 1, 4, 4}).floats("w", {1, 1, 2}, {1, 2}).output("y");
+            model.node(op, {"x", "w"}, {"y"});
+            check_onnx_message(model, {"n_y", op, "its weights are 1x1x2; they must have 4 extents"});
+        }
     }
     SECTION("a graph inside a node") {
         OnnxModel model = row_product();
@@ -306,6 +340,37 @@ TEST_CASE("Messages about ONNX models name node, operator and attribute", "[comp
         model.node("Conv", {"x", "w"}, {"y"});
         check_onnx_message(model, {"n_y", "Conv", "weights", "constant"});
     }
+}
+
+TEST_CASE("Each operator of another domain that is listed is read", "[compiler][frontend]") {
+    std::size_t others = 0;
+    for (const std::string& name : operators::registry().layer_names(ir::Format::Onnx)) {
+        const std::size_t dot = name.rfind('.');
+        if (dot == std::string::npos) continue;
+        CAPTURE(name);
+        OnnxModel model = row_product();
+        model.proto().add_opset_import()->set_domain(name.substr(0, dot));
+        model.graph().mutable_node(0)->set_domain(name.substr(0, dot));
+        model.graph().mutable_node(0)->set_op_type(name.substr(dot + 1));
+        // Its inputs are none that it takes; but it is known.
+        CHECK_THAT(onnx_message([&] { static_cast<void>(model.read()); }),
+                   Catch::Contains("n_y") && !Catch::Contains("is not supported"));
+        ++others;
+    }
+    CHECK(others > 0);
+
+    OnnxModel model;
+    model.input("x", {1, 2}, TensorProto::UINT8).output("y");
+    model.floats("s", {}, {0.5F}).floats("t", {}, {0.25F});
+    model.raw<std::uint8_t>("z", TensorProto::UINT8, {}, {0});
+    model.raw<std::uint8_t>("c", TensorProto::UINT8, {1, 2}, {10, 20});
+    model.proto().add_opset_import()->set_domain("com.microsoft");
+    model.node("QLinearAdd", {"x", "s", "z", "c", "t", "z", "s", "z"}, {"y"}).set_domain("com.microsoft");
+    const ir::Graph graph = model.read();
+    const std::vector<std::uint8_t> input{1, 2};
+    const std::span<const std::uint8_t> bytes(input);
+    // 0.5 x 1 + 0.25 x 10 is 6 x 0.5.
+    CHECK(reference::run(graph, {&bytes, 1}, 1).front() == std::vector<std::uint8_t>{6, 12});
 }
 
 TEST_CASE("Broken ONNX models are refused", "[compiler][frontend]") {
