@@ -84,10 +84,16 @@ ir::Results read_keras_concatenate(ir::LayerReader& layer) {
     return append_along(layer, all_inputs(layer), axis, type_of_first(layer));
 }
 
+/// ONNX joins the bytes as they are: a reader takes all of them for numbers of one scale. So none is
+/// converted, and tensors that are made with other scales than the first are refused.
 ir::Results read_onnx_concat(ir::LayerReader& layer) {
-    const std::vector<ir::ValueId> inputs = all_inputs(layer);
+    std::vector<ir::ValueId> inputs = all_inputs(layer);
     const ir::Value& first = layer.value(inputs.front());
-    return append_along(layer, inputs, integer_of(layer, "axis", 1), {first.type, first.quantization});
+    const ir::ResultType type{first.type, first.quantization};
+    if (is_integer(type.type) && type.quantization) {
+        for (ir::ValueId& input : inputs) input = layer.as_quantized(input, *type.quantization);
+    }
+    return append_along(layer, inputs, integer_of(layer, "axis", 1), type);
 }
 
 ir::Results read_tflite_concatenation(ir::LayerReader& layer) {

@@ -27,6 +27,55 @@ TEST_CASE("Concatenation is along any axis, of any type, with constants", "[comp
                   {integers({2}, {1, 2}), integers({2}, {3, 4})}) == integers({2, 2}, {1, 3, 2, 4}));
 }
 
+TEST_CASE("Tensors are concatenated only if all their other axes are the same", "[compiler][operators]") {
+    const ir::Shape first{2, 3, 4};
+    const auto zeros = [](const ir::Shape& shape) {
+        return reals(shape, std::vector<float>(shape.elements(), 0.0F));
+    };
+    for (std::size_t axis = 0; axis < first.rank(); ++axis) {
+        for (std::size_t other = 0; other < first.rank(); ++other) {
+            CAPTURE(axis, other);
+            std::vector<std::uint32_t> extents(first.extents().begin(), first.extents().end());
+            extents[other] += 1;
+            const std::vector<Tensor> tensors{zeros(first), zeros(ir::Shape(extents))};
+            const FileNode node = onnx("Concat", {{"axis", axis}});
+            if (axis == other) {
+                CHECK(compute(node, tensors).shape.elements() ==
+                      2 * first.elements() + first.elements() / first[axis]);
+            } else {
+                CHECK_THROWS_WITH(read_node(node, tensors), Catch::Contains("the others must be the same"));
+            }
+        }
+        for (const ir::Shape& shape : {ir::Shape{2, 3}, ir::Shape{2, 3, 4, 1}, ir::Shape{1, 2, 3, 4}}) {
+            CHECK_THROWS_WITH(read_node(onnx("Concat", {{"axis", axis}}), {zeros(first), zeros(shape)}),
+                              Catch::Contains("the others must be the same"));
+        }
+    }
+}
+
+TEST_CASE("The chip concatenates the channels of maps of bytes, and nothing else", "[compiler][operators]") {
+    const auto needs_host = [](const ir::Shape& shape, std::int64_t axis, const ir::ResultType& type) {
+        const Tensor a = quantized(shape, 0.5, 3, std::vector<std::int8_t>(shape.elements(), 1));
+        const ir::Graph graph = read_node(tflite("CONCATENATION", {{"axis", axis}}, {type}), {a, a});
+        REQUIRE(graph.nodes.size() == 1);
+        return operators::operator_of(graph.nodes[0]).needs_host(ir::NodeView(graph, graph.nodes[0]));
+    };
+    const ir::ResultType same = int8_type(0.5, 3);
+    CHECK_FALSE(needs_host({1, 2, 2, 3}, 3, same));
+    CHECK_FALSE(needs_host({1, 2, 2, 3}, -1, same));
+    CHECK_FALSE(needs_host({1, 5}, 1, same));
+    CHECK(needs_host({1, 2, 2, 3}, 1, same));
+    CHECK(needs_host({1, 2, 2, 3}, 2, same));
+    CHECK(needs_host({1, 2, 3}, 2, same));
+    CHECK(needs_host({2, 2, 2, 3}, 3, same));
+}
+
+TEST_CASE("Zeros of a tensor's shape are zeros of its type", "[compiler][operators]") {
+    CHECK(compute(tflite("ZEROS_LIKE"), {counted_reals({2, 2}, 1.0F)}) == reals({2, 2}, {0, 0, 0, 0}));
+    CHECK(compute(tflite("ZEROS_LIKE", {}, {{DataType::Int32, {}}}), {integers({3}, {4, 5, 6})}) ==
+          integers({3}, {0, 0, 0}));
+}
+
 TEST_CASE("Scales along an axis of a constant move with the axis", "[compiler][operators]") {
     // Real numbers that were integers, with a scale for each row.
     Tensor weights = constant(counted_reals({2, 3}));
@@ -54,6 +103,42 @@ TEST_CASE("Bytes of another scale are converted where tensors are concatenated",
     const Tensor result = compute(tflite("CONCATENATION", {{"axis", -1}}, {type}), {a, b});
     // 10 * 0.5 = 5 = 0.25 * (22 - 2); 127.5 is above the range.
     CHECK(result.bytes == std::vector<std::uint8_t>{22, 255, 100, 3});
+    // No other type is converted, neither from nor to, nor to another scale.
+    const Tensor bytes = quantized({1, 2}, 0.5, 0, {1, 2});
+    const auto fault = [](const Tensor& first, const Tensor& second, const ir::ResultType& to) {
+        const auto found =
+            ir::find_fault(read_node(tflite("CONCATENATION", {{"axis", -1}}, {to}), {first, second}));
+        return found.value_or("none");
+    };
+    const std::string rule = "its inputs and its result must be of one type, scale and zero point";
+    CHECK(fault(a, b, type) == "none");
+    CHECK(fault(bytes, bytes, int8_type(0.5, 0)) == "none");
+    CHECK_THAT(fault(bytes, bytes, type), Catch::Contains(rule));
+    CHECK_THAT(fault(a, bytes, type), Catch::Contains(rule));
+    CHECK_THAT(fault(a, b, int8_type(0.5, 0)), Catch::Contains(rule));
+    CHECK_THAT(fault(bytes, bytes, int8_type(0.25, 0)), Catch::Contains(rule));
+}
+
+TEST_CASE("ONNX's concatenation leaves bytes as they are, and refuses two scales", "[compiler][operators]") {
+    const auto bytes = [](std::vector<std::uint8_t> numbers, std::optional<double> scale) {
+        Tensor tensor = tensor_of<std::uint8_t>({1, 2}, DataType::Uint8, numbers);
+        if (scale) tensor.quantization = ir::Quantization{{*scale}, {0}, {}};
+        return tensor;
+    };
+    const FileNode node = onnx("Concat", {{"axis", 1}});
+    const std::vector<std::uint8_t> joined{2, 4, 4, 8};
+    const Tensor first = bytes({2, 4}, 0.5);
+    const std::vector<Tensor> others{bytes({4, 8}, 0.5), bytes({4, 8}, {}), constant(bytes({4, 8}, {})),
+                                     constant(bytes({4, 8}, 0.25))};
+    for (const Tensor& other : others) {
+        const ir::Graph graph = read_node(node, {first, other});
+        CHECK(ir::find_fault(graph).value_or("none") == "none");
+        CHECK(compute(node, {first, other}).bytes == joined);
+        CHECK(graph.values[graph.outputs.front()].quantization == first.quantization);
+    }
+    CHECK_THROWS_WITH(
+        read_node(node, {first, bytes({4, 8}, 0.25)}),
+        Catch::Contains("with a scale of 0.5 and a zero point of 0; where it is made they are 0.25 and 0"));
 }
 
 TEST_CASE("Padding adds numbers or mirrors elements", "[compiler][operators]") {
