@@ -1,7 +1,9 @@
 #include "compiler/frontend/keras_h5.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
+#include <numeric>
 #include <random>
 
 #include "compiler/frontend/frontend.h"
@@ -121,35 +123,36 @@ TEST_CASE("Weights of Keras 1 have the layer's name in theirs", "[compiler][fron
                           std::map<std::string, std::string>{{"keras_version", "1.2.2"}});
     file.model_config = R"({"class_name": "Sequential", "config": [
         {"class_name": "Convolution1D", "config": {"name": "convolution1d_1", "batch_input_shape": [null, 4, 2],
-            "nb_filter": 3, "filter_length": 2, "border_mode": "valid", "subsample_length": 1, "bias": true}},
+            "nb_filter": 4, "filter_length": 3, "border_mode": "valid", "subsample_length": 1, "bias": true}},
         {"class_name": "BatchNormalization", "config": {"name": "batchnormalization_1", "mode": 0, "axis": -1,
             "epsilon": 0.5}}]})";
     const bool is_first_version = GENERATE(false, true);
     // The kernel that Keras 2 would have, [length][input][filter], is 0, 1, 2, ...
-    StoredWeight kernel{.name = "convolution1d_1_W", .shape = {2, 1, 2, 3}, .values = {}};
-    if (is_first_version) kernel.shape = {3, 2, 2, 1};
-    for (int i = 0; i < 12; ++i) {
-        const int filter = i / 4;
-        const int channel = i / 2 % 2;
-        const int position = i % 2;
-        kernel.values.push_back(is_first_version ? (position * 2 + channel) * 3 + filter : i);
+    StoredWeight kernel{.name = "convolution1d_1_W", .shape = {3, 1, 2, 4}, .values = {}};
+    if (is_first_version) kernel.shape = {4, 2, 3, 1};
+    for (int i = 0; i < 24; ++i) {
+        const int filter = i / 6;
+        const int channel = i / 3 % 2;
+        const int position = i % 3;
+        kernel.values.push_back(is_first_version ? (position * 2 + channel) * 4 + filter : i);
     }
     file.layers["convolution1d_1"] = {kernel,
-                                      {.name = "convolution1d_1_b:0", .shape = {3}, .values = {7, 8, 9}}};
+                                      {.name = "convolution1d_1_b:0", .shape = {4}, .values = {7, 8, 9, 1}}};
     file.layers["batchnormalization_1"] = {
-        {.name = "batchnormalization_1_gamma:0", .shape = {3}, .values = {1, 2, 3}},
-        {.name = "batchnormalization_1_beta:0", .shape = {3}, .values = {4, 5, 6}},
-        {.name = "batchnormalization_1_running_mean:0", .shape = {3}, .values = {7, 8, 9}},
-        {.name = "batchnormalization_1_running_std:0", .shape = {3}, .values = {10, 11, 12}}};
+        {.name = "batchnormalization_1_gamma:0", .shape = {4}, .values = {1, 2, 3, 1}},
+        {.name = "batchnormalization_1_beta:0", .shape = {4}, .values = {4, 5, 6, 2}},
+        {.name = "batchnormalization_1_running_mean:0", .shape = {4}, .values = {7, 8, 9, 3}},
+        {.name = "batchnormalization_1_running_std:0", .shape = {4}, .values = {10, 11, 12, 4}}};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
     const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
     REQUIRE(graph.nodes.size() == 3);
-    CHECK(graph.output().shape == ir::Shape{1, 3, 3});
-    CHECK(constants_of(graph, 0) ==
-          std::vector<std::vector<float>>{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {7, 8, 9}});
+    CHECK(graph.output().shape == ir::Shape{1, 2, 4});
+    std::vector<float> counted(24);
+    std::iota(counted.begin(), counted.end(), 0.0F);
+    CHECK(constants_of(graph, 0) == std::vector<std::vector<float>>{counted, {7, 8, 9, 1}});
     CHECK(constants_of(graph, 2) ==
-          std::vector<std::vector<float>>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}});
+          std::vector<std::vector<float>>{{1, 2, 3, 1}, {4, 5, 6, 2}, {7, 8, 9, 3}, {10, 11, 12, 4}});
 }
 
 TEST_CASE("Kernels on channels first are turned, if they are Keras 1's", "[compiler][frontend]") {
@@ -281,6 +284,38 @@ TEST_CASE("Nothing outside a file is read", "[compiler][frontend]") {
     CHECK(error_of(other.path()) == "no error");
 }
 
+TEST_CASE("Values that a file keeps in another one are refused by their place", "[compiler][frontend]") {
+    const TemporaryFile values("values.raw");
+    values.write(std::string(24, '\0'));
+    const TemporaryFile temporary("net.h5");
+    two_dense_layers().write(temporary.path());
+    const std::string place = "model_weights/first/first/kernel:0";
+    {
+        const frontend::SilencedHdf5 silenced;
+        const frontend::Hdf5Handle file(H5Fopen(temporary.path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT),
+                                        H5Fclose);
+        H5Ldelete(file.get(), place.c_str(), H5P_DEFAULT);
+        const frontend::Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_external(creation.get(), values.path().c_str(), 0, 24);
+        const std::array<hsize_t, 2> extents{2, 3};
+        const frontend::Hdf5Handle space(H5Screate_simple(2, extents.data(), nullptr), H5Sclose);
+        const frontend::Hdf5Handle dataset(H5Dcreate2(file.get(), place.c_str(), H5T_IEEE_F32LE, space.get(),
+                                                      H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+                                           H5Dclose);
+        REQUIRE(dataset.valid());
+    }
+    CHECK(error_of(temporary.path()) ==
+          "\"" + place + "\": its values are in another file; they must be in this one");
+}
+
+TEST_CASE("An attribute that is missing is named with its group", "[compiler][frontend]") {
+    const TemporaryFile temporary("net.h5");
+    two_dense_layers().write(temporary.path());
+    const frontend::Hdf5File file(temporary.path());
+    CHECK_THROWS_WITH(file.text_list_attribute("model_weights", "none"),
+                      Catch::Contains("\"model_weights@none\": there is no such attribute"));
+}
+
 TEST_CASE("Weights that do not fit the configuration are refused", "[compiler][frontend]") {
     KerasFile file = two_dense_layers();
     SECTION("another shape") {
@@ -320,6 +355,13 @@ TEST_CASE("A file without a model is refused", "[compiler][frontend]") {
     SECTION("weights alone") {
         file.model_config.clear();
         CHECK(error_of(file) == "it has no model_config; it must hold the whole model, not weights alone");
+    }
+    SECTION("a model without outputs") {
+        file.model_config = R"({"class_name": "Functional", "config": {"name": "f", "layers": [
+            {"class_name": "InputLayer", "name": "in", "inbound_nodes": [],
+             "config": {"name": "in", "batch_input_shape": [null, 2]}}],
+            "input_layers": [["in", 0, 0]], "output_layers": []}})";
+        CHECK_THAT(error_of(file), Catch::Contains("output"));
     }
     SECTION("not JSON") {
         file.model_config = R"({"class_name": )";

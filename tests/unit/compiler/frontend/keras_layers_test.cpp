@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "compiler/ir/model_error.h"
@@ -443,6 +444,7 @@ TEST_CASE("Unsupported layers are refused with layer, key, value and rule", "[co
         {"Conv2D", with("use_bias", "yes"), "use_bias is \"yes\"; it must be true or false"},
         {"Conv2D", with("activation", "crelu"),
          "activation is \"crelu\"; this function is not supported: docs/operators.md lists those that are"},
+        {"Conv2D", with("activation", 5), "activation is 5; it must be the name of a function"},
         {"Conv2D", with("kernel_size", {29, 3}),
          "the height of its kernel is 29; the padded input's is 28 and must not be smaller"},
         {"BatchNormalization", {{"axis", {2}}}, "axis is [2]; only the last axis is supported"},
@@ -461,12 +463,97 @@ TEST_CASE("Unsupported layers are refused with layer, key, value and rule", "[co
         {"ZeroPadding2D",
          {{"padding", {-1, 0}}},
          "padding is [-1, 0]; it must be a, [a, b] or [[a, b], [c, d]], each an integer, at least 0"},
+        {"Cropping2D",
+         {{"cropping", 14}},
+         "cropping is 14; it must be a, [a, b] or [[a, b], [c, d]] and leave an element of each axis"},
+        {"Cropping2D",
+         {{"cropping", {{0, 28}, {0, 0}}}},
+         "cropping is a list; it must be a, [a, b] or [[a, b], [c, d]] and leave an element of each axis"},
         {"Add", json::object(), "it has 1 input; it must have at least 2"},
         {"Concatenate", json::object(), "it concatenates 1 input; it must have at least 2"},
     };
     for (const Refusal& refusal : refusals) {
         CHECK_THROWS_WITH(sequential(image, {layer(refusal.class_name, "x", refusal.config)}),
                           "layer \"x\": " + refusal.message);
+    }
+}
+
+TEST_CASE("Every layer that has an order of axes refuses one that nobody knows", "[compiler][frontend]") {
+    const json line{nullptr, 8, 3};
+    const json filters{{"filters", 4}, {"kernel_size", 2}};
+    const std::vector<std::tuple<std::string, json, json>> layers{
+        {"Conv1D", line, filters},
+        {"Conv2D", image, filters},
+        {"Conv1DTranspose", line, filters},
+        {"Conv2DTranspose", image, filters},
+        {"DepthwiseConv2D", image, {{"kernel_size", 2}}},
+        {"SeparableConv2D", image, filters},
+        {"MaxPooling1D", line, {{"pool_size", 2}}},
+        {"MaxPooling2D", image, {{"pool_size", 2}}},
+        {"AveragePooling2D", image, {{"pool_size", 2}}},
+        {"GlobalAveragePooling2D", image, json::object()},
+        {"GlobalMaxPooling1D", line, json::object()},
+        {"UpSampling2D", image, json::object()},
+        {"Resizing", image, {{"height", 2}, {"width", 2}}},
+        {"ZeroPadding2D", image, {{"padding", 1}}},
+        {"Cropping2D", image, json::object()},
+        {"Flatten", image, json::object()}};
+    for (const auto& [class_name, shape, config] : layers) {
+        CAPTURE(class_name);
+        json wrong = config;
+        wrong["data_format"] = "NCHW";
+        CHECK_THROWS_WITH(sequential(shape, {layer(class_name, "x", wrong)}),
+                          "layer \"x\": data_format is \"NCHW\"; only \"channels_last\" is supported");
+        wrong["data_format"] = "channels_last";
+        CHECK_NOTHROW(sequential(shape, {layer(class_name, "x", wrong)}));
+    }
+}
+
+TEST_CASE("A key that a file leaves out has the value that Keras gives it", "[compiler][frontend]") {
+    const std::vector<std::tuple<std::string, json, json>> layers{
+        {"Conv2D",
+         {{"filters", 4}, {"kernel_size", 3}},
+         {{"strides", {1, 1}},
+          {"padding", "valid"},
+          {"dilation_rate", {1, 1}},
+          {"groups", 1},
+          {"use_bias", true},
+          {"activation", "linear"}}},
+        {"Conv2DTranspose",
+         {{"filters", 4}, {"kernel_size", 3}},
+         {{"strides", {1, 1}},
+          {"padding", "valid"},
+          {"dilation_rate", {1, 1}},
+          {"use_bias", true},
+          {"activation", "linear"}}},
+        {"DepthwiseConv2D",
+         {{"kernel_size", 3}},
+         {{"strides", {1, 1}}, {"padding", "valid"}, {"depth_multiplier", 1}, {"use_bias", true}}},
+        {"MaxPooling2D", {{"pool_size", {2, 2}}}, {{"strides", {2, 2}}, {"padding", "valid"}}},
+        {"UpSampling2D", json::object(), {{"size", {2, 2}}, {"interpolation", "nearest"}}},
+        {"Cropping2D", json::object(), {{"cropping", {{0, 0}, {0, 0}}}}},
+        {"BatchNormalization",
+         json::object(),
+         {{"axis", -1}, {"epsilon", 0.001}, {"center", true}, {"scale", true}}},
+        {"ReLU", json::object(), {{"max_value", nullptr}, {"negative_slope", 0.0}, {"threshold", 0.0}}}};
+    for (const auto& [class_name, required, defaults] : layers) {
+        json whole = required;
+        whole.update(defaults);
+        const std::string expected = tests::summary(sequential(image, {layer(class_name, "x", whole)}));
+        for (const auto& [key, value] : defaults.items()) {
+            CAPTURE(class_name, key);
+            json part = whole;
+            part.erase(key);
+            CHECK(tests::summary(sequential(image, {layer(class_name, "x", part)})) == expected);
+        }
+    }
+}
+
+TEST_CASE("A ReLU has any maximum from 0 on", "[compiler][frontend]") {
+    for (const float maximum : {0.0F, 0.25F, 1.0F, 6.0F}) {
+        const ir::Graph graph = sequential({nullptr, 3}, {layer("ReLU", "r", {{"max_value", maximum}})});
+        const std::vector<float> input{-1.0F, maximum / 2, 7.0F};
+        CHECK(reference::execute(graph, input, 1) == std::vector<float>{0.0F, maximum / 2, maximum});
     }
 }
 

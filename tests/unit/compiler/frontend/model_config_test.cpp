@@ -104,7 +104,7 @@ TEST_CASE("Layers of a functional model come after what they read", "[compiler][
           "in() a(in,) b(a,) sum(b,a,) -> sum");
 }
 
-TEST_CASE("A Sequential model is a chain, its input given in one of six ways", "[compiler][frontend]") {
+TEST_CASE("A Sequential model is a chain, its input given in one of eight ways", "[compiler][frontend]") {
     const json dense = described("Dense", "d");
     const json shape{nullptr, 7};
     json with_input = described("InputLayer", "in");
@@ -114,7 +114,15 @@ TEST_CASE("A Sequential model is a chain, its input given in one of six ways", "
     first_layer["config"]["batch_input_shape"] = shape;
     json built = dense;
     built["build_config"] = {{"input_shape", shape}};
+    // The first layer is a model, of which Keras 1 writes the layers alone.
+    json nested{{"class_name", "Sequential"},
+                {"name", "m"},
+                {"config", {{"name", "m"}, {"layers", json::array({first_layer})}}}};
+    json nested_list = nested;
+    nested_list["config"] = json::array({first_layer});
     const std::vector<std::pair<json, std::string>> models{
+        {{{"name", "s"}, {"layers", json::array({nested})}}, "m_input() m/d(m_input,) -> m/d"},
+        {{{"name", "s"}, {"layers", json::array({nested_list})}}, "m_input() m/d(m_input,) -> m/d"},
         {{{"name", "s"}, {"layers", {with_input, dense}}}, "in() d(in,) -> d"},
         {{{"name", "s"}, {"layers", {first_layer}}}, "d_input() d(d_input,) -> d"},
         {{{"name", "s"}, {"layers", {dense}}, {"build_input_shape", shape}}, "d_input() d(d_input,) -> d"},
@@ -133,6 +141,21 @@ TEST_CASE("A Sequential model is a chain, its input given in one of six ways", "
     CHECK_THROWS_WITH(
         parse_model_config(json{{"class_name", "Sequential"}, {"config", {{"layers", {dense}}}}}.dump()),
         "layer \"d\": it has no \"batch_input_shape\"; the first layer must have one");
+}
+
+TEST_CASE("A configuration that is no object stays as it is, whatever class has it", "[compiler][frontend]") {
+    json in = described("InputLayer", "in");
+    in["config"]["batch_shape"] = {nullptr, 7};
+    for (const char* const class_name : {"Dense", "Merge", "Convolution2D", "BatchNormalization"}) {
+        for (const json& config : {json(5), json("text"), json(nullptr), json::array({1, 2}), json(true)}) {
+            CAPTURE(class_name, config.dump());
+            json broken = described(class_name, "l");
+            broken["config"] = config;
+            const json model{{"class_name", "Sequential"},
+                             {"config", {{"name", "s"}, {"layers", {in, broken}}}}};
+            CHECK(parse_model_config(model.dump()).layers[1].config == config);
+        }
+    }
 }
 
 TEST_CASE("Functional models that are no graph are refused", "[compiler][frontend]") {
