@@ -355,6 +355,16 @@ TEST_CASE("ONNX's padding by rule: SAME_UPPER, SAME_LOWER and VALID", "[compiler
     CHECK(results("SAME_UPPER") == std::vector<float>{21, 32, 43, 4});
     CHECK(results("SAME_LOWER") == std::vector<float>{10, 21, 32, 43});
     CHECK(results("VALID") == std::vector<float>{21, 32, 43});
+    // A transposed convolution cuts the sums on both sides; the odd one at the end, or at the begin.
+    const auto transposed = [](const char* rule) {
+        OnnxModel model;
+        model.input("x", {1, 1, 1, 4}).floats("w", {1, 1, 1, 4}, {1, 10, 100, 1000}).output("y");
+        with_attribute(model.node("ConvTranspose", {"x", "w"}, {"y"}), "auto_pad", rule);
+        return run_in_file_order(model.read(), {1, 2, 3, 4});
+    };
+    CHECK(transposed("VALID") == std::vector<float>{1, 12, 123, 1234, 2340, 3400, 4000});
+    CHECK(transposed("SAME_UPPER") == std::vector<float>{12, 123, 1234, 2340});
+    CHECK(transposed("SAME_LOWER") == std::vector<float>{123, 1234, 2340, 3400});
 }
 
 TEST_CASE("ONNX's products scale, transpose and add", "[compiler][operators]") {
@@ -366,6 +376,21 @@ TEST_CASE("ONNX's products scale, transpose and add", "[compiler][operators]") {
         with_attribute(with_attribute(with_attribute(node, "transB", std::int64_t{1}), "alpha", 2.0F), "beta",
                        10.0F);
         check_node(model, {1, 10}, {2 * 21 + 10, 2 * 43 + 20, 2 * 65 + 30});
+    }
+    SECTION("Gemm with a constant of any shape that is one number for each column") {
+        // One layer with a bias, which the chip has for nothing: not a layer and a sum.
+        for (const Extents& shape : {Extents{3}, Extents{1, 3}, Extents{1}, Extents{}, Extents{1, 1}}) {
+            const bool is_one = shape.empty() || shape.back() == 1;
+            OnnxModel model;
+            model.input("x", {1, 2}).floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}).output("y");
+            model.floats("c", shape, is_one ? std::vector<float>{7} : std::vector<float>{7, 8, 9});
+            model.node("Gemm", {"x", "w", "c"}, {"y"});
+            check_node(model, {1, 10},
+                       is_one ? std::vector<float>{48, 59, 70} : std::vector<float>{48, 60, 72});
+            const ir::Graph graph = model.read();
+            REQUIRE(graph.nodes.size() == 1);
+            CHECK(graph.nodes[0].inputs.size() == 3);
+        }
     }
     SECTION("MatMul of several rows") {
         OnnxModel model;
@@ -512,7 +537,7 @@ TEST_CASE("Products and sums of 16 bits stay in float32, whose roundings are the
 }
 
 TEST_CASE("A layer whose sums may exceed 32 bits stays in float32", "[compiler][operators]") {
-    const auto folded = [](std::uint32_t products) {
+    const auto folded = [](std::uint32_t products, std::vector<std::int32_t> bias = {}) {
         OnnxModel model(21);
         model.input("a", {1, products}, TensorProto::INT16).output("y");
         model.floats("one", {}, {1.0F}).floats("s", {}, {65536.0F});
@@ -522,7 +547,14 @@ TEST_CASE("A layer whose sums may exceed 32 bits stays in float32", "[compiler][
                                std::vector<std::int8_t>(products, std::int8_t{127}));
         model.node("DequantizeLinear", {"a", "one", "z"}, {"x"});
         model.node("DequantizeLinear", {"w", "one", "zw"}, {"v"});
-        model.node("MatMul", {"x", "v"}, {"m"});
+        if (bias.empty()) {
+            model.node("MatMul", {"x", "v"}, {"m"});
+        } else {
+            model.raw<std::int32_t>("zb", TensorProto::INT32, {}, {0});
+            model.raw("b", TensorProto::INT32, {1}, bias);
+            model.node("DequantizeLinear", {"b", "one", "zb"}, {"c"});
+            model.node("Gemm", {"x", "v", "c"}, {"m"});
+        }
         model.node("QuantizeLinear", {"m", "s", "z"}, {"y"});
         return passes::simplify(model.read()).nodes.size();
     };
@@ -530,6 +562,12 @@ TEST_CASE("A layer whose sums may exceed 32 bits stays in float32", "[compiler][
     CHECK(folded(515) == 1);
     CHECK(folded(516) == 1);
     CHECK(folded(517) > 1);
+    // The bias counts, too: the last sum is 2^31 - 1.
+    constexpr std::int32_t left = std::numeric_limits<std::int32_t>::max() - 516 * 127 * 32768;
+    CHECK(folded(516, {left}) == 1);
+    CHECK(folded(516, {-left}) == 1);
+    CHECK(folded(516, {left + 1}) > 1);
+    CHECK(folded(516, {-left - 1}) > 1);
 }
 
 TEST_CASE("An average whose halves the pooling unit rounds otherwise is one of the matrix unit",

@@ -3,14 +3,18 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/frontend/frontend.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
+#include "tests/support/files.h"
 #include "tests/unit/compiler/frontend/tflite_file.h"
 
 using namespace systole;
@@ -284,6 +288,111 @@ TEST_CASE("Integers of 64 bits become 32 bits, unless they do not fit", "[compil
     CHECK_THAT(tflite_error(layer.with<std::int8_t, std::int64_t>(Type::INT8, {1, 0, 0, 1}, {{1.0F}, {0}},
                                                                   Type::INT64, {0, std::int64_t{1} << 40})),
                Catch::Contains("tensor \"b\": it holds 1099511627776; integers must fit in 32 bits"));
+}
+
+TEST_CASE("A network without inputs or without outputs is refused", "[compiler][frontend][tflite]") {
+    for (const bool has_input : {true, false}) {
+        CAPTURE(has_input);
+        TfliteFile file;
+        const auto x = file.tensor("x", Type::FLOAT32, {1, 2});
+        const auto c = file.constant<float>("c", Type::FLOAT32, {1, 2}, {1.0F, 2.0F});
+        const auto bytes = has_input ? file.finish({x}, {}) : file.finish({}, {c});
+        const tests::Folder folder;
+        const std::string path = folder.file("net.tflite", std::string(bytes.begin(), bytes.end()));
+        CHECK_THROWS_WITH(frontend::read_network(path, operators::registry()),
+                          path + ": the network has no " + (has_input ? "output" : "input"));
+    }
+}
+
+TEST_CASE("The ends of 64 bits of a slice are as far as there is something", "[compiler][frontend][tflite]") {
+    constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    const auto sliced = [](std::int64_t begin, std::int64_t end, std::int64_t step, std::int32_t count) {
+        TfliteFile file;
+        const auto x = file.tensor("x", Type::FLOAT32, {1, 4});
+        const auto numbers = [&](const char* name, std::int64_t first, std::int64_t second) {
+            return file.constant<std::int64_t>(name, Type::INT64, {2}, {first, second});
+        };
+        const auto y = file.tensor("y", Type::FLOAT32, {1, count});
+        file.node(Op::STRIDED_SLICE, {x, numbers("b", 0, begin), numbers("e", 1, end), numbers("s", 1, step)},
+                  {y}, format::BuiltinOptions::StridedSliceOptions,
+                  format::CreateStridedSliceOptions(file.builder()));
+        return run_tflite<float, float>(tflite_graph(file.finish({x}, {y})), {1, 2, 3, 4});
+    };
+    CHECK(sliced(1, highest, 1, 3) == std::vector<float>{2, 3, 4});
+    CHECK(sliced(lowest, 2, 1, 2) == std::vector<float>{1, 2});
+    CHECK(sliced(highest, 1, -1, 2) == std::vector<float>{4, 3});
+    CHECK(sliced(2, lowest, -1, 3) == std::vector<float>{3, 2, 1});
+}
+
+TEST_CASE("Halves of every kind become the float32 of the same value", "[compiler][frontend][tflite]") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<std::pair<std::uint16_t, float>> halves{{0x0000, 0.0F},
+                                                              {0x3c00, 1.0F},
+                                                              {0xc000, -2.0F},
+                                                              {0x7bff, 65504.0F},
+                                                              {0x3555, 0.333251953125F},
+                                                              {0x0400, 0x1p-14F},
+                                                              {0x0001, 0x1p-24F},
+                                                              {0x7c00, infinity},
+                                                              {0xfc00, -infinity}};
+    for (const auto& [half, value] : halves) {
+        CAPTURE(half);
+        TfliteFile file;
+        const auto x = file.tensor("x", Type::FLOAT32, {1, 1});
+        const auto c = file.constant<std::uint16_t>("c", Type::FLOAT16, {1, 1}, {half});
+        const auto f = file.tensor("f", Type::FLOAT32, {1, 1});
+        const auto y = file.tensor("y", Type::FLOAT32, {1, 1});
+        file.node(Op::DEQUANTIZE, {c}, {f});
+        file.node(Op::ADD, {x, f}, {y}, format::BuiltinOptions::AddOptions,
+                  format::CreateAddOptions(file.builder()));
+        CHECK(run_tflite<float, float>(tflite_graph(file.finish({x}, {y})), {0.0F}) ==
+              std::vector<float>{value});
+    }
+}
+
+TEST_CASE("Sums by the rule of powers of two are refused where all scales are powers of two",
+          "[compiler][frontend][tflite]") {
+    const auto error = [](float a, float b, float result, bool is_declared) {
+        TfliteFile file;
+        const auto x = file.tensor("x", Type::INT16, {1, 2}, {{a}, {0}});
+        const auto y = file.tensor("y", Type::INT16, {1, 2}, {{b}, {0}});
+        const auto z = file.tensor("z", Type::INT16, {1, 2}, {{result}, {0}});
+        file.node(
+            Op::ADD, {x, y}, {z}, format::BuiltinOptions::AddOptions,
+            format::CreateAddOptions(file.builder(), format::ActivationFunctionType::NONE, is_declared));
+        return tflite_error(file.finish({x, y}, {z}));
+    };
+    for (const float scale : {0x1p-15F, 0x1p-3F, 1.0F, 0x1p5F}) {
+        CAPTURE(scale);
+        CHECK_THAT(error(scale, 0x1p-8F, scale, true),
+                   Catch::Contains("pot_scale_int16 is true and all scales are powers of two"));
+        CHECK(error(scale, 0x1p-8F, scale, false) == "no error");
+        CHECK(error(0.3F, 0x1p-8F, scale, true) == "no error");
+        CHECK(error(scale, 0x1p-8F, 0.3F, true) == "no error");
+    }
+}
+
+TEST_CASE("Parts of a dilated convolution that stand alone are read one by one",
+          "[compiler][frontend][tflite]") {
+    // Nothing of the file makes what they read.
+    TfliteFile file;
+    const auto one = file.constant<std::int32_t>("block", Type::INT32, {2}, {1, 1});
+    const auto none = file.constant<std::int32_t>("crops", Type::INT32, {2, 2}, {0, 0, 0, 0});
+    const auto x = file.tensor("x", Type::FLOAT32, {1, 1, 2, 1});
+    const auto y = file.tensor("y", Type::FLOAT32, {1, 1, 2, 1});
+    SECTION("of the input alone") {
+        file.node(Op::BATCH_TO_SPACE_ND, {x, one, none}, {y});
+    }
+    SECTION("behind a convolution of the input") {
+        const auto w = file.constant<float>("w", Type::FLOAT32, {1, 1, 1, 1}, {1.0F});
+        const auto b = file.constant<float>("b", Type::FLOAT32, {1}, {0.0F});
+        const auto c = file.tensor("c", Type::FLOAT32, {1, 1, 2, 1});
+        file.node(Op::CONV_2D, {x, w, b}, {c}, format::BuiltinOptions::Conv2DOptions,
+                  format::CreateConv2DOptions(file.builder(), format::Padding::VALID, 1, 1));
+        file.node(Op::BATCH_TO_SPACE_ND, {c, one, none}, {y});
+    }
+    CHECK(run_tflite<float, float>(tflite_graph(file.finish({x}, {y})), {3, 4}) == std::vector<float>{3, 4});
 }
 
 TEST_CASE("A convolution's weights become [row][column][in][out]", "[compiler][frontend][tflite]") {

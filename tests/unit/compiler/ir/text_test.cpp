@@ -98,6 +98,80 @@ TEST_CASE("Operators refuse integers that they cannot work on, each in one line"
     CHECK(error_of(with_table) == "net.txt: node 0 \"s\": its table is 3; it must have 256 entries");
 }
 
+TEST_CASE("Operators refuse what their own rules do not cover, each in one line", "[compiler][ir]") {
+    // A node of two images of 1x2x2x1 and a result.
+    const auto error = [](const std::string& types, const std::string& node) {
+        return error_of("graph \"g\"\ninputs %0, %1\noutputs %2\n" + types + "%2 = " + node + "\n");
+    };
+    const auto three = [](const std::string& type, const std::string& shape = "1x2x2x1") {
+        std::string text;
+        for (const char* const value : {"%0", "%1", "%2"}) {
+            text += std::string(value) + " " + type + " " + shape + " \"v\"";
+            if (type != "float32") text += " scale 0.5 zero 3";
+            text += "\n";
+        }
+        return text;
+    };
+    for (const char* const name : {"divide", "remainder", "floor_modulo"}) {
+        CHECK_THAT(error(three("uint8"), std::string(name) + "(%0, %1) \"s\""),
+                   Catch::StartsWith("net.txt: node 0 \"s\": "));
+        CHECK_THAT(error(three("uint8"), std::string(name) + "(%0, %1) \"s\""),
+                   Catch::Contains("of quantized uint8 is not supported"));
+    }
+    for (const char* const name : {"minimum", "maximum", "subtract"}) {
+        CHECK(error(three("uint8"), std::string(name) + "(%0, %1) \"s\"") == "none");
+    }
+    const auto one = [](const std::string& node, const std::string& result) {
+        return error_of("graph \"g\"\ninputs %0\noutputs %1\n%0 float32 1x2x2x1 \"v\"\n%1 float32 " + result +
+                        " \"r\"\n%1 = " + node + "\n");
+    };
+    CHECK(one("resize(%0) \"s\" {shape [1, 4, 4, 1], nearest \"floor\"}", "1x4x4x1") == "none");
+    CHECK_THAT(one("resize(%0) \"s\" {shape [1, 4, 4, 1], nearest \"up\"}", "1x4x4x1"),
+               Catch::Contains("\"up\"") && Catch::Contains("round_prefer_floor"));
+    const std::string vector =
+        "graph \"g\"\ninputs %0\noutputs %1\n%0 float32 1x4 \"v\"\n%1 float32 1x2 \"r\"\n%1 = slice(%0) "
+        "\"s\" ";
+    CHECK(error_of(vector + "{first 0, count 2}\n") == "none");
+    CHECK_THAT(error_of(vector + "{first -1, count 2}\n"),
+               Catch::Contains("attribute first is -1; it must be at least 0"));
+    const std::string wide =
+        "graph \"g\"\ninputs %0\noutputs %3\n%0 int16 1x2 \"in\" scale 0.5 zero 0\n"
+        "%1 int8 2x1 \"w\" axis 1 scales [0.5] zeros [0] = [1, 2]\n%2 int32 1 \"b\" = [7]\n"
+        "%3 int16 1x1 \"d\" scale 0.25 zero 0\n%3 = dense(%0, %1, %2) \"d\" {clamp [0, 9], wide_sums 1}\n";
+    CHECK(error_of(wide) == "none");
+    CHECK(error_of(replaced(replaced(wide, "int16 1x2", "int8 1x2"), "int16 1x1", "int8 1x1")) ==
+          "net.txt: node 0 \"d\": it has wide sums of int8; they must be of int16");
+    CHECK(error_of(replaced(wide, "scale 0.25", "scale 0.001")) ==
+          "net.txt: node 0 \"d\": its scales ask for a multiplier of 2^7 or more; with wide sums it must be "
+          "below "
+          "2^7");
+    const std::string transposed =
+        "graph \"g\"\ninputs %0\noutputs %2\n%0 float32 1x1x2x1 \"in\"\n%1 float32 1x1x1x1 \"w\" = [2.0]\n"
+        "%2 float32 1x1x2x1 \"r\"\n%2 = transposed_convolution(%0, %1) \"t\" {stride [1, 1]}\n";
+    CHECK(error_of(transposed) == "none");
+    for (const char* const key : {"stride", "dilation", "kernel"}) {
+        CHECK_THAT(error_of(replaced(transposed, "stride [1, 1]", std::string(key) + " [0, 1]")),
+                   Catch::Contains(std::string("attribute ") + key + " is [0, 1]; it must be at least 1"));
+    }
+}
+
+TEST_CASE("A sum of extents that no axis can have is refused", "[compiler][ir]") {
+    // So many inputs of 2^28 elements, each of which may be.
+    const auto error = [](int inputs) {
+        std::string names;
+        std::string values;
+        for (int i = 0; i < inputs; ++i) {
+            names += (i == 0 ? "%" : ", %") + std::to_string(i);
+            values += "%" + std::to_string(i) + " uint8 1x268435456 \"v\"\n";
+        }
+        const std::string result = "%" + std::to_string(inputs);
+        return error_of("graph \"g\"\ninputs " + names + "\noutputs " + result + "\n" + values + result +
+                        " uint8 1x1 \"r\"\n" + result + " = concat(" + names + ") \"s\" {axis 1}\n");
+    };
+    CHECK_THAT(error(15), Catch::Contains("its result is 1x1; it must be 1x4026531840"));
+    CHECK_THAT(error(17), Catch::Contains("axis 1 of its result has 4563402752 elements; that is too large"));
+}
+
 TEST_CASE("A range is one of a float activation and holds 0", "[compiler][ir]") {
     const std::string with_range = replaced(small, "\"d\"\n%3", "\"d\" range -0.1 1e-30\n%3");
     CHECK(ir::to_text(read(with_range)) == with_range);

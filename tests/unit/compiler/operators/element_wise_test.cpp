@@ -210,3 +210,32 @@ TEST_CASE("Signs and magnitudes of integers", "[compiler][operators]") {
     CHECK(compute(onnx("Abs"), {x}) == integers({3}, {4, 0, 5}));
     CHECK(compute(onnx("Sign"), {x}) == integers({3}, {-1, 0, 1}));
 }
+
+TEST_CASE("Weights of bytes are centered where their differences to the zero point are of int8",
+          "[compiler][operators]") {
+    const Tensor x = tensor_of<std::uint8_t>({1, 2}, DataType::Uint8, {3, 5});
+    const Tensor scale = constant(reals({}, {1.0F}));
+    const auto byte = [](int number) {
+        return constant(tensor_of<std::uint8_t>({}, DataType::Uint8, {static_cast<std::uint8_t>(number)}));
+    };
+    // The zero point of the weights in the graph.
+    const auto zero_point = [&](int zero, int first, int second) {
+        const Tensor weights = constant(tensor_of<std::uint8_t>(
+            {2, 1}, DataType::Uint8, {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second)}));
+        const ir::Graph graph =
+            read_node(onnx("QLinearMatMul"), {x, scale, byte(0), weights, scale, byte(zero), scale, byte(0)});
+        for (const ir::Value& value : graph.values) {
+            if (value.type == DataType::Int8 && value.quantization)
+                return value.quantization->zero_points.front();
+        }
+        return -1;
+    };
+    for (int zero = 0; zero < 256; ++zero) {
+        CAPTURE(zero);
+        const int lowest = std::max(zero - 128, 0);
+        const int highest = std::min(zero + 127, 255);
+        CHECK(zero_point(zero, lowest, highest) == 0);
+        if (lowest > 0) CHECK(zero_point(zero, lowest - 1, highest) == zero - 128);
+        if (highest < 255) CHECK(zero_point(zero, lowest, highest + 1) == zero - 128);
+    }
+}

@@ -143,3 +143,19 @@ TEST_CASE("Lines are divided by their norm", "[compiler][operators]") {
     CHECK(are_close(compute(onnx("LpNormalization", {{"axis", 1}, {"p", 1}}), {x}).reals(),
                     {3.0F / 7, 0, 4.0F / 7, 0}));
 }
+
+TEST_CASE("onnxruntime's average over all pixels has the channels second, unless it says last",
+          "[compiler][operators]") {
+    const Tensor image = tensor_of<std::uint8_t>({1, 2, 1, 3}, DataType::Uint8, {1, 2, 3, 11, 12, 13});
+    const Tensor scale = constant(reals({}, {1.0F}));
+    const Tensor zero = constant(tensor_of<std::uint8_t>({}, DataType::Uint8, {0}));
+    const auto average = [&](const nlohmann::json& keys) {
+        return compute(onnx("com.microsoft.QLinearGlobalAveragePool", keys),
+                       {image, scale, zero, scale, zero});
+    };
+    const Tensor by_channel = tensor_of<std::uint8_t>({1, 2, 1, 1}, DataType::Uint8, {2, 12});
+    CHECK(average({}) == by_channel);
+    CHECK(average({{"channels_last", 0}}) == by_channel);
+    CHECK(average({{"channels_last", 1}}) ==
+          tensor_of<std::uint8_t>({1, 1, 1, 3}, DataType::Uint8, {6, 7, 8}));
+}

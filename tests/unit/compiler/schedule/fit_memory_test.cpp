@@ -189,6 +189,45 @@ TEST_CASE("The tensor that is needed again last goes through host memory",
     CHECK(fit(network, 5 * constants + 2 * 16 + 8).fit->spilled.empty());
 }
 
+TEST_CASE("The text of a fit says what is cut and spilled, or that nothing is",
+          "[compiler][schedule][fit_memory]") {
+    const std::string first = "an image does not fit the unified buffer\n";
+    CHECK(to_text(MemoryFit{}) ==
+          first +
+              "  inputs and outputs move directly before and behind the layers that need and make them\n");
+    CHECK(to_text(MemoryFit{.cut_layers = 1, .strips = 2, .extra_macs = 7, .spilled = {}}) ==
+          first + "  1 layer is computed in 2 strips of lines, with 7 more MACs an image\n");
+    CHECK(to_text(MemoryFit{.cut_layers = 3, .strips = 9, .extra_macs = -7, .spilled = {}}) ==
+          first + "  3 layers are computed in 9 strips of lines, with 7 fewer MACs an image\n");
+    CHECK(to_text(MemoryFit{.spilled = {"a", "b"}, .spilled_bytes = 12}) ==
+          first + "  2 tensors go through host memory, 12 bytes an image: \"a\" \"b\"\n");
+}
+
+TEST_CASE("Only layers whose lines need some lines of their input are cut",
+          "[compiler][schedule][fit_memory]") {
+    TallImages builder;
+    const TensorId line = builder.sum(builder.convolution(0), 0);
+    const TensorId pooled = builder.pool(line);
+    mapping::Network network = builder.network();
+    // Work whose result has the shape of its input, but needs all of it.
+    mapping::MatrixProduct dense;
+    const ir::FeatureMap shape = network.tensors[pooled].shape;
+    dense.weights = tests::ones(shape.elements() * shape.elements());
+    dense.requantization = tests::requantization(static_cast<std::uint32_t>(shape.elements()));
+    for (const mapping::Work& work : {mapping::Work(dense), mapping::Work(mapping::HostSegment{})}) {
+        const auto to = static_cast<TensorId>(network.tensors.size());
+        network.tensors.push_back({.name = "last", .shape = shape});
+        network.layers.push_back({.name = "l", .inputs = {pooled}, .output = to, .work = work});
+        network.outputs = {to};
+    }
+    const TensorUses uses(network, target_of_rows(4000));
+    CHECK(can_be_cut(uses, 0));        // a convolution
+    CHECK(can_be_cut(uses, 1));        // a sum of two images of one shape
+    CHECK(can_be_cut(uses, 2));        // pooling
+    CHECK_FALSE(can_be_cut(uses, 3));  // a dense layer
+    CHECK_FALSE(can_be_cut(uses, 4));  // the host
+}
+
 TEST_CASE("A layer of which not one line fits is refused with the sizes",
           "[compiler][schedule][fit_memory]") {
     TallImages builder;

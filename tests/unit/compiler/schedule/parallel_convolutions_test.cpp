@@ -121,6 +121,26 @@ TEST_CASE("Parallel convolutions stay apart where the mapping does not join them
     CHECK(group_parallel_layers(builder.network(), apart) == JoinedTo{0, 1});
 }
 
+TEST_CASE("A convolution in blocks of pixels is joined to none", "[compiler][schedule][parallel]") {
+    ParallelBuilder builder;
+    for (int i = 0; i < 3; ++i) builder.convolution(0, 4);
+    CHECK(group_parallel_layers(builder.network(), target(64)) == JoinedTo{0, 0, 0});
+    for (const mapping::PixelBlock block :
+         {mapping::PixelBlock{.width = 2, .height = 1}, mapping::PixelBlock{.width = 1, .height = 2},
+          mapping::PixelBlock{.width = 2, .height = 2}}) {
+        for (std::uint32_t alone = 0; alone < 3; ++alone) {
+            CAPTURE(block.width, block.height, alone);
+            Target with_blocks = target(64);
+            with_blocks.mapping.blocks.assign(3, {});
+            with_blocks.mapping.blocks[alone] = block;
+            JoinedTo expected{0, 0, 0};
+            if (alone == 0) expected = {0, 1, 1};
+            if (alone > 0) expected[alone] = alone;
+            CHECK(group_parallel_layers(builder.network(), with_blocks) == expected);
+        }
+    }
+}
+
 TEST_CASE(
     "Parallel convolutions whose weights have different zero points stay apart where the array subtracts "
     "them",

@@ -55,6 +55,20 @@ TEST_CASE("A tensor of several stages has rows for the slices in them", "[compil
     const StagedRows loose = allocate_stages(one_image, images, Stages(std::array{3U}, 5, 1));
     CHECK(loose.copies == std::vector<std::uint32_t>{3, 1, 1, 3, 1, 3});
     CHECK(loose.turn == 3);
+    // Whichever tensor lies in another one has its rows, and its copies.
+    for (std::size_t inner = 0; inner < one_image.size(); ++inner) {
+        const std::size_t outer = (inner + 3) % one_image.size();
+        CAPTURE(inner, outer);
+        std::array<Lifetime, 6> nested = one_image;
+        nested[inner] = {.rows = nested[outer].rows,
+                         .first_step = nested[outer].first_step,
+                         .last_step = nested[outer].last_step,
+                         .lies_in = outer};
+        const StagedRows staged = allocate_stages(nested, images, Stages(std::array{3U}, 5, 0));
+        CHECK(staged.allocation.first_row[inner] == staged.allocation.first_row[outer]);
+        CHECK(staged.copies[inner] == staged.copies[outer]);
+        CHECK(staged.copies[outer] == tight.copies[outer]);
+    }
     // Tensors of one stage share rows when they do not live together.
     const std::array<Lifetime, 2> apart{
         {{.rows = 7, .first_step = 1, .last_step = 1}, {.rows = 5, .first_step = 2, .last_step = 3}}};
