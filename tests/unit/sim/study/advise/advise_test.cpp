@@ -290,3 +290,29 @@ TEST_CASE("The page of an advice has a line for each size, and escapes names", "
         ++lines;
     CHECK(lines == 2);
 }
+
+TEST_CASE("The page of an advice shows any number of sizes", "[study][advise]") {
+    Advice advice{.machine = "chip", .model = "net", .cpu = "cpu", .points = {}, .sentences = {}};
+    for (std::uint32_t size = 1; size <= 20; ++size) {
+        advice.points.push_back(point(size, 1, 100, 0.01 * size, {}));
+        const std::string page = to_html(advice);
+        for (std::uint32_t shown = 1; shown <= size; ++shown) {
+            CAPTURE(size, shown);
+            CHECK(page.find("images x " + std::to_string(shown) + "</text>") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("The best size is that with the largest share, wherever it is in the list", "[study][advise]") {
+    for (std::uint32_t best = 2; best <= 5; ++best) {
+        CAPTURE(best);
+        std::vector<Point> points{point(1, 8, 900, 0.2, {})};
+        for (std::uint32_t size = 2; size <= 5; ++size) {
+            points.push_back(point(size, size + 1, 300, size == best ? 0.5 : 0.3, {}));
+        }
+        CHECK(sentences(points).at(2) ==
+              "Images " + std::to_string(best) +
+                  " times as wide and high fill it best, with 50.0 % of the peak at batch " +
+                  std::to_string(best + 1) + ".");
+    }
+}

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "hw/machine/machine_config.h"
 #include "sim/study/explain/accumulator_change.h"
+#include "sim/study/explain/cause.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -132,6 +134,36 @@ TEST_CASE("A change against another cause than the main one is named only if it 
     helping.with("clock_mhz", {simulation_of({}, quicker), {}});
     const std::string text = explain::explain(any_run(), std::ref(helping)).layers[1].text;
     CHECK_THAT(text, Catch::Contains("2x the clock would run it at 1.25x the speed"));
+}
+
+TEST_CASE("An explanation names the main cause, and the one that its change is against, each once",
+          "[explain]") {
+    Facts layer = stalled(600);
+    layer.non_matrix_cycles = 300;
+    layer.reasons.raw = 300;
+    Facts less_stalled = layer;
+    less_stalled.weight_stall_cycles = 100;
+    Facts less_waiting = layer;
+    less_waiting.non_matrix_cycles = less_waiting.reasons.raw = 100;
+    const auto sentence_with = [&](const std::string& key, const Facts& changed) {
+        Table table(simulation_of({}, layer));
+        table.with(key, {simulation_of({}, changed), {}});
+        return explain::explain(any_run(), std::ref(table)).layers[1].sentence;
+    };
+    const machine::MatrixUnitConfig array =
+        machine::read_machine(tests::shipped_machine("tpu_v1.json")).matrix_unit;
+    const std::vector<explain::Cause> causes = explain::causes_of(layer);
+    REQUIRE(causes.size() >= 2);
+    const auto said = [&](explain::Cause cause) {
+        return explain::sentence(layer, cause, {.kind = "dense"}, array);
+    };
+    CHECK(sentence_with("weight_memory.bandwidth_gb_per_s", less_stalled) == said(causes[0]));
+    CHECK(sentence_with("clock_mhz", less_waiting) ==
+          said(causes[0]) + ". " + said(explain::Cause::Activations));
+    // No change helps, and that against the main cause cannot run.
+    Table table(simulation_of({}, layer));
+    table.with("weight_memory.bandwidth_gb_per_s", {std::nullopt, "no such memory"});
+    CHECK(explain::explain(any_run(), std::ref(table)).layers[1].sentence == said(causes[0]));
 }
 
 TEST_CASE("A larger batch is compared by inference", "[explain]") {

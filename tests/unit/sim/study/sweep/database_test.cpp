@@ -78,14 +78,30 @@ TEST_CASE("Points are claimed in order, once, and keep their results") {
     CHECK(database.counts().running == 1);
 
     sqlite::Connection reader(folder / "s.sqlite", sqlite::Connection::Mode::Read);
-    sqlite::Statement view(reader, "SELECT point, batch, state, cycles, attempts FROM results");
+    sqlite::Statement view(reader, "SELECT point, batch, state, cycles, attempts, version FROM results");
     REQUIRE(view.step());
     CHECK(view.integer(1) == 1);
     CHECK(view.integer(3) == 7);
     CHECK(view.integer(4) == 1);
+    CHECK(view.text(5) == SYSTOLE_VERSION);
     REQUIRE(view.step());
     CHECK(view.text(2) == "failed");
     CHECK(view.is_null(3));
+    CHECK(view.text(5) == SYSTOLE_VERSION);
+    REQUIRE(view.step());
+    CHECK(view.text(5) == SYSTOLE_VERSION);  // it is running
+}
+
+TEST_CASE("A point that is given back waits for those behind it") {
+    const tests::Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    plan(database, three_points());
+    CHECK(numbers(database.claim(1)) == Numbers{1});
+    database.give_back("a");
+    CHECK(numbers(database.claim(1)) == Numbers{2});
+    CHECK(numbers(database.claim(1)) == Numbers{5});
+    CHECK(numbers(database.claim(1)) == Numbers{1});
+    CHECK(database.claim(1).empty());
 }
 
 TEST_CASE("A changed study finds the runs that it has") {

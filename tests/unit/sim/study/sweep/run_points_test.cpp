@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/study/sweep/answer.h"
 #include "sim/study/sweep/stored_record.h"
+#include "sim/study/sweep/study_page.h"
 #include "tests/support/files.h"
 #include "tests/support/study_contents.h"
 
@@ -140,6 +142,39 @@ TEST_CASE("A study of points that no run allows is refused") {
     CHECK(database.counts().failed == 1);
     CHECK(database.counts().done == 1);
     CHECK_THAT(database.points()[0].error, Catch::Contains("batch is 0"));
+}
+
+TEST_CASE("A study that goes on is described as it is now") {
+    const Folder folder;
+    Database database = Database::open(folder / "s.sqlite");
+    // The points are the same, whether the batch is an axis of its own or follows another one.
+    const Study grid = study_of(R"("axes": {"batch": [2], "machine.clock_mhz": [700]})");
+    const Study zipped =
+        study_of(R"("axes": {"batch": [2], "machine.clock_mhz": [700]}, "zip": ["batch,machine.clock_mhz"])");
+    REQUIRE(grid.description() != zipped.description());
+    for (const Study* const study : {&grid, &zipped, &grid}) {
+        sweep::plan(*study, database);
+        CHECK(database.note(sweep::study_note) == study->description().dump());
+        CHECK(sweep::is_planned(*study, database));
+    }
+}
+
+TEST_CASE("The page of a study has each point's metrics") {
+    const Folder folder;
+    run_all(study_of(six), folder / "s.sqlite", {.workers = 2});
+    Database database = Database::open(folder / "s.sqlite");
+    const sweep::Answer answer = sweep::read_answer(database);
+    const std::string page = sweep::to_html(answer, database);
+    for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
+        CAPTURE(answer.metrics[metric].name);
+        nlohmann::json column = nlohmann::json::array();
+        for (const sweep::AnswerRow& row : answer.rows) {
+            if (row.state != "done") continue;
+            column.push_back(row.metrics[metric] ? nlohmann::json(*row.metrics[metric]) : nlohmann::json());
+        }
+        REQUIRE(column.size() == 3);
+        CHECK(page.find(column.dump()) != std::string::npos);
+    }
 }
 
 TEST_CASE("Metrics that are new to a study are computed from its records") {

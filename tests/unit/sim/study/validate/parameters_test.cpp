@@ -275,6 +275,12 @@ TEST_CASE("An error in sources and evidence is one line", "[sim][validate]") {
                       Catch::StartsWith("e.json: ") && Catch::Contains("test is 1; it is not a known key"));
 }
 
+TEST_CASE("A study of no machine has an empty list", "[sim][validate]") {
+    const nlohmann::ordered_json json = to_json(ParameterStudy{.target = "t", .machines = {}});
+    CHECK(json.at("machines") == nlohmann::json::array());
+    CHECK(json.at("target") == "t");
+}
+
 /// The names of all test cases of the project.
 std::set<std::string> test_cases() {
     std::set<std::string> names;
