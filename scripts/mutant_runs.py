@@ -97,7 +97,9 @@ def write_if_new(path, text):
 def with_faults(text, faults):
     """The bytes of a file with its faults. The lines keep their numbers, so that errors name their faults."""
     for fault in sorted(faults, key=lambda each: each["begin"], reverse=True):
-        changed = re.sub(r"\s*\n\s*", " ", fault["becomes"]).replace("@", f"systole_fault({fault['number']})")
+        # The first @ is the switch's; others are of the source.
+        switch = f"systole_fault({fault['number']})"
+        changed = re.sub(r"\s*\n\s*", " ", fault["becomes"]).replace("@", switch, 1)
         changed += "\n" * fault["text"].count("\n")
         text = text[:fault["begin"]] + changed.encode() + text[fault["end"]:]
     return text
