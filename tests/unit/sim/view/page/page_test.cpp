@@ -128,6 +128,11 @@ TEST_CASE("A report is checked before it becomes a page", "[page]") {
     }());
     CHECK(with("/host_time", Json{{"text", "x"}, {"in_chip", 1}, {"inferences_per_second", 1}}) ==
           "r.json: host_time.in_chip is 1; it must be true or false");
+    CHECK(
+        with("/host_share", Json{{"layers", {{{"name", 1}}}}, {"macs_share", 0.5}, {"seconds_share", 0.5}}) ==
+        "r.json: host_share.layers[0].name is 1; it must be a text");
+    CHECK(with("/explanation", Json{{"text", "x"}, {"what_ifs", {5}}}) ==
+          "r.json: explanation.what_ifs[0] is 5; it must be an object");
     CHECK(with("/timing_only", 0) == "r.json: timing_only is 0; it must be true or false");
     CHECK(with("/seconds", nullptr) == "r.json: seconds is null; it must be a number");
     CHECK(with("/accuracy", "all") == R"(r.json: accuracy is "all"; it must be a number or null)");
