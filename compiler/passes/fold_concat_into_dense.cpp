@@ -15,9 +15,20 @@
 namespace systole::passes {
 namespace {
 
+/// Whether all parts are stored as the concatenation is. It converts the others, which a dense layer does
+/// not: its weights are made for the numbers of the concatenation.
+bool converts_no_part(const ir::NodeView& concat) {
+    for (std::size_t i = 0; i < concat.node().inputs.size(); ++i) {
+        const ir::Value& part = concat.input(i);
+        if (part.type != concat.output().type || part.quantization != concat.output().quantization)
+            return false;
+    }
+    return true;
+}
+
 /// Whether a concatenation is of vectors along their elements. A dense layer takes constants as weights.
 bool joins_vectors(const ir::NodeView& concat) {
-    if (concat.data_inputs() != concat.node().inputs.size()) return false;
+    if (concat.data_inputs() != concat.node().inputs.size() || !converts_no_part(concat)) return false;
     const ir::Shape& shape = concat.output().shape;
     if (!ir::is_feature_map(shape) || !ir::feature_map(shape).is_vector()) return false;
     const std::int64_t axis = concat.node().integer("axis");

@@ -520,7 +520,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
     CHECK(cut >= tests::random_share(150));
     CHECK(spilled >= tests::random_share(35));
     CHECK(both >= tests::random_share(30));
-    CHECK(kept >= tests::random_share(35));
+    CHECK(kept >= tests::random_share(30));
     CHECK(several >= tests::random_share(15));
     CHECK(slices >= tests::random_share(80));
     CHECK(grouped >= tests::random_share(4));

@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "compiler/passes/fold_batch_normalization.h"
+#include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/remove_identities.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
+#include "tests/support/integer_graphs.h"
 #include "tests/support/random_runs.h"
 #include "tests/unit/compiler/passes/compare.h"
 
@@ -175,4 +179,55 @@ TEST_CASE("Simplifying leaves the original as it was and computes the same", "[c
     CHECK(tests::summary(graph) == before);
     CHECK(kinds(simple) == "input convolution relu ");
     CHECK(difference(graph, simple) < tolerance);
+}
+
+TEST_CASE("Dense layers read the parts of integer concatenations only if none is converted",
+          "[compiler][passes]") {
+    std::uint32_t folded = 0;
+    std::uint32_t kept = 0;
+    constexpr std::uint32_t first_seed = 37'098;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
+        INFO("seed " << seed);
+        std::mt19937 random(seed);
+        const auto one_of = [&](std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); };
+        const operators::Encoding joined{0.5, 10, DataType::Uint8};
+        const auto encoding_of_part = [&]() -> operators::Encoding {
+            if (one_of(3) > 0) return joined;
+            if (one_of(2) > 0) return {0.25, 10, DataType::Uint8};
+            return {0.5, 110, DataType::Uint8};
+        };
+        tests::IntegerGraph made;
+        std::vector<ir::ValueId> parts;
+        const std::uint32_t inputs = one_of(4) + 1;
+        const ir::ValueId input = made.input({1, 1, inputs}, joined);
+        const auto weights = [&](std::uint32_t count) {
+            tests::IntegerWeights drawn{.values = {}, .scales = {0.02}};
+            for (std::uint32_t i = 0; i < count; ++i) {
+                drawn.values.push_back(static_cast<std::int8_t>(random()));
+            }
+            return drawn;
+        };
+        std::uint32_t elements = 0;
+        bool converts = false;
+        const std::uint32_t count = one_of(2) + 2;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t units = one_of(5) + 1;
+            const operators::Encoding encoding = encoding_of_part();
+            converts |= encoding != joined;
+            parts.push_back(made.dense({input}, units, weights(inputs * units), encoding));
+            elements += units;
+        }
+        const ir::ValueId all = made.append("concat", parts, joined);
+        made.dense({all}, 3, weights(elements * 3), joined);
+        const ir::Graph after = passes::fold_concat_into_dense(made.graph());
+        const bool has_concat =
+            std::ranges::any_of(after.nodes, [](const ir::Node& node) { return node.is("concat"); });
+        CHECK(has_concat == converts);
+        std::vector<std::uint8_t> images(inputs * 8);
+        for (std::uint8_t& value : images) value = static_cast<std::uint8_t>(random());
+        CHECK(reference::execute(after, images, 8) == reference::execute(made.graph(), images, 8));
+        (converts ? kept : folded) += 1;
+    }
+    CHECK(kept >= tests::random_share(15));
+    CHECK(folded >= tests::random_share(10));
 }

@@ -277,7 +277,7 @@ TEST_CASE("An error in sources and evidence is one line", "[sim][validate]") {
 
 TEST_CASE("A study of no machine has an empty list", "[sim][validate]") {
     const nlohmann::ordered_json json = to_json(ParameterStudy{.target = "t", .machines = {}});
-    CHECK(json.at("machines") == nlohmann::json::array());
+    CHECK(json.at("machines") == nlohmann::ordered_json::array());
     CHECK(json.at("target") == "t");
 }
 
