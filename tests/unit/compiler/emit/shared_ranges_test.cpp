@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint32_t images = 6;
 
 /// What of a drawn network is made.
-enum class Made { Whole, WithoutWide, WideOnly };
+enum class Made { Whole, WithoutWide, WideOnly, KeptOnly };
 
 /// Draws a network in which a concatenation with a wide part and other nodes read one tensor. The same seed
 /// draws the same parts, whichever of them are made. All that nobody reads are outputs; in the whole network,
@@ -38,8 +38,8 @@ public:
         : parts_(seed), made_(made), graph_({parts_.number(2, 7), parts_.number(2, 7), parts_.number(1, 4)}) {
         const NodeId kept = convolution(0);
         const NodeId wide = drawn_wide();
-        if (made == Made::WideOnly) {
-            graph_.get().outputs = {graph_.value(wide)};
+        if (made == Made::WideOnly || made == Made::KeptOnly) {
+            graph_.get().outputs = {graph_.value(made == Made::WideOnly ? wide : kept)};
             return;
         }
         NodeId part = kept;
@@ -94,7 +94,7 @@ private:
         tests::Op drawn = parts_.convolution(graph_.shape(0), {}, channels, true);
         factor_ = std::pow(10.0F, 3.0F * parts_.values(1, 0.0F, 1.0F).front());
         for (float& weight : drawn.weights) weight *= factor_;
-        return made_ == Made::WithoutWide ? 0 : append(drawn, {0});
+        return made_ == Made::WithoutWide || made_ == Made::KeptOnly ? 0 : append(drawn, {0});
     }
     /// Lets another node read a tensor.
     void read(NodeId from, std::uint32_t kind) {
@@ -144,6 +144,11 @@ std::vector<double> signal_to_noise(const ir::Graph& graph, const std::vector<fl
     return decibels;
 }
 
+bool is_concatenation(const ir::Graph& graph, std::size_t output) {
+    const auto maker = ir::producers(graph)[graph.outputs[output]];
+    return maker && graph.nodes[*maker].is("concat");
+}
+
 std::vector<float> inputs_for(const ir::Graph& graph, std::uint32_t seed) {
     return tests::GraphParts(seed + 1).values(images * graph.input().shape.elements());
 }
@@ -152,8 +157,11 @@ std::vector<float> inputs_for(const ir::Graph& graph, std::uint32_t seed) {
 
 TEST_CASE("A wide part of a concatenation takes no accuracy from tensors that others read too",
           "[compiler][emit]") {
-    // Ranges that are less than a bit wider may be shared. Far wider ones are not, and cost nothing at all.
+    // Ranges that are less than a bit wider may be shared. Far wider ones are not: they cost nothing at all,
+    // but where another concatenation reads the tensor. It may have had that one's range, and is now rounded
+    // once more, from a step at most half as large: its noise grows by a quarter.
     constexpr double a_bit = 6.1;
+    const double rounded_once_more = 10.0 * std::log10(1.25);
     constexpr float far_wider = 50.0F;
     constexpr std::uint32_t first_seed = 35'000;
     std::uint32_t far = 0;
@@ -169,12 +177,15 @@ TEST_CASE("A wide part of a concatenation takes no accuracy from tensors that ot
         INFO("factor " << whole.factor());
         for (std::size_t i = 0; i < alone.size(); ++i) {
             INFO("output " << i << ": " << ours[i] << " dB, " << alone[i] << " dB without the wide part");
-            CHECK(ours[i] >= alone[i] - (whole.factor() > far_wider ? 1e-6 : a_bit));
+            const double of_far = is_concatenation(whole.graph(), i) ? rounded_once_more : 1e-6;
+            CHECK(ours[i] >= alone[i] - (whole.factor() > far_wider ? of_far : a_bit));
         }
         // Each part of a result has the error of its range, and an error of its own.
+        const SharedTensorNetwork kept(seed, Made::KeptOnly);
         const double of_wide = signal_to_noise(wide.graph(), inputs).front();
-        INFO("joined: " << ours.back() << " dB, the wide part alone: " << of_wide << " dB");
-        CHECK(ours.back() >= of_wide - 8.0);
+        const double of_kept = signal_to_noise(kept.graph(), inputs).front();
+        INFO("joined: " << ours.back() << " dB, alone: " << of_wide << " and " << of_kept << " dB");
+        CHECK(ours.back() >= std::min(of_wide, of_kept) - 8.0);
         far += whole.factor() > far_wider ? 1 : 0;
     }
     CHECK(far >= tests::random_share(40));
