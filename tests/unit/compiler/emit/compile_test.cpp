@@ -136,7 +136,8 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.mapping.overlap_transfers = draw(random, 0, 9) > 0;
     target.mapping.double_buffers = draw(random, 0, 2) > 0;
     if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
-    if (draw(random, 0, 1) == 0) {
+    // The compiler pipelines no network without layers (compare_stages).
+    if (draw(random, 0, 1) == 0 && !network.layers.empty()) {
         target.mapping.pipeline = random_pipeline(network, random);
         target.mapping.costs = costs_of(target, random);
         target.unified_buffer_rows += draw(random, 0, 1) * 20 * least;
