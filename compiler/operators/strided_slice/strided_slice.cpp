@@ -289,6 +289,7 @@ ir::Results read_keras_cropping(ir::LayerReader& layer, std::size_t axes) {
     std::vector<AxisRange> ranges = whole_ranges(layer.value(input).shape);
     if (ranges.size() != axes + 2)
         layer.fail(fmt::format("its input must have {} axes behind the batch", axes + 1));
+    // Keras' own values: one element at each end in Cropping1D, none in Cropping2D.
     const auto values = layer.integers("cropping").value_or(ir::LayerReader::Integers{axes == 1 ? 1 : 0});
     const bool by_axis = layer.is_list("cropping") && axes > 1 && values.size() == axes;
     for (std::size_t i = 0; i < axes; ++i) {
