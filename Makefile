@@ -174,11 +174,14 @@ packages-mutants:
 packages-judge:
 	@scripts/install_packages.sh $(packages_judge)
 
+# All that comes from elsewhere is there before anything is compiled.
 packages-build:
 	@scripts/install_packages.sh $(packages_build)
+	@scripts/fetch_node_modules.sh sim/view/page/web
 
 packages-test:
 	@scripts/install_packages.sh $(packages_test)
+	@scripts/fetch_node_modules.sh sim/view/page/web tests/page
 
 clean:
 	rm -rf build
