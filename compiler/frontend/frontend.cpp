@@ -19,6 +19,7 @@
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
 #include "hw/base/input_file.h"
+#include "hw/base/text_encoding.h"
 
 namespace systole::frontend {
 namespace {
@@ -39,6 +40,14 @@ void require_some_of_each(const ir::Graph& graph, const std::filesystem::path& p
                                  ir::counted(graph.outputs.size(), "output")));
 }
 
+/// Also what is no JSON, but meant to be: the reader says what is wrong with it.
+bool is_like_json(std::string_view head) {
+    if (is_utf16(head)) return head.find('{') != std::string_view::npos;
+    const std::string_view text = without_utf8_mark(head);
+    const std::string_view shown = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return shown.starts_with('{') || shown.starts_with("//") || shown.starts_with("/*");
+}
+
 constexpr std::array formats{
     Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
@@ -48,11 +57,7 @@ constexpr std::array formats{
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
                return read_keras_archive(path, operators);
            }},
-    Format{"graph file (JSON)",
-           [](std::string_view head) {
-               return head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size())).starts_with('{');
-           },
-           read_graph_json},
+    Format{"graph file (JSON)", is_like_json, read_graph_json},
     Format{"ONNX (.onnx)", is_onnx,
            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
                return read_onnx(path, operators);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hw/base/text_encoding.h"
+
 namespace systole {
 namespace {
 
@@ -105,13 +107,27 @@ private:
     KeyPlaces places_;
 };
 
+/// The line of a comment at which a parser stopped, before byte `stopped` (from 1); 0 if it was another one.
+std::size_t line_of_comment(std::string_view text, std::size_t stopped) {
+    const std::string_view before = text.substr(0, stopped);
+    const std::size_t begin = before.find_last_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || (text[begin] != '/' && text[begin] != '#')) return 0;
+    return 1 + static_cast<std::size_t>(std::ranges::count(before.substr(0, begin), '\n'));
+}
+
 template <class Json>
 Json parse(std::string_view text, std::size_t deepest) {
+    if (is_utf16(text)) throw JsonError("is UTF-16; JSON is read as UTF-8");
     Checker<Json> checker(deepest);
     Json::sax_parse(text, &checker);
     try {
         return Json::parse(text);
     } catch (const nlohmann::json::exception& error) {
+        if (const auto* const syntax = dynamic_cast<const nlohmann::json::parse_error*>(&error)) {
+            if (const std::size_t line = line_of_comment(text, syntax->byte); line > 0) {
+                throw JsonError(fmt::format("has a comment in line {}; JSON has none", line));
+            }
+        }
         // The library quotes the text as it is, also where that is no text.
         std::string what = error.what();
         std::replace_if(

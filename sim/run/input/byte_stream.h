@@ -45,7 +45,9 @@ public:
     /// Fills the whole of `out`. Throws InputError, which names the part `what`, if the file ends before.
     void read_exactly(std::span<std::uint8_t> out, std::string_view what);
 
-    /// The next `count` values, little-endian if T is wider than a byte. Memory grows with the bytes that
+    /// The order of the bytes of the values that follow; little-endian at first.
+    void set_byte_order(std::endian order) { byte_order_ = order; }
+    /// The next `count` values, in the byte order if T is wider than a byte. Memory grows with the bytes that
     /// the file really has, so a wrong `count` allocates little. Throws InputError if the file ends before.
     template <typename T>
     std::vector<T> read_values(std::uint64_t count, std::string_view what);
@@ -64,6 +66,7 @@ private:
     std::string file_;
     std::unique_ptr<z_stream_s> inflate_;  ///< null if the file is not compressed
     bool member_ended_ = false;
+    std::endian byte_order_ = std::endian::little;
     std::array<std::uint8_t, max_peek> peeked_{};
     std::size_t peeked_begin_ = 0;
     std::size_t peeked_end_ = 0;
@@ -71,7 +74,7 @@ private:
 
 template <typename T>
 std::vector<T> ByteStream::read_values(std::uint64_t count, std::string_view what) {
-    static_assert(std::endian::native == std::endian::little, "values are copied without swapping bytes");
+    static_assert(std::endian::native == std::endian::little, "little-endian values are copied as they are");
     constexpr std::uint64_t first_step = (std::uint64_t{16} << 20U) / sizeof(T);
     std::vector<T> values;
     std::uint64_t done = 0;
@@ -81,6 +84,12 @@ std::vector<T> ByteStream::read_values(std::uint64_t count, std::string_view wha
         const std::size_t bytes = read({reinterpret_cast<std::uint8_t*>(added.data()), added.size_bytes()});
         if (bytes < added.size_bytes()) {
             fail_truncated(what, done * sizeof(T) + bytes, count * sizeof(T));
+        }
+        if (sizeof(T) > 1 && byte_order_ == std::endian::big) {
+            for (T& value : added) {
+                auto* const first = reinterpret_cast<std::uint8_t*>(&value);
+                std::reverse(first, first + sizeof(T));
+            }
         }
         done = values.size();
     }

@@ -26,7 +26,7 @@ Images read_idx_images(ByteStream& stream);
 /// An IDX file of labels: 1 dimension, one byte a label.
 std::vector<std::uint32_t> read_idx_labels(ByteStream& stream);
 
-/// An array of a NumPy file, in C order.
+/// An array of a NumPy file, in row-major order.
 struct Array {
     std::string name = {};             ///< in its .npz file; empty for a file of its own
     std::vector<std::uint32_t> shape;  ///< empty for a single number
@@ -34,7 +34,8 @@ struct Array {
 };
 
 /// Reads a NumPy file whose numbers are |u1 (pixels), |i1, <i2, <i4 or <i8 (which must fit in 32 bits), <f2,
-/// <f4 or <f8 (which must be finite as 32-bit floats). Throws InputError.
+/// <f4 or <f8 (which must be finite as 32-bit floats), little- or big-endian, row-major or column-major.
+/// Throws InputError.
 Array read_npy_array(ByteStream& stream);
 
 /// The inferences of an array, in the order of the graph. An array whose shape is that of the network's
@@ -70,14 +71,15 @@ std::vector<std::uint32_t> read_npy_labels(ByteStream& stream);
 
 /// The header of a NumPy file.
 struct NpyHeader {
-    std::string descr;                 ///< element type as NumPy writes it: "|u1", "<f4", ...
+    std::string descr;  ///< element type as NumPy writes it if little-endian: "|u1", "<f4", ...
     std::vector<std::uint32_t> shape;  ///< empty for a scalar
+    bool is_column_major = false;      ///< the first axis is the one whose elements lie side by side
 };
 
 bool is_npy(ByteStream& stream);
 
 /// Reads magic number, version (1.0 or 2.0) and header of a .npy file, and leaves the stream at the first
-/// value. Throws InputError for anything else, for Fortran order, and for extents of 2^32 or more.
+/// value, in the file's byte order. Throws InputError for anything else, and for extents of 2^32 or more.
 NpyHeader read_npy_header(ByteStream& stream);
 
 bool is_png(std::span<const std::uint8_t> bytes);

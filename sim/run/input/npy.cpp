@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -188,6 +189,13 @@ void permute(Values& values, std::uint64_t count, std::span<const std::uint32_t>
     std::visit([&](auto& numbers) { numbers = permuted(std::move(numbers), count, extents, axes); }, values);
 }
 
+/// Puts the numbers of an array in column-major order, which is the row-major order of its axes reversed.
+void make_row_major(Array& array) {
+    std::vector<std::uint32_t> axes(array.shape.size());
+    std::iota(axes.rbegin(), axes.rend(), 0U);
+    permute(array.values, 1, permuted(array.shape, axes), axes);
+}
+
 Images with_layout(Array array, run::Layout layout, std::string_view file) {
     const std::size_t rank = array.shape.size();
     const bool is_hwc = layout == run::Layout::Hwc;
@@ -236,6 +244,7 @@ Array read_npy_array(ByteStream& stream) {
     Array array{.name = {}, .shape = std::move(header.shape), .values = {}};
     array.values = format->read(stream, size);
     stream.expect_end("last value");
+    if (header.is_column_major) make_row_major(array);
     return array;
 }
 

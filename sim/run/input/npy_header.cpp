@@ -1,3 +1,4 @@
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -29,17 +30,16 @@ public:
         }
         skip_space();
         if (position_ != text_.size()) fail("text follows the dictionary");
-        if (!descr_ || !order_known_ || !shape_) fail("'descr', 'fortran_order' or 'shape' is missing");
-        return {.descr = *descr_, .shape = *shape_};
+        if (!descr_ || !is_column_major_ || !shape_) fail("'descr', 'fortran_order' or 'shape' is missing");
+        return {.descr = *descr_, .shape = *shape_, .is_column_major = *is_column_major_};
     }
 
 private:
     void value_of(std::string_view key) {
         if (key == "descr" && !descr_) {
             descr_ = string();
-        } else if (key == "fortran_order" && !order_known_) {
-            c_order();
-            order_known_ = true;
+        } else if (key == "fortran_order" && !is_column_major_) {
+            is_column_major_ = truth();
         } else if (key == "shape" && !shape_) {
             shape_ = shape();
         } else {
@@ -62,12 +62,10 @@ private:
         return content;
     }
 
-    void c_order() {
+    bool truth() {
         skip_space();
-        if (accept_word("False")) return;
-        if (accept_word("True")) {
-            throw InputError(fmt::format("{}: fortran_order is True; only C order is read", file_));
-        }
+        if (accept_word("False")) return false;
+        if (accept_word("True")) return true;
         fail("fortran_order is neither True nor False");
     }
 
@@ -131,7 +129,7 @@ private:
     std::size_t position_ = 0;
     std::optional<std::string> descr_;
     std::optional<std::vector<std::uint32_t>> shape_;
-    bool order_known_ = false;
+    std::optional<bool> is_column_major_;
 };
 
 std::uint32_t read_header_size(ByteStream& stream, std::size_t width) {
@@ -165,7 +163,12 @@ NpyHeader read_npy_header(ByteStream& stream) {
                                      max_header_bytes));
     }
     const std::vector<char> text = stream.read_values<char>(size, "NPY header");
-    return HeaderParser({text.data(), text.size()}, stream.file()).parse();
+    NpyHeader header = HeaderParser({text.data(), text.size()}, stream.file()).parse();
+    if (header.descr.starts_with('>')) {
+        header.descr.front() = '<';
+        stream.set_byte_order(std::endian::big);
+    }
+    return header;
 }
 
 }  // namespace systole::input

@@ -8,6 +8,7 @@
 #include "compiler/ir/names.h"
 #include "compiler/zip/zip_file.h"
 #include "hw/base/input_file.h"
+#include "hw/base/text_encoding.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"
 #include "sim/run/input/resize.h"
@@ -147,7 +148,10 @@ std::vector<std::string> read_label_names(const fs::path& path) {
     const auto text = read_input_file<InputError>(path, most_bytes);
     std::vector<std::string> names;
     std::size_t filled = 0;
-    std::string_view rest = text;
+    if (is_utf16(text)) {
+        throw InputError(fmt::format("{}: it is UTF-16; a file of names is read as UTF-8", path.string()));
+    }
+    std::string_view rest = without_utf8_mark(text);
     while (!rest.empty()) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));

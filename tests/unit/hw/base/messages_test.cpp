@@ -72,6 +72,25 @@ TEMPLATE_TEST_CASE("Text that is not JSON is an error with line and column", "[b
     CHECK(error_in<TestType>(std::string(1000000, '[')) == "is nested more than 8 deep");
 }
 
+TEMPLATE_TEST_CASE("A byte order mark is no error; UTF-16 and comments are named", "[base]", nlohmann::json,
+                   nlohmann::ordered_json) {
+    CHECK(error_in<TestType>("\xEF\xBB\xBF{\"a\": 1}").empty());
+    CHECK(error_in<TestType>("\xEF\xBB\xBF{\"a\": 1,}").starts_with("is not JSON: parse error at line 1"));
+    for (const std::string_view text :
+         {std::string_view("\xFF\xFE{\0}\0", 6), std::string_view("\xFE\xFF\0{\0}", 6),
+          std::string_view("{\0}\0", 4), std::string_view("\0{\0}", 4)}) {
+        CHECK(error_in<TestType>(std::string(text)) == "is UTF-16; JSON is read as UTF-8");
+    }
+    const auto comment = [](int line) {
+        return "has a comment in line " + std::to_string(line) + "; JSON has none";
+    };
+    CHECK(error_in<TestType>("// a\n{}") == comment(1));
+    CHECK(error_in<TestType>("{\n\"a\": 1, // b\n\"c\": 2}") == comment(2));
+    CHECK(error_in<TestType>("{\"a\":\n\n/* b */ 1}") == comment(3));
+    CHECK(error_in<TestType>("{\"a\": [1,\n# b\n2]}") == comment(2));
+    CHECK(error_in<TestType>("{\"a\": \"// no comment\"}").empty());
+}
+
 TEST_CASE("Only regular files of a limited size are input", "[base]") {
     const tests::Folder folder;
     const std::filesystem::path file = folder.file("file", "abc");

@@ -1,6 +1,12 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
@@ -123,8 +129,8 @@ TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
 }
 
 TEST_CASE("NPY types and shapes that are not supported are named in the error", "[input][npy]") {
-    CHECK(error_of([] { parse_images(npy(">f4", "(1, 1)", counted(4)), "a"); }) ==
-          "a: element type is '>f4'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<u2', "
+    CHECK(error_of([] { parse_images(npy("<f16", "(1, 1)", counted(16)), "a"); }) ==
+          "a: element type is '<f16'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<u2', "
           "'<i4', '<u4', '<i8' or '<u8'");
     CHECK(error_of([] { parse_images(npy("<c8", "(1, 1)", counted(8)), "a"); }).find("'<c8'") !=
           std::string::npos);
@@ -141,9 +147,77 @@ TEST_CASE("NPY types and shapes that are not supported are named in the error", 
           "a: width is 0; it must be at least 1");
     CHECK(error_of([] { parse_labels(npy("|u1", "(0,)", {}), "l"); }) ==
           "l: label count is 0; it must be at least 1");
-    CHECK(error_of([] {
-              parse_images(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (1, 1)}", {1}), "a");
-          }) == "a: fortran_order is True; only C order is read");
+}
+
+namespace {
+
+Array array_of(const Bytes& bytes) {
+    ByteStream stream(bytes, "a");
+    return read_npy_array(stream);
+}
+
+/// A number's bytes, in one of both orders.
+template <typename T>
+void append(Bytes& bytes, T value, std::endian order) {
+    Bytes own(sizeof(T));
+    std::memcpy(own.data(), &value, sizeof(T));
+    if (order != std::endian::native) std::ranges::reverse(own);
+    bytes.insert(bytes.end(), own.begin(), own.end());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("NPY arrays are the same in both byte orders, row-major and column-major", "[input][npy]",
+                   std::uint8_t, std::int8_t, std::int16_t, std::uint16_t, std::int32_t, float, double) {
+    const std::string kind = std::is_floating_point_v<TestType> ? "f"
+                             : std::is_signed_v<TestType>       ? "i"
+                                                                : "u";
+    for (const std::vector<std::uint32_t>& shape :
+         {std::vector<std::uint32_t>{}, {5}, {3, 4}, {2, 3, 5}, {1, 4, 3, 2}, {2, 1, 3, 2, 2}, {2, 0, 3}}) {
+        std::size_t size = 1;
+        for (const std::uint32_t extent : shape) size *= extent;
+        const auto number = [](std::size_t index) { return static_cast<TestType>(index * 31 + 2); };
+        const auto file = [&](std::endian order, bool is_column_major) {
+            // The elements in the file's order, each with the number of its row-major index.
+            Bytes bytes;
+            std::vector<std::size_t> index(shape.size());
+            for (std::size_t i = 0; i < size; ++i) {
+                std::size_t row_major = 0;
+                for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                    row_major = row_major * shape[axis] + index[axis];
+                append(bytes, number(row_major), order);
+                for (std::size_t step = 0; step < shape.size(); ++step) {
+                    const std::size_t axis = is_column_major ? step : shape.size() - 1 - step;
+                    if (++index[axis] < shape[axis]) break;
+                    index[axis] = 0;
+                }
+            }
+            const char mark = sizeof(TestType) == 1 ? '|' : order == std::endian::big ? '>' : '<';
+            return npy(fmt::format("{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}{}), }}", mark,
+                                   kind, sizeof(TestType), is_column_major ? "True" : "False",
+                                   fmt::join(shape, ", "), shape.size() == 1 ? "," : ""),
+                       bytes);
+        };
+        const Array expected = array_of(file(std::endian::little, false));
+        CHECK(expected.shape == shape);
+        for (const std::endian order : {std::endian::little, std::endian::big}) {
+            for (const bool is_column_major : {false, true}) {
+                CAPTURE(shape, order == std::endian::big, is_column_major);
+                const Array array = array_of(file(order, is_column_major));
+                CHECK(array.shape == shape);
+                CHECK(array.values == expected.values);
+            }
+        }
+    }
+}
+
+TEST_CASE("NPY half floats and labels may be big-endian", "[input][npy]") {
+    CHECK(std::get<std::vector<float>>(array_of(npy(">f2", "(2,)", {0x3c, 0x00, 0xc0, 0x00})).values) ==
+          std::vector<float>{1.0F, -2.0F});
+    CHECK(parse_labels(npy(">i4", "(2,)", {0, 0, 1, 2, 0, 0, 0, 3}), "l") ==
+          std::vector<std::uint32_t>{258, 3});
+    CHECK(parse_labels(npy("{'descr': '>u2', 'fortran_order': True, 'shape': (1,)}", {1, 0}), "l") ==
+          std::vector<std::uint32_t>{256});
 }
 
 TEST_CASE("The NPY dictionary may have any order, spacing and quotes", "[input][npy]") {

@@ -55,10 +55,13 @@ TEST_CASE("Names of classes are lines of text", "[input][read]") {
     CHECK(names("cat\n  a dog, big \r\n\nfish\n\n\n") ==
           std::vector<std::string>{"cat", "a dog, big", "", "fish"});
     CHECK(names("one") == std::vector<std::string>{"one"});
+    CHECK(names("\xEF\xBB\xBFone\ntwo") == std::vector<std::string>{"one", "two"});
     const std::string path = (directory.path() / "names.txt").string();
     CHECK(error_of([&] { names("\n\n"); }) == path + ": it holds no names");
     CHECK(error_of([&] { names("a\nb\x01\n"); }) ==
           path + ":2: \"b\\x01\" is no name; a file of names is text, a line for each class");
+    CHECK(error_of([&] { names(std::string_view("\xFF\xFEo\0", 4)); }) ==
+          path + ": it is UTF-16; a file of names is read as UTF-8");
 }
 
 TEST_CASE("A list of files is a batch in the order of the list", "[input][read]") {
