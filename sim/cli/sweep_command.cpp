@@ -100,6 +100,10 @@ struct SweepCommand {
 
     void operator()() const {
         const StudyAnswer answers(answer, print, *context);
+        sqlite::tell_waiting([this](const std::string& file) {
+            print_warning(context->screen.error(),
+                          fmt::format("{}: another process is writing it; waiting for its end", file));
+        });
         if (std::filesystem::path(run.file).extension() == ".sqlite") {
             check_only_asks();
             sweep::Database database = sweep::Database::open_to_read(run.file);

@@ -101,29 +101,44 @@ void remove_old_parts(const fs::path& file) {
     }
 }
 
+/// A file that is being made, and what SQLite keeps beside it: removed at the end, also where the disk is
+/// full or a signal ends the process.
+class UnfinishedFile {
+public:
+    explicit UnfinishedFile(fs::path place) : place_(std::move(place)), undone_([this] { remove(); }) {
+        remove();  // of a killed process that had the same number
+    }
+    ~UnfinishedFile() { remove(); }
+    UnfinishedFile(const UnfinishedFile&) = delete;
+    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+    const fs::path& place() const { return place_; }
+
+private:
+    void remove() const {
+        std::error_code ignored;
+        for (const char* const ending : {"", "-wal", "-shm", "-journal"})
+            fs::remove(place_.string() + ending, ignored);
+    }
+
+    fs::path place_;
+    UndoneOnInterruption undone_;
+};
+
 /// Makes the file, whole or not at all: two processes may do so at once.
 void create(const fs::path& file) {
     remove_old_parts(file);
-    const fs::path part = fmt::format("{}.part-{}", file.string(), this_process().process);
-    std::error_code error;
-    fs::remove(part, error);  // of a killed process that had the same number
+    const UnfinishedFile part(fmt::format("{}.part-{}", file.string(), this_process().process));
     {
-        const UndoneOnInterruption removed([&] {
-            std::error_code ignored;
-            fs::remove(part, ignored);
-        });
-        {
-            Connection connection(part, Connection::Mode::Write);
-            connection.run("PRAGMA journal_mode = WAL");
-            connection.run(fmt::format("PRAGMA application_id = {}", kind_of_file));
-            connection.run(fmt::format("PRAGMA user_version = {}", version_of_file));
-            connection.run(tables);
-        }
-        fs::create_hard_link(part, file, error);  // fails if another process was quicker
-        if (error && !fs::exists(file)) fs::rename(part, file, error);
-        std::error_code ignored;
-        fs::remove(part, ignored);
+        Connection connection(part.place(), Connection::Mode::Write);
+        connection.run("PRAGMA journal_mode = WAL");
+        connection.run(fmt::format("PRAGMA application_id = {}", kind_of_file));
+        connection.run(fmt::format("PRAGMA user_version = {}", version_of_file));
+        connection.run(tables);
     }
+    std::error_code error;
+    fs::create_hard_link(part.place(), file, error);  // fails if another process was quicker
+    if (error && !fs::exists(file)) fs::rename(part.place(), file, error);
     if (!fs::exists(file)) {
         throw DatabaseError(fmt::format("{}: cannot be created: {}", file.string(), error.message()));
     }

@@ -3,12 +3,24 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "hw/base/input_file.h"
 
 namespace systole::sqlite {
 namespace {
 
-constexpr int patience_milliseconds = 120'000;
+constexpr std::chrono::milliseconds pause{50};
+constexpr int most_pauses = 2400;  // two minutes
+constexpr int silent_pauses = 20;  // a second
+
+std::function<void(const std::string&)>& waiting() {
+    static std::function<void(const std::string&)> tell;
+    return tell;
+}
 
 /// A file that nobody changes while it is open, as a URI of SQLite.
 std::string uri_of(const std::string& file) {
@@ -25,7 +37,15 @@ std::string uri_of(const std::string& file) {
 
 }  // namespace
 
+void tell_waiting(std::function<void(const std::string& file)> tell) {
+    waiting() = std::move(tell);
+}
+
 Connection::Connection(const std::filesystem::path& file, Mode mode) : file_(file.string()) {
+    // SQLite would wait for somebody at the other end of a pipe.
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+        throw DatabaseError(fmt::format("{}: {}", file_, input_fault(file).value_or("is no regular file")));
+    }
     if (mode == Mode::Write) {
         if (!open(file_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) throw_not_opened();
         return;
@@ -43,8 +63,19 @@ bool Connection::open(const std::string& place, int flags) {
     sqlite3_close(database_);
     database_ = nullptr;
     const bool is_open = sqlite3_open_v2(place.c_str(), &database_, flags, nullptr) == SQLITE_OK;
-    if (is_open) sqlite3_busy_timeout(database_, patience_milliseconds);
+    if (is_open) sqlite3_busy_handler(database_, wait, this);
     return is_open;
+}
+
+int Connection::wait(void* connection, int times) {
+    auto& self = *static_cast<Connection*>(connection);
+    if (times >= most_pauses) return 0;
+    if (times >= silent_pauses && !self.has_told_ && waiting()) {
+        self.has_told_ = true;
+        waiting()(self.file_);
+    }
+    std::this_thread::sleep_for(pause);
+    return 1;
 }
 
 bool Connection::is_readable() {
@@ -63,6 +94,10 @@ Connection::~Connection() {
 }
 
 void Connection::fail() const {
+    if (sqlite3_errcode(database_) == SQLITE_BUSY) {
+        throw DatabaseError(fmt::format("{}: another process has kept it locked for {} minutes", file_,
+                                        most_pauses * pause / std::chrono::minutes(1)));
+    }
     throw DatabaseError(fmt::format("{}: {}", file_, sqlite3_errmsg(database_)));
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ class DatabaseError : public UserError {
 public:
     using UserError::UserError;
 };
+
+/// Says which file waits for another process that has it locked, once for each connection that has waited for
+/// a second. Nobody is told at first.
+void tell_waiting(std::function<void(const std::string& file)> tell);
 
 class Connection;
 
@@ -55,12 +60,12 @@ private:
     sqlite3_stmt* statement_ = nullptr;
 };
 
-/// An open file. Waits while another process writes.
+/// An open file. Waits while another process writes, for up to two minutes.
 class Connection {
 public:
     enum class Mode { Read, Write };
     /// `Write` creates the file if there is none; `Read` is for statements that change nothing. Throws
-    /// DatabaseError.
+    /// DatabaseError, also for what is no regular file.
     Connection(const std::filesystem::path& file, Mode mode);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -76,9 +81,12 @@ private:
     bool open(const std::string& place, int flags);
     bool is_readable();
     [[noreturn]] void throw_not_opened();
+    /// SQLite's: whether to try again, after a pause.
+    static int wait(void* connection, int times);
 
     std::string file_;
     sqlite3* database_ = nullptr;
+    bool has_told_ = false;  ///< that it waits
 };
 
 /// A transaction that takes the right to write at its begin. Undone unless `commit` is called.

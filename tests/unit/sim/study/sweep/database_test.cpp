@@ -1,5 +1,7 @@
 #include "sim/study/sweep/database.h"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "sim/study/sweep/owner.h"
@@ -209,6 +214,57 @@ TEST_CASE("A file that is no study's results is refused and left alone") {
     sqlite::Connection(other, sqlite::Connection::Mode::Write).run("CREATE TABLE t(x)");
     CHECK_THROWS_WITH(Database::open(other), Catch::Contains("no file of a study's results"));
     CHECK_THROWS_WITH(Database::open_to_read(folder / "none.sqlite"), Catch::Contains("cannot be opened"));
+}
+
+TEST_CASE("A file of results is a regular file") {
+    const tests::Folder folder;
+    const std::filesystem::path pipe = folder / "pipe.sqlite";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    const std::string rule = pipe.string() + ": is a pipe; it must be a regular file";
+    CHECK_THROWS_WITH(Database::open(pipe), rule);
+    CHECK_THROWS_WITH(Database::open_to_read(pipe), rule);
+    std::filesystem::create_directory(folder / "folder.sqlite");
+    CHECK_THROWS_WITH(Database::open(folder / "folder.sqlite"), Catch::Contains("is a directory"));
+}
+
+TEST_CASE("A file that cannot be made leaves nothing") {
+    // A full disk is a small limit on the size of files.
+    const tests::Folder folder;
+    in_killed_process([&] {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit most{.rlim_cur = 2048, .rlim_max = 2048};
+        ::setrlimit(RLIMIT_FSIZE, &most);
+        try {
+            Database::open(folder / "study.sqlite");
+        } catch (const sqlite::DatabaseError& error) {
+            std::ofstream(folder / "error") << error.what();
+        }
+    });
+    CHECK_THAT(tests::text_in(folder / "error"), Catch::Contains("study.sqlite"));
+    std::filesystem::remove(folder / "error");
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("Who waits for another process is told so, once") {
+    const tests::Folder folder;
+    const auto file = folder / "study.sqlite";
+    Database::open(file);
+    std::vector<std::string> told;
+    sqlite::tell_waiting([&](const std::string& name) { told.push_back(name); });
+    {
+        // The same process stands for another one: SQLite knows connections.
+        sqlite::Connection other(file, sqlite::Connection::Mode::Write);
+        std::optional<sqlite::Transaction> lock(std::in_place, other);
+        std::thread end([&] {
+            while (told.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            lock.reset();
+        });
+        Database database = Database::open(file);
+        plan(database, three_points());
+        end.join();
+    }
+    sqlite::tell_waiting({});
+    CHECK(told == std::vector{file.string()});
 }
 
 TEST_CASE("A process is known by number, begin and boot") {
