@@ -69,7 +69,8 @@ public:
             for (const tflite::Operator* const node : *network.operators()) add_node(*node);
         }
         if (network.outputs() != nullptr) {
-            for (const std::int32_t number : *network.outputs()) add_output(number);
+            std::size_t place = 0;
+            for (const std::int32_t number : *network.outputs()) add_output(number, place++);
         }
         ir::remove_unread(builder_.graph);
         if (batch > 1) ir::split_batch(builder_.graph);
@@ -97,11 +98,18 @@ private:
         });
     }
 
-    void add_output(std::int32_t number) {
+    /// `place`: among all outputs of the file.
+    void add_output(std::int32_t number, std::size_t place) {
         static_cast<void>(file_.tensor(number));
         at(tensor_place(number), [&] {
             ir::ValueId id = value_of(number);
-            // A tensor that equals an input, a constant or another output keeps its own name.
+            if (builder_.graph.values[id].constant) {
+                ir::Value constant = builder_.graph.values[id];
+                constant.name = file_.name_of(number);
+                builder_.graph.constant_outputs.push_back({place, std::move(constant)});
+                return;
+            }
+            // A tensor that equals an input or another output keeps its own name.
             if (builder_.graph.values[id].name != file_.name_of(number)) {
                 const ir::Value& value = builder_.graph.values[id];
                 const ir::ResultType type{.type = value.type, .quantization = value.quantization};

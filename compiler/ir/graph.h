@@ -48,6 +48,14 @@ struct Graph {
     std::vector<Node> nodes;
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
+    /// Outputs of the file that are constants, each with its place among all outputs of the file. They are
+    /// known before the network runs; nothing computes them.
+    struct ConstantOutput {
+        std::size_t place = 0;
+        Value value;
+        bool operator==(const ConstantOutput&) const = default;
+    };
+    std::vector<ConstantOutput> constant_outputs;
     /// False: the values of the weights are unknown. Such a network can be timed but not computed.
     bool has_weights = true;
     /// The first extent of images. Above 1 only while a file with a fixed batch is read (split_batch).

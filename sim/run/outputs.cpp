@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compiler/operators/integer_types.h"
+#include "hw/base/conversion.h"
 #include "sim/run/compile.h"
 #include "sim/run/input/axes.h"
 
@@ -88,6 +90,36 @@ OutputArray output_array(const isa::Program& program, const ir::Value* output, c
         array.stored = stored_in_file_order(tensor, stored, program.inferences, axes.extents, axes.file_axes);
     }
     return array;
+}
+
+void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays) {
+    for (const auto& [place, value] : graph.constant_outputs) {
+        const std::span<const std::uint8_t> bytes = value.constant->bytes();
+        OutputArray array{.name = value.name,
+                          .shape = {value.shape.extents().begin(), value.shape.extents().end()},
+                          .values = {},
+                          .type = value.type,
+                          .stored = {}};
+        if (is_integer(value.type)) {
+            std::vector<std::int32_t> numbers(value.shape.elements());
+            operators::widen(bytes.data(), value.type, numbers);
+            const operators::ScaleAxis scales = operators::scale_axis(value);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                const std::size_t index = scales.index_of(i);
+                array.values.push_back(value.quantization
+                                           ? real_number(numbers[i], value.quantization->scales[index],
+                                                         value.quantization->zero_points[index])
+                                           : static_cast<float>(numbers[i]));
+            }
+            array.stored.assign(bytes.begin(), bytes.end());
+        } else {
+            const std::span<const float> reals = value.constant->values<float>();
+            array.values.assign(reals.begin(), reals.end());
+        }
+        // In ascending order of their places.
+        arrays.insert(arrays.begin() + static_cast<std::ptrdiff_t>(std::min(place, arrays.size())),
+                      std::move(array));
+    }
 }
 
 std::vector<BestClasses> best_classes(const Outputs& outputs, std::span<const std::string> names) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/value.h"
+#include "compiler/ir/graph.h"
 #include "hw/isa/program.h"
 #include "sim/run/record/record.h"
 
@@ -19,6 +19,10 @@ OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std:
 /// `output` is that of the program's network, or null for a program without one.
 OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
                          std::span<const std::uint8_t> stored, std::size_t number = 0);
+
+/// Adds the outputs that are constants to those that the network computes, each at its place. A constant is
+/// the same for all inferences, and has the shape that it has in the file.
+void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays);
 
 /// The five best classes, or all if they are fewer, of each of the first inferences: the largest output
 /// first, of equals the first.

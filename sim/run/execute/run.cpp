@@ -377,6 +377,7 @@ void compare_with_float(RunRecord& record, const Prepared& prepared) {
             record.answers.float_output_arrays.push_back(
                 output_array(graph.values[graph.outputs[i]], count, std::move(outputs[i])));
         }
+        add_constant_outputs(graph, record.answers.float_output_arrays);
     }
     if (!record.spec.float_reference) return;
     const std::vector<std::uint32_t>& ours = record.answers.outputs->predictions;
@@ -403,6 +404,9 @@ void add_answers(RunRecord& record, const Prepared& prepared, hw::Core& core) {
             record.answers.output_arrays.push_back(output_array(program, value, outputs, stored, i));
         }
         if (i == main) record.answers.outputs = std::move(outputs);
+    }
+    if (record.spec.observed.outputs && prepared.graph) {
+        add_constant_outputs(*prepared.graph, record.answers.output_arrays);
     }
     const Outputs& outputs = *record.answers.outputs;
     if (!prepared.labels.empty()) {
