@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "hw/base/whole_file.h"
@@ -79,4 +80,33 @@ TEST_CASE("Names of outputs that cannot be those of files are changed, and stay 
     CHECK(written[1].file == folder / "a_0_2.npy");
     CHECK(written[2].file == folder / "a_0_3.npy");
     CHECK_THROWS_AS(arrays::write_outputs(std::vector{output("a")}, folder / "none"), OutputError);
+}
+
+// A file name has at most 255 bytes, and a file that is being written has a longer one than it has at the
+// end.
+TEST_CASE("Names of outputs that are too long for a file are shortened, and listed", "[arrays]") {
+    const tests::Folder folder;
+    const auto output = [](std::size_t length, char last) {
+        std::string name(length, 'y');
+        name.back() = last;
+        return run::OutputArray{
+            .name = std::move(name), .shape = {1}, .values = {1}, .type = DataType::Int8, .stored = {1}};
+    };
+    arrays::write_outputs(std::vector{output(150, 'a')}, folder.path());
+    CHECK_FALSE(std::filesystem::exists(folder / "names.json"));
+    const std::vector outputs{output(151, 'a'), output(5000, 'b'), output(150, 'y')};
+    const auto written = arrays::write_outputs(outputs, folder.path());
+    REQUIRE(written.size() == 6);
+    const std::string plain(150, 'y');
+    const auto names = nlohmann::json::parse(tests::text_in(folder / "names.json"));
+    CHECK(names.size() == 6);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const std::string number = i == 0 ? "" : "_" + std::to_string(i + 1);
+        CHECK(written[2 * i].file == folder / (plain + number + ".npy"));
+        CHECK(written[2 * i + 1].file == folder / (plain + number + ".raw.npy"));
+        for (const std::size_t place : {2 * i, 2 * i + 1}) {
+            CHECK(written[place].output == outputs[i].name);
+            CHECK(names.at(written[place].file.filename().string()) == outputs[i].name);
+        }
+    }
 }
