@@ -2,17 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "hw/base/arithmetic.h"
 #include "hw/base/input_file.h"
 
 namespace systole::frontend::onnx_file {
@@ -23,7 +26,23 @@ using ::onnx::TensorProto;
 
 static_assert(std::endian::native == std::endian::little, "tensors in files are little endian");
 
+// Types that came after version 1.12 of the library.
+constexpr std::int32_t uint4_type = 21;
+constexpr std::int32_t int4_type = 22;
+constexpr std::int32_t first_newer_type = 17;
+constexpr std::array<const char*, 10> newer_type_names{
+    "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",
+    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0", "UINT2",          "INT2"};
+
+bool is_nibble(std::int32_t type) {
+    return type == uint4_type || type == int4_type;
+}
+
 std::string type_name(std::int32_t type) {
+    const std::int64_t newer = std::int64_t{type} - first_newer_type;
+    if (newer >= 0 && newer < std::ssize(newer_type_names)) {
+        return newer_type_names[static_cast<std::size_t>(newer)];
+    }
     return TensorProto::DataType_IsValid(type)
                ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(type))
                : fmt::format("number {}", type);
@@ -48,6 +67,11 @@ std::size_t element_bytes(std::int32_t type) {
         default:
             return 4;
     }
+}
+
+/// Bytes of all elements in raw or external data. Those of 4 bits are two in a byte.
+std::uint64_t packed_bytes(std::int32_t type, std::uint64_t elements) {
+    return is_nibble(type) ? divide_up(elements, std::uint64_t{2}) : elements * element_bytes(type);
 }
 
 struct Extents {
@@ -196,6 +220,33 @@ auto elements(const std::optional<std::string>& raw, const Field& field, const C
     return ir::Constant::of(std::move(result));
 }
 
+/// The elements of 4 bits: the first of two is in the low bits of their byte.
+std::vector<std::uint8_t> nibbles(const TensorProto& tensor, const std::optional<std::string>& raw,
+                                  std::uint64_t count) {
+    constexpr unsigned mask = 0xfU;
+    constexpr unsigned bits = 4;
+    std::vector<std::uint8_t> numbers;
+    numbers.reserve(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto place = i / 2;
+        const auto byte = raw ? static_cast<unsigned char>((*raw)[place])
+                              : static_cast<std::uint8_t>(tensor.int32_data(static_cast<int>(place)));
+        numbers.push_back(static_cast<std::uint8_t>((byte >> (i % 2 * bits)) & mask));
+    }
+    return numbers;
+}
+
+/// The same with a sign.
+std::vector<std::int8_t> signed_nibbles(const std::vector<std::uint8_t>& numbers) {
+    constexpr int half = 8;
+    std::vector<std::int8_t> result;
+    result.reserve(numbers.size());
+    for (const std::uint8_t number : numbers) {
+        result.push_back(static_cast<std::int8_t>(number < half ? number : number - 2 * half));
+    }
+    return result;
+}
+
 /// The number of elements that the typed field of the tensor's type has.
 std::uint64_t field_elements(const TensorProto& tensor) {
     switch (tensor.data_type()) {
@@ -213,7 +264,13 @@ std::uint64_t field_elements(const TensorProto& tensor) {
     }
 }
 
-ir::Constant contents_of(const TensorProto& tensor, const std::optional<std::string>& raw) {
+ir::Constant contents_of(const TensorProto& tensor, const std::optional<std::string>& raw,
+                         std::uint64_t count) {
+    if (is_nibble(tensor.data_type())) {
+        std::vector<std::uint8_t> numbers = nibbles(tensor, raw, count);
+        return tensor.data_type() == int4_type ? ir::Constant::of(signed_nibbles(numbers))
+                                               : ir::Constant::of(std::move(numbers));
+    }
     const auto same = [](auto number, std::size_t) { return number; };
     switch (tensor.data_type()) {
         case TensorProto::FLOAT:
@@ -251,6 +308,13 @@ ir::Constant contents_of(const TensorProto& tensor, const std::optional<std::str
         default:
             return elements<std::uint64_t>(raw, tensor.uint64_data(), narrowed<std::uint64_t>);
     }
+}
+
+/// The type in which the graph holds a constant.
+DataType constant_type(std::int32_t onnx_type) {
+    if (onnx_type == uint4_type) return DataType::Uint8;
+    if (onnx_type == int4_type) return DataType::Int8;
+    return graph_type(onnx_type);
 }
 
 }  // namespace
@@ -297,21 +361,22 @@ DataType graph_type(std::int32_t onnx_type) {
         case TensorProto::UINT64:
             return DataType::Int32;
         default:
-            throw ModelError(
-                fmt::format("its type is {}; it must be of integers of 8 to 64 bits, bool, "
-                            "float16, bfloat16, float or double",
-                            type_name(onnx_type)));
+            throw ModelError(fmt::format(
+                "its type is {}; it must be of integers of 8 to 64 bits, bool, "
+                "float16, bfloat16, float or double{}",
+                type_name(onnx_type), is_nibble(onnx_type) ? "; only constants may be of 4 bits" : ""));
     }
 }
 
 std::optional<Tensor> take_tensor(TensorProto& tensor, const fs::path& folder) {
-    Tensor result{.shape = {}, .type = graph_type(tensor.data_type()), .contents = {}};
+    const std::int32_t type = tensor.data_type();
+    Tensor result{.shape = {}, .type = constant_type(type), .contents = {}, .has_nibbles = is_nibble(type)};
     const Extents extents = extents_of(tensor);
     if (extents.elements == 0) return std::nullopt;
     result.shape = extents.shape;
     if (tensor.has_segment()) throw ModelError("it is a segment of a tensor, which is not supported");
     // At most 2^31 bytes, because the number of elements is limited.
-    const std::uint64_t bytes = extents.elements * element_bytes(tensor.data_type());
+    const std::uint64_t bytes = packed_bytes(type, extents.elements);
     std::optional<std::string> raw;
     if (tensor.data_location() == TensorProto::EXTERNAL) {
         raw = external_bytes(tensor, bytes, folder);
@@ -320,11 +385,12 @@ std::optional<Tensor> take_tensor(TensorProto& tensor, const fs::path& folder) {
         if (raw->size() != bytes) {
             throw ModelError(fmt::format("it has {} bytes; its shape and type need {}", raw->size(), bytes));
         }
-    } else if (field_elements(tensor) != extents.elements) {
+    } else if (const std::uint64_t needed = is_nibble(type) ? bytes : extents.elements;
+               field_elements(tensor) != needed) {
         throw ModelError(fmt::format("it has {} elements; its shape {} needs {}", field_elements(tensor),
-                                     to_text(extents.shape), extents.elements));
+                                     to_text(extents.shape), needed));
     }
-    result.contents = contents_of(tensor, raw);
+    result.contents = contents_of(tensor, raw, extents.elements);
     tensor.Clear();
     return result;
 }

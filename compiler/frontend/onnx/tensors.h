@@ -13,11 +13,13 @@
 /// Tensors in ONNX files.
 namespace systole::frontend::onnx_file {
 
-/// A constant as the graph holds it: int64 becomes int32, bool uint8, and all real numbers float32.
+/// A constant as the graph holds it: int64 becomes int32, bool uint8, integers of 4 bits those of 8, and all
+/// real numbers float32.
 struct Tensor {
     ir::Shape shape;
     DataType type = DataType::Float32;
     ir::Constant contents;
+    bool has_nibbles = false;  ///< the file has integers of 4 bits
 };
 
 /// The type in which the graph holds a type of ONNX. Throws ModelError if it holds none.
