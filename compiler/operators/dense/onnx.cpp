@@ -3,7 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "compiler/ir/graph.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 
@@ -20,13 +28,27 @@ ir::ValueId reshaped(ir::LayerReader& layer, ir::ValueId value, const Integers& 
     return layer.append_as(type, "reshape", {{"shape", shape}}, {value});
 }
 
-ir::ValueId activation_input(const ir::LayerReader& layer) {
-    const auto input = layer.input_if_any(0);
-    if (!input) layer.fail("its first input is absent; it must be given");
-    if (layer.value(*input).constant) {
-        layer.fail("its first input is a constant; only the second one may be");
+/// The inputs of a product: an activation, and a constant that is its matrix.
+struct Sides {
+    std::size_t activation = 0;
+    std::size_t matrix = 0;
+    /// The constant is the first factor: the product is the transposed one of the transposed factors.
+    bool is_swapped = false;
+};
+
+Sides sides_of(const ir::LayerReader& layer, std::size_t first, std::size_t second) {
+    for (const std::size_t index : {first, second}) {
+        if (!layer.input_if_any(index)) {
+            layer.fail(fmt::format("its input {} is absent; it must be given", index));
+        }
     }
-    return *input;
+    if (!layer.value(layer.inputs()[first]).constant) return {first, second, false};
+    if (layer.value(layer.inputs()[second]).constant) {
+        layer.fail(
+            fmt::format("its inputs {} and {} are constants; one must be computed from the network's inputs",
+                        first, second));
+    }
+    return {second, first, true};
 }
 
 /// A matrix product: rows of inputs, and weights [input][output].
@@ -113,18 +135,48 @@ ir::ValueId matrix_input(ir::LayerReader& layer, std::size_t index) {
     return layer.append("reshape", {{"shape", Integers{rows, columns}}}, {input});
 }
 
-/// The result without the last extent, which a vector as weights does not have.
-ir::ValueId without_column(ir::LayerReader& layer, ir::ValueId result, std::size_t weights_input) {
-    if (layer.value(layer.inputs()[weights_input]).shape.rank() != 1) return result;
-    Integers shape;
-    for (const std::uint32_t extent : layer.value(result).shape.extents()) shape.push_back(extent);
-    shape.pop_back();
+/// The last two axes in the other order; of a vector, nothing.
+ir::ValueId transposed(ir::LayerReader& layer, ir::ValueId value) {
+    const std::size_t rank = layer.value(value).shape.rank();
+    if (rank < 2) return value;
+    Integers permutation(rank);
+    std::iota(permutation.begin(), permutation.end(), std::int64_t{0});
+    std::swap(permutation[rank - 2], permutation[rank - 1]);
+    return append_same(layer, "transpose", {{"permutation", std::move(permutation)}}, {value});
+}
+
+/// The factors of a product, as rows and matrix. `matrix` is the constant of matrix_input, with its scales.
+Product factors_of(ir::LayerReader& layer, const Sides& sides, ir::ValueId activation, ir::ValueId matrix) {
+    if (!sides.is_swapped) return {activation, matrix};
+    // A vector as first factor is a row, of which matrix_input has made a column.
+    const bool is_vector = layer.value(layer.inputs()[sides.matrix]).shape.rank() < 2;
+    return {transposed(layer, activation), is_vector ? matrix : permuted_constant(layer, matrix, {1, 0})};
+}
+
+/// The product of MatMul's family out of that of its factors: with the axes in their order, without the axis
+/// of 1 that stands for a vector, and with the leading axes of 1 that only the constant has.
+ir::ValueId whole_product(ir::LayerReader& layer, const Sides& sides, ir::ValueId result) {
+    const std::size_t activation_rank = layer.value(layer.inputs()[sides.activation]).shape.rank();
+    const std::size_t matrix_rank = layer.value(layer.inputs()[sides.matrix]).shape.rank();
+    if (sides.is_swapped && activation_rank >= 2) result = transposed(layer, result);
+    const ir::Shape& extents = layer.value(result).shape;
+    Integers shape(extents.extents().begin(), extents.extents().end());
+    if (matrix_rank < 2) {
+        const bool is_row = sides.is_swapped && activation_rank >= 2;
+        shape.erase(shape.end() - (is_row ? 2 : 1));
+    }
+    if (matrix_rank > 2) {
+        const std::size_t rank = matrix_rank - (activation_rank < 2 ? 1 : 0);
+        if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
+    }
     return reshaped(layer, result, shape);
 }
 
 ir::Results read_matrix_product(ir::LayerReader& layer) {
-    const Product product{activation_input(layer), matrix_input(layer, 1)};
-    return without_column(layer, append_product(layer, product, std::nullopt, {}), 1);
+    const Sides sides = sides_of(layer, 0, 1);
+    const ir::ValueId matrix = matrix_input(layer, sides.matrix);
+    const Product product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
+    return whole_product(layer, sides, append_product(layer, product, std::nullopt, {}));
 }
 
 /// Numbers of a float constant, scaled.
@@ -153,49 +205,74 @@ std::optional<ir::ValueId> bias_of(ir::LayerReader& layer, ir::ValueId id, std::
 }
 
 ir::Results read_gemm(ir::LayerReader& layer) {
-    ir::ValueId rows = activation_input(layer);
-    ir::ValueId matrix = constant_input(layer, 1, "weights");
+    const Sides sides = sides_of(layer, 0, 1);
+    ir::ValueId rows = layer.inputs()[sides.activation];
+    ir::ValueId matrix = constant_input(layer, sides.matrix, "weights");
     for (const ir::ValueId operand : {rows, matrix}) {
         if (layer.value(operand).shape.rank() == 2) continue;
         layer.fail(
             fmt::format("it multiplies {}; it must multiply matrices", to_text(layer.value(operand).shape)));
     }
-    if (onnx_flag(layer, "transA", false)) {
-        rows = layer.append("transpose", {{"permutation", Integers{1, 0}}}, {rows});
-    }
-    if (onnx_flag(layer, "transB", false)) matrix = permuted_constant(layer, matrix, {1, 0});
+    // Each factor may be transposed in the file, and is once more if the constant is the first one.
+    const bool first = onnx_flag(layer, "transA", false) != sides.is_swapped;
+    const bool second = onnx_flag(layer, "transB", false) != sides.is_swapped;
+    if (sides.is_swapped ? second : first) rows = transposed(layer, rows);
+    if (sides.is_swapped ? first : second) matrix = permuted_constant(layer, matrix, {1, 0});
     matrix = scaled(layer, matrix, "weights", layer.number("alpha", 1.0F));
     const Product product{rows, matrix};
     const std::uint32_t outputs = rows_of(layer, product).outputs;
+    const auto in_order = [&](ir::ValueId result) {
+        return sides.is_swapped ? transposed(layer, result) : result;
+    };
     auto addend = layer.input_if_any(2);
-    if (!addend) return append_product(layer, product, std::nullopt, {});
+    if (!addend) return in_order(append_product(layer, product, std::nullopt, {}));
     const float beta = layer.number("beta", 1.0F);
     if (layer.value(*addend).constant) {
         addend = scaled(layer, *addend, "bias", beta);
     } else if (beta != 1.0F) {
         layer.fail("beta", "it must be 1, as its third input is no constant");
     }
-    if (const auto bias = bias_of(layer, *addend, outputs)) return append_product(layer, product, bias, {});
-    return layer.append("add", {}, {append_product(layer, product, std::nullopt, {}), *addend});
+    // The bias of a product has a number for each column of its matrix.
+    const bool may_be_bias = !sides.is_swapped || layer.value(*addend).shape.elements() == 1;
+    if (may_be_bias) {
+        if (const auto bias = bias_of(layer, *addend, outputs)) {
+            return in_order(append_product(layer, product, bias, {}));
+        }
+    }
+    return layer.append("add", {}, {in_order(append_product(layer, product, std::nullopt, {})), *addend});
+}
+
+/// The factors of a product of integers: the activation, and the constant with a scale for each of its rows
+/// or columns, whichever are the result's.
+Product quantized_factors(ir::LayerReader& layer, const Sides& sides) {
+    const OnnxQuantization of_rows =
+        onnx_quantization(layer, sides.activation + 1, sides.activation + 2, std::nullopt);
+    const ir::ValueId matrix = matrix_input(layer, sides.matrix);
+    // A vector has one scale.
+    const bool is_vector = layer.value(layer.inputs()[sides.matrix]).shape.rank() < 2;
+    const std::uint32_t axis = sides.is_swapped && !is_vector ? 0 : 1;
+    const OnnxQuantization of_weights = onnx_quantization(layer, sides.matrix + 1, sides.matrix + 2, axis);
+    return factors_of(layer, sides,
+                      layer.as_quantized(layer.inputs()[sides.activation], of_rows.quantization),
+                      centered_weights(layer, layer.as_quantized(matrix, of_weights.quantization)));
 }
 
 /// QLinearMatMul: a, its scale and zero point, b, its scales and zero points, the result's scale and zero
 /// point.
 ir::Results read_quantized_product(ir::LayerReader& layer) {
-    const OnnxQuantization of_rows = onnx_quantization(layer, 1, 2, std::nullopt);
-    const OnnxQuantization of_weights = onnx_quantization(layer, 4, 5, 1);
+    const Sides sides = sides_of(layer, 0, 3);
     const OnnxQuantization of_result = onnx_quantization(layer, 6, 7, std::nullopt);
-    const Product product{
-        layer.as_quantized(activation_input(layer), of_rows.quantization),
-        centered_weights(layer, layer.as_quantized(matrix_input(layer, 3), of_weights.quantization))};
-    const ir::ValueId result = append_product(
-        layer, product, std::nullopt, {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
-    return without_column(layer, result, 3);
+    const ir::ValueId result =
+        append_product(layer, quantized_factors(layer, sides), std::nullopt,
+                       {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
+    return whole_product(layer, sides, result);
 }
 
 /// onnxruntime's QGemm: a, its scale and zero point, b, its scales and zero points, a bias of int32, and the
 /// result's scale and zero point, without which it is float32.
 ir::Results read_quantized_gemm(ir::LayerReader& layer) {
+    const Sides sides = sides_of(layer, 0, 3);
+    if (sides.is_swapped) layer.fail("its input 0 is a constant; only input 3, the weights, may be");
     const bool is_transposed = onnx_flag(layer, "transB", false);
     if (onnx_flag(layer, "transA", false)) layer.fail("transA", "it must be 0");
     if (layer.number("alpha", 1.0F) != 1.0F) layer.fail("alpha", "it must be 1");
@@ -206,7 +283,7 @@ ir::Results read_quantized_gemm(ir::LayerReader& layer) {
     ir::ValueId matrix = centered_weights(
         layer, layer.as_quantized(constant_input(layer, 3, "weights"), of_weights.quantization));
     if (is_transposed) matrix = permuted_constant(layer, matrix, {1, 0});
-    const Product product{layer.as_quantized(activation_input(layer), of_rows.quantization), matrix};
+    const Product product{layer.as_quantized(layer.inputs()[0], of_rows.quantization), matrix};
     std::optional<ir::ValueId> bias;
     if (layer.input_if_any(6)) bias = constant_input(layer, 6, "bias");
     return append_product(layer, product, bias,
@@ -215,16 +292,19 @@ ir::Results read_quantized_gemm(ir::LayerReader& layer) {
 
 /// MatMulInteger: a, b, and the zero points of both; the result is the sum in int32.
 ir::Results read_product_of_integers(ir::LayerReader& layer) {
-    const Product product{activation_input(layer), matrix_input(layer, 1)};
+    const Sides sides = sides_of(layer, 0, 1);
+    const ir::ValueId matrix = matrix_input(layer, sides.matrix);
+    const Product product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
     const Rows rows = rows_of(layer, product);
     const ir::ValueId image =
         reshaped(layer, product.rows, {rows.batch, static_cast<std::int64_t>(rows.count), rows.inputs});
     const ir::ValueId weights =
         layer.append("reshape", {{"shape", Integers{1, 1, rows.inputs, rows.outputs}}}, {product.matrix});
-    const ir::ValueId result = layer.append("integer_convolution", {},
-                                            {image, zero_point_input(layer, 2, layer.value(image).type),
-                                             weights, zero_point_input(layer, 3, layer.value(weights).type)});
-    return without_column(layer, reshaped(layer, result, rows.result), 1);
+    const ir::ValueId result =
+        layer.append("integer_convolution", {},
+                     {image, zero_point_input(layer, sides.activation + 2, layer.value(image).type), weights,
+                      zero_point_input(layer, sides.matrix + 2, layer.value(weights).type)});
+    return whole_product(layer, sides, reshaped(layer, result, rows.result));
 }
 
 }  // namespace
