@@ -9,11 +9,19 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <queue>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/onnx/attributes.h"
+#include "compiler/frontend/onnx/functions.h"
+#include "compiler/frontend/onnx/node_order.h"
+#include "compiler/frontend/onnx/operator_sets.h"
 #include "compiler/frontend/onnx/tensors.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -25,13 +33,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using onnx_file::is_own;
 
-constexpr std::int64_t oldest_opset = 7;
-constexpr std::int64_t newest_opset = 17;
 /// protobuf reads no larger messages.
 constexpr std::uint64_t most_bytes = std::numeric_limits<std::int32_t>::max();
 /// The key under which nodes find the version of their operator set.
 constexpr const char* opset_key = "opset";
+/// The key under which they find the type of the tensor in their attribute `value`.
+constexpr const char* value_type_key = "value_type";
 
 /// Nodes of ONNX files have their constants as inputs, so nothing asks for weights.
 class NoWeights final : public WeightProvider {
@@ -42,74 +51,33 @@ public:
     }
 };
 
-/// The name of a node: its own, or that of its first result.
-std::string name_of_node(const ::onnx::NodeProto& node) {
-    if (!node.name().empty()) return node.name();
-    for (const std::string& output : node.output()) {
-        if (!output.empty()) return output;
-    }
-    return node.op_type();
-}
+/// The function that is read, at the place of a call.
+struct Call {
+    const Call* outer = nullptr;  ///< the call inside of whose function this one is
+    const ::onnx::FunctionProto* function = nullptr;
+    onnx_file::OperatorSets sets;
+    std::map<std::string, ::onnx::AttributeProto*, std::less<>> attributes = {};
+};
 
-/// "node "conv1" (Conv)": the place of a node in messages.
-std::string node_place(const ::onnx::NodeProto& node) {
-    return fmt::format("node {} ({})", ir::quoted(name_of_node(node)), ir::quoted(node.op_type()));
-}
+/// The tensors that the nodes of a graph can read: its own, and those of the graph around it.
+struct Scope {
+    const Scope* outer = nullptr;  ///< absent for the network itself and for functions
+    const Call* call = nullptr;    ///< absent outside of functions
+    std::string prefix = {};       ///< of the names of its layers
+    std::map<std::string, ir::ValueId, std::less<>> values = {};
+    std::set<std::string, std::less<>> unsupported = {};  ///< results that no operator makes
 
-/// The version of ONNX's own operators that the model asks for.
-std::int64_t opset_of(const ::onnx::ModelProto& model) {
-    std::optional<std::int64_t> version;
-    for (const auto& opset : model.opset_import()) {
-        if (opset.domain().empty() || opset.domain() == "ai.onnx") version = opset.version();
-    }
-    // Files before IR version 3 name none; they mean the first.
-    if (!version) version = 1;
-    if (*version < oldest_opset) {
-        throw ModelError(
-            fmt::format("its operator set is {}; it must be {} or newer", *version, oldest_opset));
-    }
-    return *version;
-}
-
-/// The indices of a graph's nodes such that each comes behind those whose results it reads; otherwise in the
-/// order of the file. Throws ModelError for cycles.
-std::vector<int> sorted_nodes(const ::onnx::GraphProto& graph) {
-    std::map<std::string, int, std::less<>> makers;
-    for (int id = 0; id < graph.node_size(); ++id) {
-        for (const std::string& output : graph.node(id).output()) {
-            if (!output.empty()) makers.emplace(output, id);
+    const ir::ValueId* find(const std::string& name) const {
+        for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+            const auto found = scope->values.find(name);
+            if (found != scope->values.end()) return &found->second;
         }
+        return nullptr;
     }
-    std::vector<std::vector<int>> readers(static_cast<std::size_t>(graph.node_size()));
-    std::vector<std::size_t> awaited(readers.size(), 0);
-    for (int id = 0; id < graph.node_size(); ++id) {
-        for (const std::string& input : graph.node(id).input()) {
-            const auto maker = makers.find(input);
-            if (maker == makers.end()) continue;
-            readers[static_cast<std::size_t>(maker->second)].push_back(id);
-            ++awaited[static_cast<std::size_t>(id)];
-        }
+    bool is_unsupported(const std::string& name) const {
+        return unsupported.contains(name) || (outer != nullptr && outer->is_unsupported(name));
     }
-    std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-    for (int id = 0; id < graph.node_size(); ++id) {
-        if (awaited[static_cast<std::size_t>(id)] == 0) ready.push(id);
-    }
-    std::vector<int> order;
-    while (!ready.empty()) {
-        const int id = ready.top();
-        ready.pop();
-        order.push_back(id);
-        for (const int reader : readers[static_cast<std::size_t>(id)]) {
-            if (--awaited[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
-        }
-    }
-    if (order.size() < readers.size()) {
-        const auto stuck = std::ranges::find_if(awaited, [](std::size_t count) { return count != 0; });
-        throw ModelError(fmt::format("{}: its inputs depend on its own results",
-                                     node_place(graph.node(static_cast<int>(stuck - awaited.begin())))));
-    }
-    return order;
-}
+};
 
 /// Builds the graph of a model.
 class OnnxModelReader {
@@ -119,7 +87,9 @@ public:
         : proto_(*model.mutable_graph()),
           folder_(folder),
           shapes_(shapes),
-          opset_(opset_of(model)),
+          functions_(model),
+          budget_(model),
+          sets_(model.opset_import()),
           builder_{.format = ir::Format::Onnx, .operators = operators, .weights = no_weights_} {
         builder_.graph.name = proto_.name().empty() ? "onnx" : proto_.name();
     }
@@ -127,58 +97,106 @@ public:
     /// Reads the network on images of this batch, and makes it the network on one image.
     ir::Graph read(std::uint32_t batch) {
         builder_.graph.batch = batch;
-        if (proto_.sparse_initializer_size() != 0) {
-            throw ModelError("it has sparse initializers, which are not supported");
-        }
-        add_initializers();
+        add_initializers(proto_, network_);
         add_inputs();
-        for (const int id : sorted_nodes(proto_)) append(*proto_.mutable_node(id));
+        append_nodes(*proto_.mutable_node(), network_);
         set_outputs();
         ir::remove_unread(builder_.graph);
         if (batch > 1) ir::split_batch(builder_.graph);
         // Types that no operator takes are found here: what a node reads may get its scale from a later one.
-        if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(*fault);
+        if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(with_operator(*fault));
         return std::move(builder_.graph);
     }
 
     /// The batch of the inputs that have been read.
     std::uint32_t common_batch() const { return ir::common_batch(builder_.graph); }
 
+    /// A message about this model. Where it speaks of int32, and the file has int64, it says what becomes of
+    /// these.
+    std::string with_types_of_file(std::string message) const {
+        const bool speaks_of_them = message.find("int32") != std::string::npos;
+        return speaks_of_them && has_int64_ ? message + " (the file's int64 are int32 here)" : message;
+    }
+
 private:
-    void define(const std::string& name, ir::ValueId value) {
-        if (!values_.emplace(name, value).second) {
+    /// A fault of the graph; that of a node names its operator in the file instead of its place in the graph.
+    std::string with_operator(const std::string& fault) const {
+        for (std::size_t id = 0; id < builder_.graph.nodes.size(); ++id) {
+            const std::string& name = builder_.graph.nodes[id].name;
+            const std::string place = fmt::format("node {} {}: ", id, ir::quoted(name));
+            const auto found = operators_.find(name);
+            if (!fault.starts_with(place) || found == operators_.end()) continue;
+            return fmt::format("node {} ({}): {}", ir::quoted(name), ir::quoted(found->second),
+                               fault.substr(place.size()));
+        }
+        return fault;
+    }
+
+    static void define(Scope& scope, const std::string& name, ir::ValueId value) {
+        if (!scope.values.emplace(name, value).second) {
             throw ModelError(
                 fmt::format("two tensors are called {}; each must have a name of its own", ir::quoted(name)));
         }
     }
 
-    /// Adds a constant; tensors without elements count as absent.
-    void define_tensor(const std::string& name, ::onnx::TensorProto& proto) {
+    /// Takes the contents of a tensor as a constant; tensors without elements count as absent.
+    ir::ValueId add_tensor(const std::string& name, ::onnx::TensorProto& proto) {
+        has_int64_ |= proto.data_type() == ::onnx::TensorProto::INT64;
         std::optional<onnx_file::Tensor> tensor;
         try {
             tensor = onnx_file::take_tensor(proto, folder_);
         } catch (const ModelError& error) {
             throw ModelError(fmt::format("tensor {}: {}", ir::quoted(name), error.what()));
         }
-        define(name, !tensor ? ir::no_value
-                             : builder_.add_file_constant(name, tensor->shape, tensor->type,
-                                                          std::move(tensor->contents)));
+        if (!tensor) return ir::no_value;
+        const ir::ValueId id =
+            builder_.add_file_constant(name, tensor->shape, tensor->type, std::move(tensor->contents));
+        if (tensor->has_nibbles) nibbles_.insert(id);
+        return id;
     }
 
-    void add_initializers() {
-        for (auto& tensor : *proto_.mutable_initializer()) {
-            const std::string name = tensor.name();
-            define_tensor(name, tensor);
+    /// The constant of a place in the file. A function's is there for all its calls.
+    template <typename Add>
+    ir::ValueId constant_of(const void* place, const Add& add) {
+        const auto found = constants_.find(place);
+        if (found != constants_.end()) return found->second;
+        const ir::ValueId id = add();
+        constants_.emplace(place, id);
+        return id;
+    }
+
+    void add_initializers(::onnx::GraphProto& graph, Scope& scope) {
+        if (graph.sparse_initializer_size() != 0) {
+            throw ModelError("it has sparse initializers, which are not supported");
         }
+        for (int place = 0; place < graph.initializer_size(); ++place) {
+            ::onnx::TensorProto& tensor = *graph.mutable_initializer(place);
+            const ir::ValueId id = constant_of(&tensor, [&] {
+                if (tensor.name().empty()) {
+                    throw ModelError(fmt::format("its initializer {} has no name; it must have one", place));
+                }
+                names_.emplace(&tensor, tensor.name());  // taking its contents clears the tensor
+                return add_tensor(names_.at(&tensor), tensor);
+            });
+            define(scope, names_.at(&tensor), id);
+        }
+    }
+
+    void append_nodes(onnx_file::Nodes& nodes, Scope& scope) {
+        for (const int id : onnx_file::sorted_nodes(nodes)) append(*nodes.Mutable(id), scope);
     }
 
     void add_inputs() {
         check_given_shapes();
-        for (const auto& input : proto_.input()) {
+        for (int place = 0; place < proto_.input_size(); ++place) {
+            const ::onnx::ValueInfoProto& input = proto_.input(place);
             // Files before IR version 4 list the initializers, too.
-            if (values_.contains(input.name())) continue;
+            if (network_.values.contains(input.name())) continue;
+            if (input.name().empty()) {
+                throw ModelError(fmt::format("its input {} has no name; it must have one", place));
+            }
             try {
-                define(input.name(), add_input(input));
+                define(network_, input.name(), add_input(input));
             } catch (const ModelError& error) {
                 throw ModelError(fmt::format("input {}: {}", ir::quoted(input.name()), error.what()));
             }
@@ -192,7 +210,7 @@ private:
         // Files before IR version 4 list the initializers, too.
         std::vector<std::string> inputs;
         for (const auto& input : proto_.input()) {
-            if (!values_.contains(input.name())) inputs.push_back(input.name());
+            if (!network_.values.contains(input.name())) inputs.push_back(input.name());
         }
         for (const auto& [name, shape] : shapes_) {
             if (name.empty() && inputs.size() > 1) {
@@ -214,6 +232,7 @@ private:
         if (!input.type().has_tensor_type()) throw ModelError("it must be a tensor");
         const auto& type = input.type().tensor_type();
         const DataType data_type = onnx_file::graph_type(type.elem_type());
+        has_int64_ |= type.elem_type() == ::onnx::TensorProto::INT64;
         if (!type.has_shape()) throw ModelError("its shape is not known; the file must say it");
         if (static_cast<std::size_t>(type.shape().dim_size()) > ir::Shape::most_extents) {
             throw ModelError(fmt::format("it has {} dimensions; it may have at most {}",
@@ -247,12 +266,14 @@ private:
         if (is_open && given) return *given;
         if (is_open && axis == 0) return 1;
         if (is_open) {
-            const std::string name = dimension.has_dim_param() && !dimension.dim_param().empty()
-                                         ? ir::quoted(dimension.dim_param())
-                                         : std::string("nameless");
+            std::string open = "nameless, without a size";
+            if (dimension.has_dim_value()) {
+                open = fmt::format("{}, which is no size", dimension.dim_value());
+            } else if (!dimension.dim_param().empty()) {
+                open = fmt::format("{}, without a size", ir::quoted(dimension.dim_param()));
+            }
             throw ModelError(fmt::format(
-                "its dimension {} is {}, without a size; the input's shape must be given with --input-shape",
-                axis, name));
+                "its dimension {} is {}; the input's shape must be given with --input-shape", axis, open));
         }
         if (dimension.dim_value() > std::numeric_limits<std::uint32_t>::max()) {
             throw ModelError(fmt::format("its dimension {} is {}; it must be less than 2^32", axis,
@@ -266,39 +287,206 @@ private:
         return extent;
     }
 
-    void append(::onnx::NodeProto& node) {
+    void append(::onnx::NodeProto& node, Scope& scope) {
         try {
-            if (is_own(node) && node.op_type() == "Constant") {
-                append_constant(node);
+            if (onnx_file::Function* const function = functions_.find(node)) {
+                append_call(node, *function, scope);
+            } else if (is_own(node) && node.op_type() == "Constant") {
+                append_constant(node, scope);
+            } else if (is_own(node) && node.op_type() == "If") {
+                append_choice(node, scope);
             } else {
-                append_layer(node);
+                append_layer(node, scope);
             }
         } catch (const ModelError& error) {
-            throw ModelError(fmt::format("{}: {}", node_place(node), without_place(node, error.what())));
+            throw ModelError(fmt::format("{}: {}", onnx_file::node_place(node),
+                                         without_place(layer_name(node, scope), error.what())));
         }
     }
 
+    /// The name of a node's layer: in a function, that of the call comes before it.
+    static std::string layer_name(const ::onnx::NodeProto& node, const Scope& scope) {
+        return scope.prefix + onnx_file::name_of_node(node);
+    }
+    /// The prefix of layers inside of a node. Names of many calls inside each other stay short.
+    static std::string inner_prefix(const ::onnx::NodeProto& node, const Scope& scope) {
+        constexpr std::size_t most_characters = 200;
+        std::string prefix = layer_name(node, scope) + "/";
+        return prefix.size() <= most_characters ? prefix : scope.prefix;
+    }
+
     /// A message without the name of the layer, which the node's place says.
-    static std::string without_place(const ::onnx::NodeProto& node, std::string message) {
-        const std::string place = layer_place(name_of_node(node)) + ": ";
+    static std::string without_place(const std::string& layer, std::string message) {
+        const std::string place = layer_place(layer) + ": ";
         return message.starts_with(place) ? message.substr(place.size()) : message;
     }
 
-    /// Whether the operator is one of ONNX's own.
-    static bool is_own(const ::onnx::NodeProto& node) {
-        return node.domain().empty() || node.domain() == "ai.onnx";
-    }
     /// The name of the operator in the registry: those of other domains have the domain before it.
     static std::string kind_name(const ::onnx::NodeProto& node) {
         return is_own(node) ? node.op_type() : node.domain() + "." + node.op_type();
     }
 
-    void append_constant(::onnx::NodeProto& node) {
+    std::int64_t opset_of(const Scope& scope) const {
+        return (scope.call == nullptr ? sets_ : scope.call->sets).own();
+    }
+
+    /// The attribute of a node in a function; where it refers to one of the function's, that of the call.
+    /// Null if the call has none.
+    static ::onnx::AttributeProto* resolved(::onnx::AttributeProto& attribute, const Scope& scope) {
+        if (attribute.ref_attr_name().empty() || scope.call == nullptr) return &attribute;
+        const auto found = scope.call->attributes.find(attribute.ref_attr_name());
+        return found == scope.call->attributes.end() ? nullptr : found->second;
+    }
+
+    /// A node of a function with the values of its call's attributes; other calls read the node again.
+    static ::onnx::NodeProto with_values(::onnx::NodeProto& node, const Scope& scope) {
+        ::onnx::NodeProto copy;
+        copy.set_name(node.name());
+        copy.set_op_type(node.op_type());
+        copy.set_domain(node.domain());
+        *copy.mutable_input() = node.input();
+        *copy.mutable_output() = node.output();
+        for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+            const ::onnx::AttributeProto* const value = resolved(attribute, scope);
+            if (value == nullptr) continue;
+            ::onnx::AttributeProto& added = *copy.add_attribute();
+            added = *value;
+            added.set_name(attribute.name());
+        }
+        return copy;
+    }
+
+    /// Appends the nodes of a function in the place of a node that calls it.
+    void append_call(::onnx::NodeProto& node, onnx_file::Function& function, Scope& scope) {
+        ::onnx::FunctionProto& proto = *function.proto;
+        for (const Call* call = scope.call; call != nullptr; call = call->outer) {
+            if (call->function == &proto) {
+                throw ModelError(fmt::format("{} calls itself", onnx_file::function_place(proto)));
+            }
+        }
+        budget_.count_call(proto);
+        Call call{.outer = scope.call, .function = &proto, .sets = sets_of(proto)};
+        for (::onnx::AttributeProto& value : function.defaults) {
+            call.attributes.insert_or_assign(value.name(), &value);
+        }
+        for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+            if (::onnx::AttributeProto* const value = resolved(attribute, scope)) {
+                call.attributes.insert_or_assign(attribute.name(), value);
+            }
+        }
+        Scope inner{.call = &call, .prefix = inner_prefix(node, scope)};
+        const std::vector<ir::ValueId> inputs = inputs_of(node, scope);
+        if (static_cast<int>(inputs.size()) > proto.input_size() ||
+            node.output_size() > proto.output_size()) {
+            throw ModelError(fmt::format("it has {} and {}; {} has {} and {}",
+                                         ir::counted(inputs.size(), "input"),
+                                         results_text(node.output_size()), onnx_file::function_place(proto),
+                                         ir::counted(static_cast<std::size_t>(proto.input_size()), "input"),
+                                         results_text(proto.output_size())));
+        }
+        for (int i = 0; i < proto.input_size(); ++i) {
+            const auto index = static_cast<std::size_t>(i);
+            define(inner, proto.input(i), index < inputs.size() ? inputs[index] : ir::no_value);
+        }
+        append_nodes(*proto.mutable_node(), inner);
+        for (int i = 0; i < node.output_size(); ++i) {
+            define_from(inner, proto.output(i), scope, node.output(i));
+        }
+    }
+
+    static std::string results_text(int count) {
+        return ir::counted(static_cast<std::size_t>(count), "result");
+    }
+
+    static onnx_file::OperatorSets sets_of(const ::onnx::FunctionProto& function) {
+        try {
+            return onnx_file::OperatorSets(function.opset_import());
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("{}: {}", onnx_file::function_place(function), error.what()));
+        }
+    }
+
+    /// Gives a tensor of an inner graph a name in the graph around it.
+    static void define_from(const Scope& inner, const std::string& inner_name, Scope& scope,
+                            const std::string& name) {
+        if (name.empty()) return;
+        if (inner.is_unsupported(inner_name)) {
+            scope.unsupported.insert(name);
+            return;
+        }
+        const ir::ValueId* const id = inner.find(inner_name);
+        if (id == nullptr) {
+            throw ModelError(fmt::format("its result {} is {}, which nothing makes", ir::quoted(name),
+                                         ir::quoted(inner_name)));
+        }
+        define(scope, name, *id);
+    }
+
+    /// Appends the graph that an If chooses, if its condition is known.
+    void append_choice(::onnx::NodeProto& node, Scope& scope) {
+        const std::vector<ir::ValueId> inputs = inputs_of(node, scope);
+        if (inputs.size() != 1 || inputs.front() == ir::no_value) {
+            throw ModelError("it must have one input, its condition");
+        }
+        const ir::Value& condition = builder_.graph.values[inputs.front()];
+        if (!condition.constant || !condition.constant->is_known()) {
+            throw ModelError("its condition is computed by the network; it must follow from constants");
+        }
+        if (condition.shape.elements() != 1) {
+            throw ModelError(
+                fmt::format("its condition is {}; it must be one number", to_text(condition.shape)));
+        }
+        const std::span<const std::uint8_t> bytes = condition.constant->bytes();
+        const bool is_true = std::ranges::any_of(bytes, [](std::uint8_t byte) { return byte != 0; });
+        const char* const name = is_true ? "then_branch" : "else_branch";
+        ::onnx::AttributeProto* branch = nullptr;
+        for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+            if (attribute.name() == name) branch = resolved(attribute, scope);
+        }
+        if (branch == nullptr || !branch->has_g()) {
+            throw ModelError(fmt::format("attribute {} is absent; it must be a graph", name));
+        }
+        ::onnx::GraphProto& graph = *branch->mutable_g();
+        if (node.output_size() > graph.output_size()) {
+            throw ModelError(fmt::format("it has {}; its {} has {}", results_text(node.output_size()), name,
+                                         results_text(graph.output_size())));
+        }
+        Scope inner{.outer = &scope, .call = scope.call, .prefix = inner_prefix(node, scope)};
+        add_initializers(graph, inner);
+        append_nodes(*graph.mutable_node(), inner);
+        for (int i = 0; i < node.output_size(); ++i) {
+            define_from(inner, graph.output(i).name(), scope, node.output(i));
+        }
+    }
+
+    void append_constant(::onnx::NodeProto& node, Scope& scope) {
         if (node.output_size() != 1 || node.attribute_size() != 1) {
             throw ModelError("it must have one result and one attribute");
         }
         ::onnx::AttributeProto& attribute = *node.mutable_attribute(0);
-        const std::string& name = attribute.name();
+        if (attribute.ref_attr_name().empty()) {
+            const ir::ValueId id = constant_of(&node, [&] {
+                ::onnx::TensorProto tensor = take_tensor(attribute, attribute.name());
+                return add_tensor(node.output(0), tensor);
+            });
+            return define(scope, node.output(0), id);
+        }
+        const ::onnx::AttributeProto* const value = resolved(attribute, scope);
+        if (value == nullptr || value == &attribute) {
+            throw ModelError(fmt::format("attribute {}: its value is {} of a call, which has none",
+                                         ir::quoted(attribute.name()),
+                                         ir::quoted(attribute.ref_attr_name())));
+        }
+        ::onnx::AttributeProto copy = *value;
+        ::onnx::TensorProto tensor = take_tensor(copy, attribute.name());
+        const ir::ValueId id = add_tensor(node.output(0), tensor);
+        // Each call makes one, out of the same numbers of the file.
+        if (id != ir::no_value) builder_.count_computed(builder_.graph.values[id].shape);
+        define(scope, node.output(0), id);
+    }
+
+    /// The tensor of a Constant's attribute of this name, which loses its contents.
+    static ::onnx::TensorProto take_tensor(::onnx::AttributeProto& attribute, const std::string& name) {
         ::onnx::TensorProto tensor;
         if (name == "value" && attribute.has_t()) {
             tensor.Swap(attribute.mutable_t());
@@ -321,88 +509,157 @@ private:
         } else {
             throw ModelError(fmt::format("attribute {}: it must be a tensor or numbers", ir::quoted(name)));
         }
-        define_tensor(node.output(0), tensor);
+        return tensor;
     }
 
-    void append_layer(::onnx::NodeProto& node) {
+    void append_layer(::onnx::NodeProto& node, Scope& scope) {
         const ir::LayerKind* const kind = builder_.operators.find_layer(builder_.format, kind_name(node));
         if (kind == nullptr && !is_own(node)) {
             throw ModelError(
                 fmt::format("this operator of the domain {} is not supported: docs/operators.md "
-                            "lists those that are",
+                            "lists those that are, and the file has no function of this name",
                             ir::quoted(node.domain())));
         }
+        // Operators of onnxruntime are read by the rules of the newest set.
+        const std::int64_t opset = is_own(node) ? opset_of(scope) : onnx_file::newest_known_opset;
         if (kind == nullptr) {
             throw ModelError(
                 fmt::format("this operator of operator set {} is not supported: "
                             "docs/operators.md lists those that are",
-                            opset_));
+                            opset));
         }
-        json attributes = onnx_file::attributes_of(node, folder_);
-        check_known(*kind, attributes);
-        attributes[opset_key] = opset_;
+        json attributes;
+        std::optional<DataType> value_type;
+        if (scope.call == nullptr) {
+            value_type = type_of_value(node);
+            attributes = onnx_file::attributes_of(node, folder_);
+        } else {
+            ::onnx::NodeProto copy = with_values(node, scope);
+            value_type = type_of_value(copy);
+            attributes = onnx_file::attributes_of(copy, folder_);
+        }
+        check_known(*kind, attributes, opset);
+        attributes[opset_key] = opset;
+        if (value_type) attributes[value_type_key] = name_of(*value_type);
         // Some files name no results behind the last one that is read.
         std::vector<ir::ResultType> declared(static_cast<std::size_t>(std::max(node.output_size(), 1)));
-        const std::string name = name_of_node(node);
-        LayerContext context(builder_, *kind, attributes, name, inputs_of(node), DataType::Uint8,
+        const std::vector<ir::ValueId> inputs = inputs_of(node, scope);
+        const bool has_nibbles =
+            std::ranges::any_of(inputs, [&](ir::ValueId id) { return nibbles_.contains(id); });
+        if (has_nibbles) check_nibbles(node, inputs);
+        has_int64_ |= makes_int64(node);
+        operators_.emplace(layer_name(node, scope), node.op_type());
+        LayerContext context(builder_, *kind, attributes, layer_name(node, scope), inputs, DataType::Uint8,
                              std::move(declared));
-        define_results(node, kind->build(context));
+        const ir::Results results = kind->build(context);
+        if (has_nibbles && moves_nibbles(node)) nibbles_.insert(results.begin(), results.end());
+        define_results(node, results, scope);
+    }
+
+    /// Whether the results of an operator are int64, whatever its inputs are.
+    static bool makes_int64(const ::onnx::NodeProto& node) {
+        constexpr std::array<std::string_view, 4> makers{"Shape", "Size", "ArgMax", "ArgMin"};
+        return is_own(node) && std::ranges::find(makers, node.op_type()) != makers.end();
+    }
+
+    /// Operators whose results have the integers of their first input, and with them its 4 bits.
+    static bool moves_nibbles(const ::onnx::NodeProto& node) {
+        constexpr std::array<std::string_view, 6> movers{"Identity", "Reshape",   "Flatten",
+                                                         "Squeeze",  "Unsqueeze", "Transpose"};
+        return is_own(node) && std::ranges::find(movers, node.op_type()) != movers.end();
+    }
+
+    /// The graph holds integers of 4 bits as those of 8. Throws ModelError for a node that would compute
+    /// something else with these, such as a QuantizeLinear whose results have the type of its zero point.
+    void check_nibbles(const ::onnx::NodeProto& node, const std::vector<ir::ValueId>& inputs) const {
+        const bool takes_them = is_own(node) && (node.op_type() == "DequantizeLinear" ||
+                                                 node.op_type() == "Cast" || moves_nibbles(node));
+        if (takes_them) return;
+        const auto place =
+            std::ranges::find_if(inputs, [&](ir::ValueId id) { return nibbles_.contains(id); });
+        throw ModelError(fmt::format(
+            "its input {} is of integers of 4 bits; of these, only constants that DequantizeLinear "
+            "or Cast reads are supported",
+            place - inputs.begin()));
+    }
+
+    /// The type of the tensor in the attribute `value`, whose numbers alone are an attribute of layers.
+    static std::optional<DataType> type_of_value(const ::onnx::NodeProto& node) {
+        for (const ::onnx::AttributeProto& attribute : node.attribute()) {
+            if (attribute.name() != "value" || !attribute.has_t()) continue;
+            return onnx_file::graph_type(attribute.t().data_type());
+        }
+        return std::nullopt;
     }
 
     /// Throws ModelError if a node has an attribute that its operator does not know, such as one of a newer
     /// operator set.
-    void check_known(const ir::LayerKind& kind, const json& attributes) const {
+    static void check_known(const ir::LayerKind& kind, const json& attributes, std::int64_t opset) {
         for (const auto& [name, value] : attributes.items()) {
-            if (std::ranges::find(kind.keys, name, &ir::LayerKey::name) != kind.keys.end()) continue;
-            const std::string set = opset_ > newest_opset ? fmt::format(" of operator set {}", opset_) : "";
+            const bool is_known = std::ranges::find(kind.keys, name, &ir::LayerKey::name) != kind.keys.end();
+            // The reader itself sets this one.
+            if (is_known && name != value_type_key) continue;
+            const std::string set =
+                opset > onnx_file::newest_known_opset ? fmt::format(" of operator set {}", opset) : "";
             throw ModelError(
                 fmt::format("attribute {}: it is not supported on this operator{}", ir::quoted(name), set));
         }
     }
 
-    std::vector<ir::ValueId> inputs_of(const ::onnx::NodeProto& node) const {
+    static std::vector<ir::ValueId> inputs_of(const ::onnx::NodeProto& node, const Scope& scope) {
         std::vector<ir::ValueId> inputs;
         for (const std::string& name : node.input()) {
             if (name.empty()) {
                 inputs.push_back(ir::no_value);
                 continue;
             }
-            if (unsupported_.contains(name)) {
+            const ir::ValueId* const found = scope.find(name);
+            if (found == nullptr && scope.is_unsupported(name)) {
                 throw ModelError(
                     fmt::format("it reads {}, a result that is not supported", ir::quoted(name)));
             }
-            const auto found = values_.find(name);
-            if (found == values_.end()) {
+            if (found == nullptr) {
                 throw ModelError(fmt::format("it reads {}, which nothing makes", ir::quoted(name)));
             }
-            inputs.push_back(found->second);
+            inputs.push_back(*found);
         }
         return inputs;
     }
 
-    void define_results(const ::onnx::NodeProto& node, const ir::Results& results) {
+    static void define_results(const ::onnx::NodeProto& node, const ir::Results& results, Scope& scope) {
         for (int i = 0; i < node.output_size(); ++i) {
             const std::string& name = node.output(i);
             if (name.empty()) continue;
             if (static_cast<std::size_t>(i) < results.size()) {
-                define(name, results[static_cast<std::size_t>(i)]);
+                define(scope, name, results[static_cast<std::size_t>(i)]);
             } else {
-                unsupported_.insert(name);
+                scope.unsupported.insert(name);
             }
         }
     }
 
     void set_outputs() {
         ir::Graph& graph = builder_.graph;
+        std::size_t place = 0;
         for (const auto& output : proto_.output()) {
-            const auto found = values_.find(output.name());
-            if (found == values_.end() || found->second == ir::no_value) {
+            if (output.name().empty()) {
+                throw ModelError(fmt::format("its output {} has no name; it must have one", place));
+            }
+            const ir::ValueId* const found = network_.find(output.name());
+            if (found == nullptr || *found == ir::no_value) {
                 throw ModelError(fmt::format("output {}: {}", ir::quoted(output.name()),
-                                             unsupported_.contains(output.name())
+                                             network_.is_unsupported(output.name())
                                                  ? "it is a result that is not supported"
                                                  : "nothing makes it"));
             }
-            ir::ValueId id = found->second;
+            ir::ValueId id = *found;
+            if (graph.values[id].constant) {
+                ir::Value constant = graph.values[id];
+                constant.name = output.name();
+                graph.constant_outputs.push_back({place++, std::move(constant)});
+                continue;
+            }
+            ++place;
             // A value has one name and one role.
             if (ir::is_input(graph, id) || ir::is_output(graph, id)) {
                 id = graph.append(output.name(), builder_.operators.at("identity"), {}, {id}, DataType::Uint8,
@@ -411,17 +668,26 @@ private:
             graph.values[id].name = output.name();
             graph.outputs.push_back(id);
         }
+        if (graph.outputs.empty() && !graph.constant_outputs.empty()) {
+            throw ModelError("all its outputs are constants; at least one must be computed from its inputs");
+        }
         if (graph.outputs.empty()) throw ModelError("it has no output; it must have at least one");
     }
 
     ::onnx::GraphProto& proto_;
     fs::path folder_;
     const InputShapes& shapes_;
-    std::int64_t opset_;
+    onnx_file::Functions functions_;
+    onnx_file::ExpansionBudget budget_;
+    const onnx_file::OperatorSets sets_;
     NoWeights no_weights_;
     GraphBuilder builder_;
-    std::map<std::string, ir::ValueId, std::less<>> values_;  ///< by the name of the tensor
-    std::set<std::string, std::less<>> unsupported_;          ///< results that no operator makes
+    Scope network_;
+    bool has_int64_ = false;                                     ///< among its tensors
+    std::map<std::string, std::string, std::less<>> operators_;  ///< of the nodes, by the name of the layer
+    std::set<ir::ValueId> nibbles_;                              ///< constants of integers of 4 bits
+    std::map<const void*, ir::ValueId> constants_;               ///< by their place in the file
+    std::map<const ::onnx::TensorProto*, std::string> names_;    ///< of initializers
 };
 
 /// Builds the graph of a model, which `parse` gives each time it is called, as building uses it up.
@@ -435,14 +701,19 @@ ir::Graph build(const Parse& parse, const fs::path& folder, const ir::OperatorSe
         OnnxModelReader whole(model, folder, operators, shapes);
         try {
             return whole.read(1);
-        } catch (const ModelError&) {
+        } catch (const ModelError& error) {
             batch = whole.common_batch();
-            if (batch == 1) throw;
+            if (batch == 1) throw ModelError(whole.with_types_of_file(error.what()));
         }
     }
     // What does not work on the whole tensors may work on each image of a batch.
     ::onnx::ModelProto again = parse();
-    return OnnxModelReader(again, folder, operators, shapes).read(batch);
+    OnnxModelReader by_image(again, folder, operators, shapes);
+    try {
+        return by_image.read(batch);
+    } catch (const ModelError& error) {
+        throw ModelError(by_image.with_types_of_file(error.what()));
+    }
 }
 
 /// protobuf must not write to the terminal.

@@ -34,23 +34,38 @@ bool is_small(const ::onnx::TensorProto& tensor) {
     return are_small(tensor.dims()) && are_small(tensor.int64_data()) && are_small(tensor.int32_data());
 }
 
-bool is_small(const ::onnx::ModelProto& model) {
-    for (const auto& input : model.graph().input()) {
-        for (const auto& dimension : input.type().tensor_type().shape().dim()) {
-            if (dimension.dim_value() > 64) return false;
-        }
-    }
-    for (const auto& tensor : model.graph().initializer()) {
-        if (!is_small(tensor)) return false;
-    }
-    for (const auto& node : model.graph().node()) {
+bool is_small(const ::onnx::GraphProto& graph);
+
+template <typename Nodes>
+bool nodes_are_small(const Nodes& nodes) {
+    for (const auto& node : nodes) {
         for (const auto& attribute : node.attribute()) {
             const bool has_small = attribute.i() <= 64 && are_small(attribute.ints()) &&
-                                   (!attribute.has_t() || is_small(attribute.t()));
+                                   (!attribute.has_t() || is_small(attribute.t())) &&
+                                   (!attribute.has_g() || is_small(attribute.g()));
             if (!has_small) return false;
         }
     }
     return true;
+}
+
+bool is_small(const ::onnx::GraphProto& graph) {
+    for (const auto& input : graph.input()) {
+        for (const auto& dimension : input.type().tensor_type().shape().dim()) {
+            if (dimension.dim_value() > 64) return false;
+        }
+    }
+    for (const auto& tensor : graph.initializer()) {
+        if (!is_small(tensor)) return false;
+    }
+    return nodes_are_small(graph.node());
+}
+
+bool is_small(const ::onnx::ModelProto& model) {
+    for (const auto& function : model.functions()) {
+        if (!nodes_are_small(function.node())) return false;
+    }
+    return is_small(model.graph());
 }
 
 }  // namespace

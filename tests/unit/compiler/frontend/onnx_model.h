@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/onnx.h"
 #include "compiler/frontend/onnx/model_proto.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 
 /// ONNX models made in tests.
@@ -82,6 +83,16 @@ public:
 private:
     ::onnx::ModelProto model_;
 };
+
+/// Why a model is refused, or "no error".
+inline std::string refusal_of(OnnxModel& model) {
+    try {
+        static_cast<void>(model.read());
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "no error";
+}
 
 inline ::onnx::AttributeProto& attribute(::onnx::NodeProto& node, const std::string& name,
                                          ::onnx::AttributeProto::AttributeType type) {

@@ -1,0 +1,47 @@
+#include "compiler/frontend/onnx/operator_sets.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
+namespace systole::frontend::onnx_file {
+namespace {
+
+constexpr const char* own_domain = "ai.onnx";
+constexpr const char* runtime_domain = "com.microsoft";
+/// onnxruntime has changed its operators only by adding to them.
+constexpr std::int64_t runtime_version = 1;
+
+}  // namespace
+
+bool is_own(const ::onnx::NodeProto& node) {
+    return node.domain().empty() || node.domain() == own_domain;
+}
+
+OperatorSets::OperatorSets(const Imports& imports) {
+    // Files before IR version 3 name none; they mean the first.
+    if (imports.empty()) own_ = 1;
+    for (const auto& import : imports) {
+        if (import.domain().empty() || import.domain() == own_domain) own_ = import.version();
+        if (import.domain() == runtime_domain && import.version() != runtime_version) {
+            throw ModelError(fmt::format("its operator set of the domain {} is {}; it must be {}",
+                                         ir::quoted(runtime_domain), import.version(), runtime_version));
+        }
+    }
+    if (own_ && *own_ < oldest_opset) {
+        throw ModelError(fmt::format("its operator set is {}; it must be {} or newer", *own_, oldest_opset));
+    }
+    if (own_ && *own_ > newest_opset) {
+        throw ModelError(
+            fmt::format("its operator set is {}; the newest that is known is {}", *own_, newest_opset));
+    }
+}
+
+std::int64_t OperatorSets::own() const {
+    if (own_) return *own_;
+    throw ModelError(
+        "it is one of ONNX's own operators, but the file imports only operator sets of other domains");
+}
+
+}  // namespace systole::frontend::onnx_file
