@@ -6,11 +6,11 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 
 #include "compiler/frontend/onnx/model_proto.h"
@@ -25,21 +25,36 @@ namespace fs = std::filesystem;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-/// A way from a model to the places of external data: the numbers of the fields that hold the next message.
-using Way = std::span<const int>;
-
 using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
 using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
-constexpr std::array<int, 3> initializer_way{ModelProto::kGraphFieldNumber,
-                                             GraphProto::kInitializerFieldNumber,
-                                             TensorProto::kExternalDataFieldNumber};
-constexpr std::array<int, 5> constant_way{ModelProto::kGraphFieldNumber, GraphProto::kNodeFieldNumber,
-                                          NodeProto::kAttributeFieldNumber, AttributeProto::kTFieldNumber,
-                                          TensorProto::kExternalDataFieldNumber};
+/// The messages on the ways from a model to the places of external data.
+enum class Message : std::uint8_t { Model, Graph, Function, Node, Attribute, Tensor, Entry };
+
+/// A field that holds messages on such a way.
+struct Step {
+    Message from;
+    int field;
+    Message to;
+};
+
+constexpr int defaults_of_function = 11;  // came after version 1.12 of the library
+constexpr std::array<Step, 10> steps{{
+    {Message::Model, ModelProto::kGraphFieldNumber, Message::Graph},
+    {Message::Model, ModelProto::kFunctionsFieldNumber, Message::Function},
+    {Message::Graph, GraphProto::kInitializerFieldNumber, Message::Tensor},
+    {Message::Graph, GraphProto::kNodeFieldNumber, Message::Node},
+    {Message::Function, FunctionProto::kNodeFieldNumber, Message::Node},
+    {Message::Function, defaults_of_function, Message::Attribute},
+    {Message::Node, NodeProto::kAttributeFieldNumber, Message::Attribute},
+    {Message::Attribute, AttributeProto::kTFieldNumber, Message::Tensor},
+    {Message::Attribute, AttributeProto::kGFieldNumber, Message::Graph},
+    {Message::Tensor, TensorProto::kExternalDataFieldNumber, Message::Entry},
+}};
 
 /// Finds the locations of external data in a model without reading its tensors.
 class LocationFinder {
@@ -48,41 +63,37 @@ public:
 
     std::set<std::string> find() && {
         // What is found before damage is kept: the reader of the model says what is wrong.
-        static_cast<void>(walk({initializer_way, constant_way}));
+        static_cast<void>(walk(Message::Model));
         return std::move(locations_);
     }
 
 private:
-    /// Walks the fields of a message to its end. The ways are what is left of each behind this message.
-    /// Returns whether the message was whole.
-    bool walk(std::array<Way, 2> ways) {
+    /// Walks the fields of a message to its end. Returns whether it was whole.
+    bool walk(Message message) {
         while (const std::uint32_t tag = stream_.ReadTag()) {
             const bool is_message =
                 WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
-            const int number = WireFormatLite::GetTagFieldNumber(tag);
-            std::array<Way, 2> next;
-            bool is_on_way = false;
-            bool is_end = false;
-            for (std::size_t i = 0; i < ways.size(); ++i) {
-                if (ways[i].empty() || ways[i].front() != number) continue;
-                next[i] = ways[i].subspan(1);
-                is_on_way = true;
-                is_end |= next[i].empty();
-            }
-            if (!is_message || !is_on_way) {
+            const int field = WireFormatLite::GetTagFieldNumber(tag);
+            const auto* const step = std::ranges::find_if(
+                steps, [&](const Step& each) { return each.from == message && each.field == field; });
+            if (!is_message || step == steps.end()) {
                 if (!WireFormatLite::SkipField(&stream_, tag)) return false;
                 continue;
             }
-            if (!(is_end ? take_entry() : enter(next))) return false;
+            if (!(step->to == Message::Entry ? take_entry() : enter(step->to))) return false;
         }
         return stream_.ConsumedEntireMessage();
     }
 
-    bool enter(const std::array<Way, 2>& ways) {
+    bool enter(Message message) {
+        // protobuf itself refuses models with more messages inside each other.
+        constexpr int most_depth = 100;
         std::uint32_t bytes = 0;
-        if (!stream_.ReadVarint32(&bytes)) return false;
+        if (depth_ == most_depth || !stream_.ReadVarint32(&bytes)) return false;
         const CodedInputStream::Limit limit = stream_.PushLimit(static_cast<int>(bytes));
-        const bool is_whole = walk(ways);
+        ++depth_;
+        const bool is_whole = walk(message);
+        --depth_;
         stream_.PopLimit(limit);
         return is_whole;
     }
@@ -100,6 +111,7 @@ private:
     }
 
     CodedInputStream& stream_;
+    int depth_ = 0;  ///< of messages inside each other
     std::set<std::string> locations_;
 };
 
