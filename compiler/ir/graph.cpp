@@ -177,6 +177,11 @@ std::size_t NodeView::data_inputs() const {
 }
 
 void NodeView::require_inputs(std::size_t data, std::size_t constants) const {
+    for (std::size_t i = 0; data_inputs() < data && i < std::min(data, node_.inputs.size()); ++i) {
+        if (!input(i).constant) continue;
+        throw ModelError(
+            fmt::format("its input {} is a constant; it must be computed from the network's inputs", i));
+    }
     if (data_inputs() != data) {
         throw ModelError(
             fmt::format("it has {}; it must have exactly {}", counted(data_inputs(), "input"), data));

@@ -114,6 +114,23 @@ void require_one_encoding(const ir::NodeView& node) {
     });
 }
 
+bool is_stored_alike(const ir::Value& a, const ir::Value& b) {
+    return a.type == b.type && (!is_integer(a.type) || a.quantization == b.quantization);
+}
+
+void fail_as_stored_unlike(std::string_view whose, const ir::Value& a, const ir::Value& b) {
+    const auto text = [](const ir::Value& value) {
+        if (!value.quantization) return std::string(name_of(value.type));
+        const ir::Quantization& quantization = *value.quantization;
+        if (quantization.axis)
+            return fmt::format("{} with {} scales", name_of(value.type), quantization.scales.size());
+        return fmt::format("{} with scale {} and zero point {}", name_of(value.type),
+                           quantization.scales.front(), quantization.zero_points.front());
+    };
+    throw ModelError(fmt::format("{} must be of one type, scale and zero point; they are {} and {}", whose,
+                                 text(a), text(b)));
+}
+
 ir::AttributeDeclaration clamp_attribute() {
     return {.name = "clamp",
             .meaning = "of integers: the least and the greatest stored number; none: all of the type",

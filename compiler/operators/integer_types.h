@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
@@ -35,6 +36,13 @@ void require_integers(const ir::NodeView& node);
 void require_one_type(const ir::NodeView& node);
 /// The same for type, scale and zero point.
 void require_one_encoding(const ir::NodeView& node);
+
+/// Whether two values have one type, scale and zero point. Real numbers that were integers have the scale of
+/// these, which is no part of what they are.
+bool is_stored_alike(const ir::Value& a, const ir::Value& b);
+/// Throws ModelError: two values of a node must be stored alike, and are not. `whose`: "its input and its
+/// result".
+[[noreturn]] void fail_as_stored_unlike(std::string_view whose, const ir::Value& a, const ir::Value& b);
 
 /// The attribute `clamp`: the stored numbers to which a result is limited, for a ReLU that is part of the
 /// node.

@@ -28,6 +28,12 @@ even number, as ONNX's are (`single_rounding`). ONNX Runtime computes it in floa
 1: a few of 100,000 results of 8 bits, and no sum, product or average with scales that are powers of two. Products and sums
 of 16 bits have more bits than float32: the host computes them in float32, with the runtime's results.
 
+ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own, and compute what DequantizeLinear,
+the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if that is odd, exact halves,
+which are frequent with scales that are powers of two, differ by 1. Functions of the file are expanded where they are called. An If must have
+a condition that follows from constants, and is the graph that it chooses. Constants of 4 bits, and those with a scale for each block, are
+read by DequantizeLinear (or Cast), and stand for real numbers, which are quantized as those of a float network.
+
 What an operator costs follows from where it runs:
 
 | where | cost |

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
@@ -107,20 +108,16 @@ void copy_view(const StridedView& given, std::size_t element_bytes, const void* 
 }
 
 void require_one_kind(const ir::NodeView& node) {
-    const auto check = [&](const ir::Value& value, bool has_same_scale) {
-        if (value.type == node.input().type && has_same_scale) return;
-        throw ModelError("its inputs and its results must be of one type, scale and zero point");
+    const auto check = [&](const ir::Value& value, bool is_computed) {
+        const bool is_alike =
+            is_stored_alike(value, node.input()) || (is_computed && value.type == node.input().type);
+        if (!is_alike) fail_as_stored_unlike("its inputs and its results", node.input(), value);
     };
-    const auto has_same_scale = [&](const ir::Value& value) {
-        return value.quantization == node.input().quantization;
-    };
-    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-        check(node.input(i), has_same_scale(node.input(i)));
-    }
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i), false);
     // Scales along an axis of a constant that is computed while a file is read may move with the axis, or go.
     const bool is_computed = node.data_inputs() == 0;
     for (std::size_t i = 0; i < node.node().outputs.size(); ++i) {
-        check(node.output(i), is_computed || has_same_scale(node.output(i)));
+        check(node.output(i), is_computed);
     }
 }
 

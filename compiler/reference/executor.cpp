@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -117,8 +118,12 @@ private:
             tensors_[output].resize(bytes_of_value(graph_.values[output], batch_));
             outputs.push_back(tensors_[output].data());
         }
-        operators::operator_of(node).compute(
-            {.node = ir::NodeView(graph_, node), .inputs = inputs, .batch = batch_, .outputs = outputs});
+        try {
+            operators::operator_of(node).compute(
+                {.node = ir::NodeView(graph_, node), .inputs = inputs, .batch = batch_, .outputs = outputs});
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("layer {}: {}", ir::quoted(node.name), error.what()));
+        }
     }
 
     TensorBytes repeated(std::span<const std::uint8_t> bytes) const {

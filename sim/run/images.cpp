@@ -36,12 +36,17 @@ std::string proposal(const input::Images& images, const ir::FeatureMap& shape) {
     return fmt::format("{}, --resize {} --crop {} keeps their proportions", stretched, shorter, shape.height);
 }
 
+/// The type of numbers in a file: int64 becomes int32 where it is read.
+std::string type_in_files(DataType type) {
+    return type == DataType::Int32 ? "int32 or int64" : std::string(name_of(type));
+}
+
 /// Throws InputError for integers that are not those in which the network stores its input.
 void check_type(const NamedImages& named, const InputTensor& tensor, const std::string& model) {
     const DataType given = input::type_of(named.images.values);
     if (named.images.pixels() != nullptr || named.images.floats() != nullptr || given == tensor.type) return;
     throw input::InputError(fmt::format("{}: values are {}; {} takes {}, and 8-bit pixels (uint8) or floats",
-                                        named.name, name_of(given), model, name_of(tensor.type)));
+                                        named.name, type_in_files(given), model, type_in_files(tensor.type)));
 }
 
 /// As `check_shape`. An input that is no image was compared with its array's shape.

@@ -40,11 +40,6 @@ bool is_along_channels(const ir::NodeView& node) {
     return true;
 }
 
-/// Whether an input is stored as the result is.
-bool is_stored_alike(const ir::Value& input, const ir::Value& result) {
-    return input.type == result.type && input.quantization == result.quantization;
-}
-
 ir::Results append_along(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs, std::int64_t axis,
                          const ir::ResultType& type) {
     const std::size_t rank = layer.value(inputs.front()).shape.rank();
@@ -198,7 +193,7 @@ public:
                                       node.output().type == DataType::Uint8 && node.input(i).quantization &&
                                       node.output().quantization;
             if (!is_converted)
-                throw ModelError("its inputs and its result must be of one type, scale and zero point");
+                fail_as_stored_unlike("its inputs and its result", node.input(i), node.output());
         }
     }
     void compute(const TensorCall& call) const override {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -17,6 +19,9 @@ namespace {
 ir::ValueId add_integers(ir::LayerReader& layer, const ir::Shape& shape, std::vector<std::int32_t> numbers) {
     return layer.add_constant("value", shape, DataType::Int32, ir::Constant::of(std::move(numbers)));
 }
+
+/// The key under which the reader of ONNX files gives the type of the attribute `value`.
+constexpr const char* value_type_key = "value_type";
 
 ir::Results add_shape(ir::LayerReader& layer, std::int64_t start, std::int64_t end) {
     const ir::Shape& shape = shape_of(layer);
@@ -37,8 +42,9 @@ ir::Results add_size(ir::LayerReader& layer) {
     return add_integers(layer, {}, {static_cast<std::int32_t>(shape_of(layer).elements())});
 }
 
-/// The size of constants that a small file can ask for.
-constexpr std::uint64_t most_constant_elements = std::uint64_t{1} << 24;
+/// The size of constants that a small file can ask for: as many numbers as may always be computed while a
+/// network is read.
+constexpr std::uint64_t most_constant_elements = std::uint64_t{1} << 26;
 
 void check_elements(const ir::LayerReader& layer, const ir::Shape& shape) {
     const auto elements = shape.checked_elements();
@@ -47,19 +53,31 @@ void check_elements(const ir::LayerReader& layer, const ir::Shape& shape) {
                            most_constant_elements));
 }
 
+/// The type of the element that ConstantOfShape repeats.
+DataType type_of_element(const ir::LayerReader& layer) {
+    const std::string name = layer.text(value_type_key, name_of(DataType::Float32));
+    constexpr std::array types{DataType::Uint8,  DataType::Int8,  DataType::Int16,
+                               DataType::Uint16, DataType::Int32, DataType::Float32};
+    const auto* const found = std::ranges::find(types, name, [](DataType type) { return name_of(type); });
+    if (found == types.end()) layer.fail(value_type_key, "it must be a type of constants");
+    return *found;
+}
+
 /// ONNX ConstantOfShape: the attribute holds one element; without it, it is 0 in float32.
 ir::Results read_constant_of_shape(ir::LayerReader& layer) {
     const ir::Shape shape = shape_from(layer, constant_integers(layer, 0));
     check_elements(layer, shape);
     const auto reals = layer.numbers("value").value_or(std::vector<double>{0.0});
     if (reals.size() != 1) layer.fail("value", "it must have one element");
-    const auto integers = layer.integers("value");
+    const DataType type = type_of_element(layer);
     const std::size_t count = shape.elements();
-    if (integers && integers->front()) {
-        return add_integers(layer, shape,
-                            std::vector<std::int32_t>(count, static_cast<std::int32_t>(*integers->front())));
+    if (type == DataType::Float32) {
+        return layer.constant("value", shape, std::vector<float>(count, static_cast<float>(reals.front())));
     }
-    return layer.constant("value", shape, std::vector<float>(count, static_cast<float>(reals.front())));
+    const std::vector<std::int32_t> numbers(count, static_cast<std::int32_t>(reals.front()));
+    std::vector<std::uint8_t> bytes(count * bytes_of(type));
+    narrow(numbers, type, bytes.data());
+    return layer.add_constant("value", shape, type, ir::Constant::of(std::move(bytes)));
 }
 
 /// The tensor of one number, repeated.
@@ -117,39 +135,39 @@ public:
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
-        return {{.format = ir::Format::Onnx,
-                 .name = "Shape",
-                 .keys = {{"start", "the first axis"}, {"end", "the axis behind the last"}},
-                 .build =
-                     [](ir::LayerReader& layer) {
-                         return add_shape(layer, integer_of(layer, "start", 0),
-                                          integer_of(layer, "end", all));
-                     }},
-                {.format = ir::Format::Onnx, .name = "Size", .build = add_size},
-                {.format = ir::Format::Onnx,
-                 .name = "ConstantOfShape",
-                 .keys = {{"value", "the element"}},
-                 .build = read_constant_of_shape},
-                {.format = ir::Format::Onnx, .name = "Range", .build = add_range},
-                {.format = ir::Format::Tflite,
-                 .name = "SHAPE",
-                 .keys = {{"out_type", "nothing: it is int32"}},
-                 .build = [](ir::LayerReader& layer) { return add_shape(layer, 0, all); }},
-                {.format = ir::Format::Tflite,
-                 .name = "RANK",
-                 .build =
-                     [](ir::LayerReader& layer) {
-                         return add_integers(layer, {}, {static_cast<std::int32_t>(shape_of(layer).rank())});
-                     }},
-                {.format = ir::Format::Tflite,
-                 .name = "FILL",
-                 .build =
-                     [](ir::LayerReader& layer) {
-                         const ir::Shape shape = shape_from(layer, constant_integers(layer, 0));
-                         return append_filled(layer, input_of(layer, 1), shape);
-                     }},
-                {.format = ir::Format::Tflite, .name = "RANGE", .build = add_range},
-                {.format = ir::Format::Tflite, .name = "ZEROS_LIKE", .build = add_zeros}};
+        return {
+            {.format = ir::Format::Onnx,
+             .name = "Shape",
+             .keys = {{"start", "the first axis"}, {"end", "the axis behind the last"}},
+             .build =
+                 [](ir::LayerReader& layer) {
+                     return add_shape(layer, integer_of(layer, "start", 0), integer_of(layer, "end", all));
+                 }},
+            {.format = ir::Format::Onnx, .name = "Size", .build = add_size},
+            {.format = ir::Format::Onnx,
+             .name = "ConstantOfShape",
+             .keys = {{"value", "the element"}, {value_type_key, "its type, which `value` has in the file"}},
+             .build = read_constant_of_shape},
+            {.format = ir::Format::Onnx, .name = "Range", .build = add_range},
+            {.format = ir::Format::Tflite,
+             .name = "SHAPE",
+             .keys = {{"out_type", "nothing: it is int32"}},
+             .build = [](ir::LayerReader& layer) { return add_shape(layer, 0, all); }},
+            {.format = ir::Format::Tflite,
+             .name = "RANK",
+             .build =
+                 [](ir::LayerReader& layer) {
+                     return add_integers(layer, {}, {static_cast<std::int32_t>(shape_of(layer).rank())});
+                 }},
+            {.format = ir::Format::Tflite,
+             .name = "FILL",
+             .build =
+                 [](ir::LayerReader& layer) {
+                     const ir::Shape shape = shape_from(layer, constant_integers(layer, 0));
+                     return append_filled(layer, input_of(layer, 1), shape);
+                 }},
+            {.format = ir::Format::Tflite, .name = "RANGE", .build = add_range},
+            {.format = ir::Format::Tflite, .name = "ZEROS_LIKE", .build = add_zeros}};
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& /*node*/) const override {
         throw ModelError("a constant is a value of the graph, not a node");

@@ -55,6 +55,7 @@ public:
         if (axis >= shape.rank()) {
             throw ModelError(fmt::format("its axis is {}; its input is {}", axis, to_text(shape)));
         }
+        check_indices(node.input(1), shape[axis]);
         const auto extents = shape.extents();
         const auto indices = node.input(1).shape.extents();
         std::vector<std::uint32_t> result(extents.begin(),
@@ -69,7 +70,7 @@ public:
         // A constant that is computed while a file is read gets its scales later.
         if (node.input(0).type != node.output().type ||
             (!node.input(0).constant && node.input(0).quantization != node.output().quantization)) {
-            throw ModelError("its input and its result must be of one type, scale and zero point");
+            fail_as_stored_unlike("its input and its result", node.input(0), node.output());
         }
         if (!is_integer(node.input(1).type)) throw ModelError("its indices must be integers");
     }
@@ -100,6 +101,14 @@ public:
     }
 
 private:
+    /// Indices that are known are checked before the network runs.
+    static void check_indices(const ir::Value& indices, std::size_t extent) {
+        const bool is_known = indices.constant && indices.constant->is_known() && is_integer(indices.type);
+        if (!is_known) return;
+        std::vector<std::int32_t> numbers(indices.shape.elements());
+        widen(indices.constant->bytes().data(), indices.type, numbers);
+        for (const std::int32_t number : numbers) static_cast<void>(element(number, extent));
+    }
     static std::size_t element(std::int32_t index, std::size_t extent) {
         const auto signed_extent = static_cast<std::int64_t>(extent);
         if (index < -signed_extent || index >= signed_extent) {

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -115,7 +116,7 @@ public:
         // A constant that is computed while a file is read gets its scales later.
         if (node.input().type != node.output().type ||
             (!node.input().constant && node.input().quantization != node.output().quantization)) {
-            throw ModelError("its input and its result must be of one type, scale and zero point");
+            fail_as_stored_unlike("its input and its result", node.input(), node.output());
         }
     }
     void compute(const TensorCall& call) const override {

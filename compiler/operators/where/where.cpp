@@ -5,6 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
 
@@ -65,9 +66,8 @@ public:
                 fmt::format("its condition is of {}; it must be of uint8", name_of(node.input(0).type)));
         }
         for (const ir::Value* const value : {&node.input(2), &node.output()}) {
-            if (value->type == node.input(1).type && value->quantization == node.input(1).quantization)
-                continue;
-            throw ModelError("its tensors and its result must be of one type, scale and zero point");
+            if (is_stored_alike(*value, node.input(1))) continue;
+            fail_as_stored_unlike("its tensors and its result", node.input(1), *value);
         }
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }

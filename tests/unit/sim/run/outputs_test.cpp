@@ -57,3 +57,33 @@ TEST_CASE("The five best classes, the best first and of equals the first, with t
     CHECK(run::best_classes(many, names).size() == 8);
     CHECK(run::best_classes(many, names)[0].classes.size() == 2);
 }
+
+TEST_CASE("Outputs that are constants have their place, their shape, and what the file stores", "[run]") {
+    ir::Graph graph;
+    ir::Value reals{.name = "reals", .shape = {2}};
+    reals.constant = ir::Constant::of(std::vector<float>{1, 2});
+    ir::Value scaled{.name = "scaled", .shape = {2, 2}, .type = DataType::Int8};
+    scaled.constant = ir::Constant::of(std::vector<std::int8_t>{-1, 0, 1, 2});
+    scaled.quantization = ir::Quantization{{0.5, 2}, {1, 0}, 1U};
+    ir::Value counts{.name = "counts", .shape = {}, .type = DataType::Int32};
+    counts.constant = ir::Constant::of(std::vector<std::int32_t>{7});
+    graph.constant_outputs = {{0, reals}, {2, scaled}, {3, counts}};
+    std::vector<run::OutputArray> arrays{{.name = "y", .shape = {5}, .values = {}, .type = {}, .stored = {}}};
+    run::add_constant_outputs(graph, arrays);
+    REQUIRE(arrays.size() == 4);
+    CHECK(arrays[0].name == "reals");
+    CHECK(arrays[0].shape == std::vector<std::uint64_t>{2});
+    CHECK(arrays[0].values == std::vector<float>{1, 2});
+    CHECK(arrays[0].stored.empty());
+    CHECK(arrays[1].name == "y");
+    CHECK(arrays[2].name == "scaled");
+    CHECK(arrays[2].shape == std::vector<std::uint64_t>{2, 2});
+    CHECK(arrays[2].values == std::vector<float>{-1, 0, 0, 4});
+    CHECK(arrays[2].stored == std::vector<std::uint8_t>{0xff, 0, 1, 2});
+    CHECK(arrays[3].shape.empty());
+    CHECK(arrays[3].values == std::vector<float>{7});
+    // Where a run asks for one output alone, places are beyond the end.
+    arrays.clear();
+    run::add_constant_outputs(graph, arrays);
+    CHECK(arrays.size() == 3);
+}
