@@ -10,7 +10,7 @@ from cases import Arrays
 from draw import Draw
 
 # The version of the file's own format that came with each opset.
-IR_VERSIONS = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 21: 10}
+IR_VERSIONS = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10}
 
 
 class OnnxFile:
@@ -22,6 +22,7 @@ class OnnxFile:
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: dict[str, str] = {}
         self.initializers: list[onnx.TensorProto] = []
+        self.functions: list[onnx.FunctionProto] = []
         self.values: Arrays = {}
         # Files before version 4 list their constants among the inputs too.
         self.constants_are_inputs = IR_VERSIONS[opset] < 4
@@ -33,6 +34,16 @@ class OnnxFile:
             shape[0] = "batch"
         self.inputs.append(helper.make_tensor_value_info(name, _type(values.dtype), shape))
         self.values[name] = values
+        return name
+
+    def nibbles(self, name: str, values: np.ndarray, type_name: str) -> str:
+        """A constant of integers of 4 bits, as bytes or in the field of its type."""
+        type_number = getattr(TensorProto, type_name.upper())
+        tensor = helper.make_tensor(name, type_number, values.shape, values.flatten())
+        if self.draw.chance(0.5):
+            packed = bytes(number & 0xFF for number in tensor.int32_data)
+            tensor = helper.make_tensor(name, type_number, values.shape, packed, raw=True)
+        self.initializers.append(tensor)
         return name
 
     def constant(self, name: str, values: np.ndarray) -> str:
@@ -66,6 +77,12 @@ class OnnxFile:
     ) -> None:
         self.nodes.append(self._node(operator, inputs, outputs, attributes))
 
+    def call(
+        self, function: onnx.FunctionProto, inputs: Sequence[str], **attributes: object
+    ) -> str:
+        """Calls a function of the file with one result."""
+        return self.node(function.name, inputs, domain=function.domain, **attributes)
+
     def output(self, name: str, type_name: str) -> None:
         self.outputs[name] = type_name
 
@@ -77,8 +94,12 @@ class OnnxFile:
         graph = helper.make_graph(
             self.nodes, "case", self.inputs, outputs, initializer=self.initializers
         )
-        opset = helper.make_opsetid("", self.opset)
-        model = helper.make_model(graph, opset_imports=[opset], producer_name="tests/judges")
+        domains = {node.domain for node in self.nodes} - {""}
+        opsets = [helper.make_opsetid("", self.opset)]
+        opsets += [helper.make_opsetid(domain, 1) for domain in sorted(domains)]
+        model = helper.make_model(
+            graph, opset_imports=opsets, functions=self.functions, producer_name="tests/judges"
+        )
         model.ir_version = IR_VERSIONS[self.opset]
         return model.SerializeToString(deterministic=True)
 

@@ -136,6 +136,36 @@ def matmul(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
+@onnx("MatMul_constant_first", weight=2)
+def matmul_constant_first(draw: Draw, types: str, file: OnnxFile) -> None:
+    """The constant is the first factor, at times a vector or with leading axes of 1."""
+    size, units = draw.integer(1, 20), draw.integer(1, 20)
+    weights = draw.choice([[units, size], [units, size], [size], [1, 1, units, size]])
+    inner = draw.integer(1, 9)
+    shape = draw.choice([[size, inner], [1, size, inner], [2, 3, size, inner], [size]])
+    w = file.constant("w", draw.floats(weights, 0.3))
+    file.node("MatMul", [w, file.input("x", draw.floats(shape))], "y")
+    file.output("y", "float32")
+
+
+@onnx("Gemm_constant_first")
+def gemm_constant_first(draw: Draw, types: str, file: OnnxFile) -> None:
+    rows, size, units = draw.integer(1, 9), draw.integer(1, 20), draw.integer(1, 9)
+    first, second = draw.chance(0.5), draw.chance(0.5)
+    tensors = [
+        file.constant("w", draw.floats([size, units] if first else [units, size], 0.3)),
+        file.input("x", draw.floats([rows, size] if second else [size, rows])),
+    ]
+    if file.opset < 11 or draw.chance(0.7):
+        shape = draw.choice([[rows], [units, 1], [units, rows], [1]])
+        tensors.append(file.constant("c", draw.floats(shape)))
+    attributes: dict[str, float] = {}
+    if draw.chance(0.3):
+        attributes = {"alpha": draw.real(0.3, 2), "beta": draw.real(0.3, 2)}
+    file.node("Gemm", tensors, "y", transA=int(first), transB=int(second), **attributes)
+    file.output("y", "float32")
+
+
 def _scale(draw: Draw, low: float = -3, high: float = -1) -> np.ndarray:
     return np.array(10 ** draw.real(low, high), dtype=np.float32)
 

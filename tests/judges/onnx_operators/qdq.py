@@ -44,6 +44,13 @@ class QdqGraph:
             given = self.file.node("QuantizeLinear", [self.file.input(name, reals), *parameters])
         return self.file.node("DequantizeLinear", [given, *parameters])
 
+    def constant(self, name: str, shape: Sequence[int]) -> str:
+        """A constant of integers over the whole range of their type."""
+        scale = self._scale(10 ** self.draw.real(-3, -1))
+        parameters = self._parameters(name, scale, self._zero_point())
+        given = self.file.constant(name, self.draw.stored(shape, self.types))
+        return self.file.node("DequantizeLinear", [given, *parameters])
+
     def weights(self, shape: Sequence[int], axis: int | None) -> tuple[str, np.ndarray]:
         """int8 weights with one scale, or one for each index of an axis; and the scales."""
         count = [] if axis is None or self.draw.chance(0.4) else [shape[axis]]
@@ -202,8 +209,8 @@ def max_pool(graph: QdqGraph) -> str:
 def concat(graph: QdqGraph) -> str:
     shape = _image(graph)
     other = [shape[0], graph.draw.integer(1, 5), *shape[2:]]
-    tensors = [graph.input("a", shape), graph.input("b", other)]
-    return graph.file.node("Concat", tensors, axis=1)
+    add = graph.constant if graph.draw.chance(0.2) else graph.input
+    return graph.file.node("Concat", [graph.input("a", shape), add("b", other)], axis=1)
 
 
 @qdq("function", oldest=14, weight=2)

@@ -1,6 +1,7 @@
 """Reductions over axes, and the index of the largest and smallest element."""
 
 import numpy as np
+from onnx import TensorProto
 
 from draw import Draw
 from onnx_file import OnnxFile
@@ -99,3 +100,30 @@ def arg_max(draw: Draw, types: str, file: OnnxFile) -> None:
 @onnx("ArgMin")
 def arg_min(draw: Draw, types: str, file: OnnxFile) -> None:
     _index("ArgMin", draw, file)
+
+
+@onnx("CumSum", "float32", "int32", oldest=11)
+def cumulative_sum(draw: Draw, types: str, file: OnnxFile) -> None:
+    shape = draw.shape((2, 4), (1, 6))
+    axis = draw.integer(1, len(shape) - 1)
+    if draw.chance(0.3):
+        axis -= len(shape)
+    values = draw.floats(shape) if types == "float32" else draw.integers(shape, -9, 9, "int32")
+    attributes = {name: 1 for name in ("exclusive", "reverse") if draw.chance(0.4)}
+    x = file.input("x", values)
+    file.node("CumSum", [x, file.integers("axis", axis)], "y", **attributes)
+    file.output("y", types)
+
+
+@onnx("OneHot", "int32", "uint8", oldest=9)
+def one_hot(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Some indices are beyond the ends."""
+    shape = draw.shape((1, 3), (1, 5))
+    depth = draw.integer(1, 6)
+    low = 0 if types == "uint8" else -depth - 1
+    x = file.input("x", draw.integers(shape, low, depth, types))
+    indices = file.node("Cast", [x], to=TensorProto.INT64)
+    values = file.constant("values", draw.floats([2]))
+    axis = draw.integer(1, len(shape)) if draw.chance(0.5) else -1
+    file.node("OneHot", [indices, file.integers("depth", [depth]), values], "y", axis=axis)
+    file.output("y", "float32")
