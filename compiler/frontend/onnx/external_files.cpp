@@ -42,14 +42,14 @@ struct Step {
     Message to;
 };
 
-constexpr int defaults_of_function = 11;  // came after version 1.12 of the library
+constexpr int function_defaults_field = 11;  // came after version 1.12 of the library
 constexpr std::array<Step, 10> steps{{
     {Message::Model, ModelProto::kGraphFieldNumber, Message::Graph},
     {Message::Model, ModelProto::kFunctionsFieldNumber, Message::Function},
     {Message::Graph, GraphProto::kInitializerFieldNumber, Message::Tensor},
     {Message::Graph, GraphProto::kNodeFieldNumber, Message::Node},
     {Message::Function, FunctionProto::kNodeFieldNumber, Message::Node},
-    {Message::Function, defaults_of_function, Message::Attribute},
+    {Message::Function, function_defaults_field, Message::Attribute},
     {Message::Node, NodeProto::kAttributeFieldNumber, Message::Attribute},
     {Message::Attribute, AttributeProto::kTFieldNumber, Message::Tensor},
     {Message::Attribute, AttributeProto::kGFieldNumber, Message::Graph},
