@@ -29,7 +29,9 @@ struct Format {
     std::string_view name;
     bool (*matches)(std::string_view head);
     ir::Graph (*read)(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                      WeightValues values);
+                      WeightValues values, const ImportOptions& options);
+    bool leaves_sizes_open = false;
+    bool is_tflite = false;
 };
 
 /// Throws ModelError unless the network has inputs and outputs.
@@ -49,28 +51,68 @@ bool is_like_json(std::string_view head) {
 }
 
 constexpr std::array formats{
-    Format{"Keras HDF5 (.h5)", [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_keras_h5(path, operators);
-           }},
-    Format{"Keras archive (.keras)", [](std::string_view head) { return head.starts_with("PK\x03\x04"); },
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_keras_archive(path, operators);
-           }},
-    Format{"graph file (JSON)", is_like_json, read_graph_json},
-    Format{"ONNX (.onnx)", is_onnx,
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_onnx(path, operators);
-           }},
-    Format{"the text of a graph (.txt)", ir::is_graph_text,
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
-           }},
-    Format{"TFLite (.tflite)", is_tflite,
-           [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues) {
-               return read_tflite(path, operators);
-           }},
+    Format{
+        .name = "Keras HDF5 (.h5)",
+        .matches = [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+        .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
+                   const ImportOptions& options) { return read_keras_h5(path, operators, options.shapes); },
+        .leaves_sizes_open = true},
+    Format{
+        .name = "Keras archive (.keras)",
+        .matches = [](std::string_view head) { return head.starts_with("PK\x03\x04"); },
+        .read =
+            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
+               const ImportOptions& options) { return read_keras_archive(path, operators, options.shapes); },
+        .leaves_sizes_open = true},
+    Format{
+        .name = "graph file (JSON)",
+        .matches = is_like_json,
+        .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues values,
+                   const ImportOptions&) { return read_graph_json(path, operators, values); }},
+    Format{.name = "ONNX (.onnx)",
+           .matches = is_onnx,
+           .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
+                      const ImportOptions& options) { return read_onnx(path, operators, options.shapes); },
+           .leaves_sizes_open = true},
+    Format{.name = "the text of a graph (.txt)",
+           .matches = ir::is_graph_text,
+           .read =
+               [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
+                  const ImportOptions&) {
+                   return ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
+               }},
+    Format{.name = "TFLite (.tflite)",
+           .matches = is_tflite,
+           .read =
+               [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
+                  const ImportOptions& options) {
+                   return read_tflite(path, operators,
+                                      {.runtime = options.tflite_runtime.value_or(newest_tflite_runtime),
+                                       .signature = options.signature,
+                                       .shapes = options.shapes});
+               },
+           .leaves_sizes_open = true,
+           .is_tflite = true},
 };
+
+/// Throws ModelError for options that are not for files of the format.
+void check_options(const ImportOptions& options, const Format& format, const std::filesystem::path& path) {
+    if (options.tflite_runtime && !format.is_tflite) {
+        throw ModelError(fmt::format(
+            "{}: tflite_runtime is {}; only TFLite files have a runtime", path.string(),
+            names_of(*options.tflite_runtime)[static_cast<std::size_t>(*options.tflite_runtime)]));
+    }
+    if (!options.signature.empty() && !format.is_tflite) {
+        throw ModelError(fmt::format("{}: signature is {}; only TFLite files have signatures", path.string(),
+                                     ir::quoted(options.signature)));
+    }
+    if (!options.shapes.empty() && !format.leaves_sizes_open) {
+        const std::string& name = options.shapes.begin()->first;
+        throw ModelError(fmt::format(
+            "{}: the shape of its input{} is given; only Keras, ONNX and TFLite files leave sizes open",
+            path.string(), name.empty() ? "" : " " + ir::quoted(name)));
+    }
+}
 
 std::string read_head(const std::filesystem::path& path) {
     constexpr std::size_t head_bytes = 64;
@@ -85,12 +127,18 @@ std::string read_head(const std::filesystem::path& path) {
 
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
                        WeightValues values) {
+    return read_network(path, operators, values, {});
+}
+
+ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                       WeightValues values, const ImportOptions& options) {
     const std::string head = read_head(path);
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
         if (format.matches(head)) {
-            ir::Graph graph = format.read(path, operators, values);
+            check_options(options, format, path);
+            ir::Graph graph = format.read(path, operators, values, options);
             require_some_of_each(graph, path);
             return graph;
         }
@@ -98,27 +146,6 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
     }
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
                                  ir::joined(names)));
-}
-
-ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                       WeightValues values, const ImportOptions& options) {
-    if (options.shapes.empty() && !options.tflite_runtime) return read_network(path, operators, values);
-    const std::string head = read_head(path);
-    if (options.tflite_runtime && !is_tflite(head)) {
-        throw ModelError(fmt::format(
-            "{}: tflite_runtime is {}; only TFLite files have a runtime", path.string(),
-            names_of(*options.tflite_runtime)[static_cast<std::size_t>(*options.tflite_runtime)]));
-    }
-    if (!options.shapes.empty() && !is_onnx(head)) {
-        const std::string& name = options.shapes.begin()->first;
-        throw ModelError(
-            fmt::format("{}: the shape of its input{} is given; only ONNX files leave sizes open",
-                        path.string(), name.empty() ? "" : " " + ir::quoted(name)));
-    }
-    ir::Graph graph = options.tflite_runtime ? read_tflite(path, operators, *options.tflite_runtime)
-                                             : read_onnx(path, operators, options.shapes);
-    require_some_of_each(graph, path);
-    return graph;
 }
 
 std::vector<std::filesystem::path> further_files(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/frontend/input_shapes.h"
@@ -23,8 +24,9 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
 
 /// What the user says about a network that its file leaves open.
 struct ImportOptions {
-    InputShapes shapes = {};                           ///< for ONNX files that leave sizes of inputs open
+    InputShapes shapes = {};                           ///< for files that leave sizes of inputs open
     std::optional<TfliteRuntime> tflite_runtime = {};  ///< for TFLite files; absent: the newest
+    std::string signature = {};                        ///< for TFLite files with several networks
 };
 /// The same with these options. Throws ModelError too for an option that is not for this kind of file.
 ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,

@@ -12,7 +12,8 @@
 
 namespace systole::frontend {
 
-ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet& operators) {
+ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                        const InputShapes& shapes) {
     return read_twice(path, [&] {
         const Hdf5File file(path);
         if (!file.has_attribute("/", "model_config")) {
@@ -27,7 +28,7 @@ ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet
                                          ir::quoted(version)));
         }
         return build_keras_graph(file.text_attribute("/", "model_config"), Hdf5Weights(file), operators,
-                                 *major);
+                                 *major, shapes);
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "compiler/frontend/input_shapes.h"
 #include "compiler/ir/graph.h"
 
 namespace systole::frontend {
@@ -10,6 +11,7 @@ namespace systole::frontend {
 /// 1.2 to 3 writes it. The graph has the file's name. Throws ModelError, in one line with file, layer, key,
 /// value and rule, if the file is damaged or contains something unsupported. A child process reads the file
 /// first, because the HDF5 library crashes on some damaged files.
-ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet& operators);
+ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet& operators,
+                        const InputShapes& shapes = {});
 
 }  // namespace systole::frontend

@@ -212,20 +212,7 @@ private:
         for (const auto& input : proto_.input()) {
             if (!network_.values.contains(input.name())) inputs.push_back(input.name());
         }
-        for (const auto& [name, shape] : shapes_) {
-            if (name.empty() && inputs.size() > 1) {
-                throw ModelError(
-                    fmt::format("the shape of its only input is given, but it has {} inputs; the shape needs "
-                                "the name of one, as in --input-shape {}=...",
-                                inputs.size(), inputs.front()));
-            }
-            if (name.empty() || std::ranges::find(inputs, name) != inputs.end()) continue;
-            throw ModelError(
-                fmt::format("the shape of {} is given, but it has no input of this name", ir::quoted(name)));
-        }
-        if (shapes_.size() > 1 && shapes_.contains("")) {
-            throw ModelError("the shape of its only input is given twice, with its name and without");
-        }
+        frontend::check_given_shapes(shapes_, inputs);
     }
 
     ir::ValueId add_input(const ::onnx::ValueInfoProto& input) {

@@ -11,6 +11,7 @@
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/tflite/blocks.h"
 #include "compiler/frontend/tflite/options.h"
+#include "compiler/frontend/tflite/signatures.h"
 #include "compiler/frontend/tflite/tensors.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
@@ -50,9 +51,12 @@ bool is_redundant(std::string_view option) {
 
 class TfliteReader {
 public:
-    TfliteReader(const tflite::File& file, const ir::OperatorSet& operators, TfliteRuntime runtime)
+    /// `signature` gives inputs and outputs their names; null: they have those of the tensors.
+    TfliteReader(const tflite::File& file, const ir::OperatorSet& operators, const TfliteOptions& options,
+                 const tflite::SignatureDef* signature)
         : file_(file),
-          runtime_(runtime),
+          options_(options),
+          signature_(signature),
           builder_{.format = ir::Format::Tflite, .operators = operators, .weights = weights_},
           values_(file.tensor_count()),
           blocks_(tflite::find_dilated_convolutions(file)) {}
@@ -62,11 +66,11 @@ public:
         builder_.graph.batch = batch;
         const tflite::SubGraph& network = file_.network();
         if (network.name() != nullptr) builder_.graph.name = network.name()->str();
-        if (network.inputs() != nullptr) {
-            for (const std::int32_t number : *network.inputs()) add_input(number);
-        }
+        add_inputs(network);
         if (network.operators() != nullptr) {
-            for (const tflite::Operator* const node : *network.operators()) add_node(*node);
+            for (std::uint32_t i = 0; i < network.operators()->size(); ++i) {
+                add_node(*network.operators()->Get(i), i);
+            }
         }
         if (network.outputs() != nullptr) {
             std::size_t place = 0;
@@ -86,12 +90,38 @@ private:
         return fmt::format("tensor {}", ir::quoted(file_.name_of(number)));
     }
 
-    void add_input(std::int32_t number) {
+    void add_inputs(const tflite::SubGraph& network) {
+        std::vector<std::string> names;
+        if (network.inputs() != nullptr) {
+            for (const std::int32_t number : *network.inputs()) names.push_back(input_name(number));
+        }
+        check_given_shapes(options_.shapes, names);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            add_input(network.inputs()->Get(static_cast<std::uint32_t>(i)), names[i]);
+        }
+    }
+
+    std::string input_name(std::int32_t number) const {
+        const auto* const name =
+            signature_ == nullptr ? nullptr : tflite::name_in_signature(signature_->inputs(), number);
+        return name == nullptr ? file_.name_of(number) : name->str();
+    }
+
+    std::string output_name(std::int32_t number) const {
+        const auto* const name =
+            signature_ == nullptr ? nullptr : tflite::name_in_signature(signature_->outputs(), number);
+        return name == nullptr ? file_.name_of(number) : name->str();
+    }
+
+    void add_input(std::int32_t number, const std::string& name) {
         const tflite::Tensor& tensor = file_.tensor(number);
         at(tensor_place(number), [&] {
             if (values_[static_cast<std::size_t>(number)]) throw ModelError("it is an input twice");
             const ir::ResultType type = tflite::type_of(tensor);
-            const ir::ValueId id = builder_.graph.add_input(file_.name_of(number), tflite::shape_of(tensor));
+            const auto extents = tflite::input_extents_of(tensor);
+            const ir::Shape shape = closed_shape(extents, given_shape(options_.shapes, name));
+            tflite::check_elements(shape);
+            const ir::ValueId id = builder_.graph.add_input(name, shape);
             builder_.graph.values[id].type = type.type;
             builder_.graph.values[id].quantization = type.quantization;
             values_[static_cast<std::size_t>(number)] = id;
@@ -103,9 +133,10 @@ private:
         static_cast<void>(file_.tensor(number));
         at(tensor_place(number), [&] {
             ir::ValueId id = value_of(number);
+            const std::string name = output_name(number);
             if (builder_.graph.values[id].constant) {
                 ir::Value constant = builder_.graph.values[id];
-                constant.name = file_.name_of(number);
+                constant.name = name;
                 builder_.graph.constant_outputs.push_back({place, std::move(constant)});
                 return;
             }
@@ -113,9 +144,10 @@ private:
             if (builder_.graph.values[id].name != file_.name_of(number)) {
                 const ir::Value& value = builder_.graph.values[id];
                 const ir::ResultType type{.type = value.type, .quantization = value.quantization};
-                id = builder_.graph.append(file_.name_of(number), builder_.operators.at("identity"), {}, {id},
-                                           DataType::Uint8, {type});
+                id = builder_.graph.append(name, builder_.operators.at("identity"), {}, {id}, DataType::Uint8,
+                                           {type});
             }
+            builder_.graph.values[id].name = name;
             builder_.graph.outputs.push_back(id);
         });
     }
@@ -149,13 +181,31 @@ private:
         return id;
     }
 
-    std::vector<ir::ValueId> inputs_of(const tflite::Operator& node,
+    /// The input of SVDF that is its state.
+    static bool is_state(std::string_view op, std::size_t input) {
+        constexpr std::size_t state = 4;
+        return op == "SVDF" && input == state;
+    }
+
+    /// The scale of the state of an SVDF, which is 0 before the only call.
+    float state_scale(const tflite::Operator& node) const {
+        for (std::uint32_t i = 0; node.inputs() != nullptr && i < node.inputs()->size(); ++i) {
+            if (!is_state("SVDF", i)) continue;
+            const tflite::Tensor& state = file_.tensor(node.inputs()->Get(i));
+            if (!state.is_variable()) break;
+            const ir::ResultType type = tflite::type_of(state);
+            return type.quantization ? static_cast<float>(type.quantization->scales.front()) : 0.0F;
+        }
+        throw ModelError("it has no state; its input 4 must be a variable");
+    }
+
+    std::vector<ir::ValueId> inputs_of(const tflite::Operator& node, std::string_view op,
                                        const tflite::DilatedConvolution* dilated) {
         std::vector<ir::ValueId> inputs;
         if (node.inputs() == nullptr) return inputs;
         for (std::int32_t number : *node.inputs()) {
             if (dilated != nullptr && inputs.empty()) number = dilated->input;
-            if (number == -1) {
+            if (number == -1 || is_state(op, inputs.size())) {
                 inputs.push_back(ir::no_value);
                 continue;
             }
@@ -179,10 +229,16 @@ private:
         }
     }
 
-    void add_node(const tflite::Operator& node) {
+    /// `number` is that of the node among those of the network.
+    void add_node(const tflite::Operator& node, std::uint32_t number) {
         const std::int32_t first =
             node.outputs() == nullptr || node.outputs()->size() == 0 ? -1 : node.outputs()->Get(0);
-        if (first == -1) throw ModelError("a node has no result; it must have at least 1");
+        if (first == -1) {
+            const std::string place = fmt::format("node {}", number);
+            const std::string op = at(place, [&] { return file_.operator_of(node); });
+            throw ModelError(
+                fmt::format("{}: it has no result; it must have at least 1 (operator {})", place, op));
+        }
         const std::string name = file_.name_of(first);
         const auto blocks = blocks_.find(&node);
         if (blocks != blocks_.end() && blocks->second.convolution == nullptr) return;
@@ -215,17 +271,19 @@ private:
                 return tflite::type_of(tensor);
             }));
         }
+        computes_shapes_ |= op == "SHAPE";
         json options = tflite::options_of(node);
         check_options(node, *kind, options);
         check_scales(node, types, options);
-        options["real_multiplier"] = has_real_multiplier(runtime_);
+        options["real_multiplier"] = has_real_multiplier(options_.runtime);
         if (const auto type = bias_type(node, op, types, options)) options["bias_type"] = *type;
         if (dilated != nullptr) {
             options["blocks_padding"] = dilated->padding;
             options["dilation_h_factor"] = dilated->sides[0];
             options["dilation_w_factor"] = dilated->sides[1];
         }
-        std::vector<ir::ValueId> inputs = inputs_of(node, dilated);
+        if (op == "SVDF") options["state_scale"] = state_scale(node);
+        std::vector<ir::ValueId> inputs = inputs_of(node, op, dilated);
         dequantize_constants(name, op, types, inputs);
         const std::size_t first_own = builder_.graph.values.size();
         LayerContext context(builder_, *kind, options, name, std::move(inputs), DataType::Uint8, types);
@@ -299,11 +357,23 @@ private:
         }
     }
 
+    /// Whether the runtime may find another shape than the file declares: all shapes follow from given sizes
+    /// of inputs, and where nodes compute shapes, some converters wrote 1.
+    bool may_differ(const ir::Shape& declared, const ir::Shape& found) const {
+        if (!options_.shapes.empty()) return true;
+        if (!computes_shapes_ || declared.rank() != found.rank()) return false;
+        for (std::size_t axis = 0; axis < declared.rank(); ++axis) {
+            if (declared[axis] != found[axis] && declared[axis] != 1) return false;
+        }
+        return true;
+    }
+
     void set_result(std::int32_t number, ir::ValueId id, bool is_own) {
         const tflite::Tensor& tensor = file_.tensor(number);
         ir::Value& value = builder_.graph.values[id];
         const ir::Shape declared = tflite::shape_of(tensor);
-        if (value.shape != declared && !tflite::has_open_shape(tensor)) {
+        if (value.shape != declared && !tflite::has_open_shape(tensor) &&
+            !may_differ(declared, value.shape)) {
             throw ModelError(fmt::format("its result is {} in the file; by its inputs it is {}",
                                          ir::to_text(declared), ir::to_text(value.shape)));
         }
@@ -312,12 +382,14 @@ private:
     }
 
     const tflite::File& file_;
-    TfliteRuntime runtime_;
+    const TfliteOptions& options_;
+    const tflite::SignatureDef* signature_;
     TfliteWeights weights_;
     GraphBuilder builder_;
     std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
     tflite::DilatedConvolutions blocks_;
     std::uint64_t taken_bytes_ = 0;  ///< of the data of all constants
+    bool computes_shapes_ = false;   ///< whether a node gives the shape of a tensor
 };
 
 }  // namespace
@@ -328,9 +400,13 @@ bool is_tflite(std::string_view head) {
 }
 
 ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::OperatorSet& operators,
-                             TfliteRuntime runtime) {
-    const tflite::File opened(file);
-    TfliteReader whole(opened, operators, runtime);
+                             const TfliteOptions& options) {
+    tflite::File opened(file);
+    const tflite::Network network = tflite::network_of(opened, options.signature);
+    opened.choose_network(network.subgraph);
+    // Without a name, the names of tensors are those that the runtime uses as well.
+    const tflite::SignatureDef* const signature = options.signature.empty() ? nullptr : network.signature;
+    TfliteReader whole(opened, operators, options, signature);
     std::uint32_t batch = 1;
     try {
         return whole.read(1);
@@ -339,14 +415,14 @@ ir::Graph build_tflite_graph(std::span<const std::uint8_t> file, const ir::Opera
         if (batch == 1) throw;
     }
     // What does not work on the whole tensors may work on each image of a batch.
-    return TfliteReader(opened, operators, runtime).read(batch);
+    return TfliteReader(opened, operators, options, signature).read(batch);
 }
 
 ir::Graph read_tflite(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                      TfliteRuntime runtime) {
+                      const TfliteOptions& options) {
     const auto bytes = read_input_file<ModelError, std::vector<std::uint8_t>>(path);
     return at(path.string(), [&] {
-        ir::Graph graph = build_tflite_graph(bytes, operators, runtime);
+        ir::Graph graph = build_tflite_graph(bytes, operators, options);
         graph.name = path.stem().string();
         return graph;
     });

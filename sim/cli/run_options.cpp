@@ -77,6 +77,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("program", program);
     texts("input_shape", input_shape);
     text("tflite_runtime", tflite_runtime);
+    text("signature", signature);
     number("size_multiplier", size_multiplier);
     texts("input", input);
     number("random_input", random_input);
@@ -163,7 +164,7 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     context.note(model, {.presets = "models", .files = true});
     command
         .add_option("--input-shape", options.input_shape,
-                    "sizes of an input that an ONNX file leaves open: 1,3,224,224; NAME=... for input NAME")
+                    "sizes of an input that the file leaves open: 1,3,224,224; NAME=... for input NAME")
         ->type_name("N,...")
         ->allow_extra_args(false);
     const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,
@@ -173,6 +174,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     };
     one_of("--tflite-runtime", options.tflite_runtime, run::names_of(run::TfliteRuntime()),
            "TensorFlow release that a TFLite file was made for: 2.19 or 2.21 (newest)", "RELEASE");
+    command.add_option("--signature", options.signature, "signature of a TFLite file with several")
+        ->type_name("NAME");
     command
         .add_option(
             "--input", options.input,

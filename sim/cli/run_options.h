@@ -15,7 +15,7 @@ struct RunOptions {
     std::string file;  ///< a run file, or by its extension a program or a network
     std::string machine, model, program;
     std::vector<std::string> input_shape;
-    std::string tflite_runtime;
+    std::string tflite_runtime, signature;
     std::string size_multiplier;
     std::vector<std::string> input;
     std::string random_input;

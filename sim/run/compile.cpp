@@ -115,7 +115,8 @@ std::optional<frontend::TfliteRuntime> runtime_of(TfliteRuntime runtime) {
 /// The network in the file; without weights in a timing-only run.
 ReadNetwork read_file(const RunSpec& spec) {
     const Stopwatch time;
-    frontend::ImportOptions options{.tflite_runtime = runtime_of(spec.tflite_runtime)};
+    frontend::ImportOptions options{.tflite_runtime = runtime_of(spec.tflite_runtime),
+                                    .signature = spec.signature};
     for (const auto& [input, extents] : spec.input_shapes) {
         options.shapes.emplace(input, ir::Shape(extents));
     }
@@ -157,6 +158,7 @@ std::string network_key(const RunSpec& spec) {
     seen.network = spec.network;
     seen.input_shapes = spec.input_shapes;
     seen.tflite_runtime = spec.tflite_runtime;
+    seen.signature = spec.signature;
     seen.size_multiplier = spec.size_multiplier;
     return compared_bytes(seen);
 }

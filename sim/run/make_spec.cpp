@@ -109,6 +109,7 @@ RunSpec make_spec(const RunConfig& config) {
         spec.input_shapes.push_back(parse_input_shape(given).value());
     }
     spec.tflite_runtime = config.tflite_runtime;
+    spec.signature = config.signature;
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),
                      .limit = config.limit,

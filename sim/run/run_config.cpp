@@ -44,6 +44,7 @@ constexpr std::string_view out_rule = "traces need a folder to be written to";
 constexpr std::string_view float_reference_rule = "it needs a model, not a program";
 constexpr std::string_view registers_rule = "a timing-only run has no values in them";
 constexpr std::string_view tflite_runtime_rule = "a release goes with a TFLite file";
+constexpr std::string_view signature_rule = "a signature goes with a TFLite file";
 constexpr auto layout_names = names_of(Layout());
 constexpr auto tflite_runtime_names = names_of(TfliteRuntime());
 constexpr auto preset_names = names_of(Preset());
@@ -69,7 +70,7 @@ void describe(Visitor& visitor, RunConfig& config) {
                   config.program);
     visitor.field(
         {.key = "input_shape",
-         .meaning = "shapes of inputs whose sizes an ONNX file leaves open, each as 1,3,224,224, or "
+         .meaning = "shapes of inputs whose sizes the network's file leaves open, each as 1,3,224,224, or "
                     "NAME=1,3,224,224 for the input NAME",
          .rule = input_shape_rule},
         config.input_shape);
@@ -79,6 +80,10 @@ void describe(Visitor& visitor, RunConfig& config) {
                     "newest: 2.21",
          .rule = tflite_runtime_rule},
         config.tflite_runtime, tflite_runtime_names);
+    visitor.field({.key = "signature",
+                   .meaning = "signature, or name of a subgraph, of a TFLite file with several networks",
+                   .rule = signature_rule},
+                  config.signature);
     visitor.field({.key = "size_multiplier",
                    .meaning = "images so many times as wide and as high as the network's",
                    .rule = size_multiplier_rule},
@@ -232,10 +237,10 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "tflite_runtime", "size_multiplier", "batch", "calibration",
-              "calibration_method", "mapping", "overlap", "cut_images", "float_reference", "float_outputs",
-              "accuracy_by_layer", "arrivals", "latency_limit_ms"});
-    if (key == "model") drop({"program", "input_shape", "tflite_runtime", "size_multiplier"});
+        drop({"model", "input_shape", "tflite_runtime", "signature", "size_multiplier", "batch",
+              "calibration", "calibration_method", "mapping", "overlap", "cut_images", "float_reference",
+              "float_outputs", "accuracy_by_layer", "arrivals", "latency_limit_ms"});
+    if (key == "model") drop({"program", "input_shape", "tflite_runtime", "signature", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -270,8 +275,9 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key : {"input_shape", "tflite_runtime", "batch", "calibration", "calibration_method",
-                                "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
+        for (const char* key :
+             {"input_shape", "tflite_runtime", "signature", "batch", "calibration", "calibration_method",
+              "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

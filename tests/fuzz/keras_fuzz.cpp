@@ -29,12 +29,14 @@ public:
 
 }  // namespace
 
-/// Any text, as the model_config of a Keras file: read into a graph, simplified, printed.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const std::string_view text(reinterpret_cast<const char*>(data), size);
+namespace {
+
+/// Reads a model_config into a graph, simplifies and prints it.
+void read(std::string_view text, const systole::frontend::InputShapes& shapes) {
+    constexpr int major_version = 2;
     try {
-        const systole::ir::Graph graph =
-            systole::frontend::build_keras_graph(text, SmallWeights(), systole::operators::registry());
+        const systole::ir::Graph graph = systole::frontend::build_keras_graph(
+            text, SmallWeights(), systole::operators::registry(), major_version, shapes);
         const systole::ir::Graph simple = systole::passes::simplify(graph);
         // A normalization of fewer axes than an image has may become a convolution and a reshape.
         const auto normalizations = std::ranges::count_if(
@@ -50,5 +52,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const systole::ModelError& error) {
         if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
     }
+}
+
+}  // namespace
+
+/// Any text, as the model_config of a Keras file, without a shape of its input and with one.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    read(text, {});
+    read(text, {{"", {1, 6, 5, 3}}});
     return 0;
 }

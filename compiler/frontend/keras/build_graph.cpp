@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "compiler/frontend/keras/model_config.h"
 #include "compiler/frontend/layer_context.h"
+#include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
@@ -41,13 +43,26 @@ public:
             throw ModelError(fmt::format("layer {}: it is called with inputs of different shapes",
                                          ir::quoted(model_.layers[layer_].name)));
         }
-        ir::Constant values = ir::Constant::of(source_.read(
-            model_.layers[layer_], {.roles = request.roles, .number = number, .shape = request.file_shape}));
+        ir::Constant values =
+            ir::Constant::of(read({.roles = request.roles, .number = number, .shape = request.file_shape}));
         weights.push_back({request.file_shape, values});
         return values;
     }
 
 private:
+    /// The messages of a file name a place in it; here they get the layer too.
+    std::vector<float> read(const WantedWeight& wanted) const {
+        const KerasLayer& layer = model_.layers[layer_];
+        try {
+            return source_.read(layer, wanted);
+        } catch (const ModelError& error) {
+            const std::string place = fmt::format("layer {}: ", ir::quoted(layer.name));
+            if (std::string_view(error.what()).starts_with(place)) throw;
+            throw ModelError(
+                fmt::format("{}its {} in the file, {}", place, wanted.roles.front(), error.what()));
+        }
+    }
+
     struct Weight {
         std::vector<std::uint64_t> shape;
         ir::Constant values;
@@ -160,6 +175,50 @@ ir::Results build_call(GraphBuilder& builder, const KerasLayer& layer, const std
     return results;
 }
 
+/// The sizes in a list of Keras, null where it leaves them open; nullopt for anything else.
+std::optional<std::vector<std::optional<std::uint32_t>>> sizes_in(const nlohmann::json& list) {
+    if (!list.is_array()) return std::nullopt;
+    std::vector<std::optional<std::uint32_t>> sizes;
+    for (const nlohmann::json& size : list) {
+        const auto number = as_unsigned(size);
+        if (!size.is_null() && number.value_or(0) == 0) return std::nullopt;
+        sizes.push_back(number);
+    }
+    if (sizes.empty() || sizes.size() > ir::Shape::most_extents) return std::nullopt;
+    return sizes;
+}
+
+/// Gives the inputs of the model the sizes that it leaves open.
+void close_shapes(KerasModelConfig& model, const InputShapes& shapes) {
+    std::vector<std::string> names;
+    for (const KerasCall& call : model.calls) {
+        if (call.inputs.empty()) names.push_back(call.name);
+    }
+    check_given_shapes(shapes, names);
+    for (const KerasCall& call : model.calls) {
+        nlohmann::json& config = model.layers[call.layer].config;
+        if (!call.inputs.empty() || !config.is_object()) continue;
+        const char* const newest = "batch_shape";
+        const bool has_newest = config.contains(newest) && !config[newest].is_null();
+        const auto key = config.find(has_newest ? newest : "batch_input_shape");
+        const auto sizes = key == config.end() ? std::nullopt : sizes_in(*key);
+        if (!sizes) continue;  // the layer says what is wrong
+        try {
+            const ir::Shape shape = closed_shape(*sizes, given_shape(shapes, call.name));
+            // With more images in the shape, all of them would be one inference.
+            if (!sizes->front() && shape[0] != 1) {
+                throw ModelError(
+                    fmt::format("its batch is given as {}; it must be 1: --batch says how many images go "
+                                "through the network together",
+                                shape[0]));
+            }
+            *key = std::vector<std::uint32_t>(shape.extents().begin(), shape.extents().end());
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("input {}: {}", ir::quoted(call.name), error.what()));
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<int> keras_major_version(std::string_view version) {
@@ -169,8 +228,9 @@ std::optional<int> keras_major_version(std::string_view version) {
 }
 
 ir::Graph build_keras_graph(std::string_view model_config, const WeightSource& weights,
-                            const ir::OperatorSet& operators, int major_version) {
-    const KerasModelConfig model = parse_model_config(model_config, major_version);
+                            const ir::OperatorSet& operators, int major_version, const InputShapes& shapes) {
+    KerasModelConfig model = parse_model_config(model_config, major_version);
+    close_shapes(model, shapes);
     KerasWeights provider(weights, model);
     GraphBuilder builder{.format = ir::Format::Keras, .operators = operators, .weights = provider};
     std::vector<std::vector<ir::ValueId>> results;

@@ -17,9 +17,10 @@
 namespace systole::frontend::tflite {
 namespace {
 
-std::string_view name_of_type(TensorType type) {
-    const std::string_view name = name_in("TensorType", static_cast<std::int64_t>(type));
-    return name.empty() ? "unknown" : name;
+std::string name_of_type(TensorType type) {
+    const auto number = static_cast<std::int64_t>(type);
+    const std::string_view name = name_in("TensorType", number);
+    return name.empty() ? fmt::format("number {}, which is none of the format", number) : std::string(name);
 }
 
 DataType graph_type(TensorType type) {
@@ -198,10 +199,10 @@ File::File(std::span<const std::uint8_t> bytes) : bytes_(bytes) {
 
 const SubGraph& File::network() const {
     const auto* const subgraphs = model_->subgraphs();
-    if (subgraphs == nullptr || subgraphs->size() == 0) {
-        throw ModelError("it has no subgraph; the first one is the network");
+    if (subgraphs == nullptr || network_ >= subgraphs->size()) {
+        throw ModelError("it has no subgraph, which is the network");
     }
-    return *subgraphs->Get(0);
+    return *subgraphs->Get(network_);
 }
 
 std::size_t File::tensor_count() const {
@@ -279,13 +280,16 @@ ir::Shape shape_of(const Tensor& tensor) {
             extents.push_back(static_cast<std::uint32_t>(extent));
         }
     }
-    const ir::Shape shape(extents);
-    const auto elements = shape.checked_elements();
-    if (!elements || *elements > ir::maximum_elements) {
-        throw ModelError(fmt::format("its shape is {}; a tensor has at most {} elements", ir::to_text(shape),
-                                     ir::maximum_elements));
-    }
+    ir::Shape shape(extents);
+    check_elements(shape);
     return shape;
+}
+
+void check_elements(const ir::Shape& shape) {
+    const auto elements = shape.checked_elements();
+    if (elements && *elements <= ir::maximum_elements) return;
+    throw ModelError(fmt::format("its shape is {}; a tensor has at most {} elements", ir::to_text(shape),
+                                 ir::maximum_elements));
 }
 
 bool has_open_shape(const Tensor& tensor) {
@@ -294,6 +298,28 @@ bool has_open_shape(const Tensor& tensor) {
     if (tensor.shape_signature() == nullptr) return false;
     const auto& signature = *tensor.shape_signature();
     return std::any_of(signature.begin(), signature.end(), [](std::int32_t extent) { return extent < 0; });
+}
+
+std::vector<std::optional<std::uint32_t>> input_extents_of(const Tensor& tensor) {
+    if (tensor.sparsity() != nullptr) throw ModelError("it is sparse; that is not supported");
+    std::vector<std::optional<std::uint32_t>> extents;
+    if (tensor.shape() == nullptr) return extents;
+    const auto* const signature = tensor.shape_signature();
+    const bool has_signature = signature != nullptr && signature->size() == tensor.shape()->size();
+    for (std::uint32_t axis = 0; axis < tensor.shape()->size(); ++axis) {
+        const std::int32_t extent = tensor.shape()->Get(axis);
+        // Converters write 1 for what is open.
+        const bool is_open = extent < 0 || (extent == 1 && has_signature && signature->Get(axis) < 0);
+        if (extent == 0 || (extent < 0 && !has_signature)) {
+            throw ModelError(fmt::format("an extent of its shape is {}; it must be at least 1", extent));
+        }
+        extents.push_back(is_open ? std::nullopt : std::optional(static_cast<std::uint32_t>(extent)));
+    }
+    if (extents.size() > ir::Shape::most_extents) {
+        throw ModelError(fmt::format("it has {} dimensions; it may have at most {}", extents.size(),
+                                     ir::Shape::most_extents));
+    }
+    return extents;
 }
 
 ir::Constant constant_of(const Tensor& tensor, std::span<const std::uint8_t> data) {

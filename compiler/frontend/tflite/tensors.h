@@ -3,6 +3,7 @@
 #include <tflite_generated.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ public:
     const Model& model() const { return *model_; }
     /// Bytes of the file.
     std::size_t size() const { return bytes_.size(); }
-    /// The subgraph that is the network. Throws ModelError if there is none.
+    /// The subgraph that is the network: the first one unless another is chosen. Throws ModelError if there
+    /// is none.
     const SubGraph& network() const;
+    void choose_network(std::uint32_t subgraph) { network_ = subgraph; }
     /// The tensors of the network. Throws ModelError for a number that it does not have.
     std::size_t tensor_count() const;
     const Tensor& tensor(std::int64_t number) const;
@@ -35,6 +38,7 @@ public:
 private:
     std::span<const std::uint8_t> bytes_;
     const Model* model_ = nullptr;
+    std::uint32_t network_ = 0;
 };
 
 /// The type in the graph, and the quantization. Throws ModelError if the graph has no such type.
@@ -45,6 +49,12 @@ ir::Shape shape_of(const Tensor& tensor);
 
 /// Whether the file leaves the shape or an extent open; `shape` then has nothing or an example.
 bool has_open_shape(const Tensor& tensor);
+
+/// Throws ModelError if a tensor of this shape has more elements than a tensor may have.
+void check_elements(const ir::Shape& shape);
+
+/// The extents of an input, nullopt for those that the file leaves open without an example.
+std::vector<std::optional<std::uint32_t>> input_extents_of(const Tensor& tensor);
 
 /// The contents of a constant in the graph's type: float16 becomes float32, int64 becomes int32, numbers of 4
 /// bits become int8. Throws ModelError if the size is wrong, or if a number does not fit.

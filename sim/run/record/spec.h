@@ -211,6 +211,7 @@ struct RunSpec {
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;
+    std::string signature;              ///< of a TFLite file with several networks
     std::uint32_t size_multiplier = 1;  ///< images so many times as wide and high as in the file
     CompilerOptions compiler;
     RunData data;
@@ -224,8 +225,8 @@ struct RunSpec {
     RunLabels labels;
 };
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, tflite_runtime,
-                      size_multiplier, compiler, data, timing_only, float_reference, host, baselines,
-                      host_time, arrivals, observed, labels)
+                      signature, size_multiplier, compiler, data, timing_only, float_reference, host,
+                      baselines, host_time, arrivals, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

@@ -171,6 +171,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.model = config.model;
     timed.input_shape = config.input_shape;
     timed.tflite_runtime = config.tflite_runtime;
+    timed.signature = config.signature;
     timed.size_multiplier = config.size_multiplier;
     timed.program = config.program;
     timed.input = config.input;  // determines the number of inferences

@@ -330,12 +330,14 @@ TEST_CASE("Weights that do not fit the configuration are refused", "[compiler][f
     SECTION("not a number") {
         file.layers["first"][0].values[3] = std::numeric_limits<double>::quiet_NaN();
         CHECK(error_of(file) ==
-              "\"model_weights/first/first/kernel:0\": it has values that are not finite numbers");
+              "layer \"first\": its kernel in the file, \"model_weights/first/first/kernel:0\": it has "
+              "values that are not finite numbers");
     }
     SECTION("integers") {
         file.layers["first"][0].type = H5T_STD_I32LE;
         CHECK(error_of(file) ==
-              "\"model_weights/first/first/kernel:0\": it must be of floating-point numbers");
+              "layer \"first\": its kernel in the file, \"model_weights/first/first/kernel:0\": it must be "
+              "of floating-point numbers");
     }
     SECTION("more than the file holds") {
         file.layers["first"][0] = {.name = "first/kernel:0", .shape = {1 << 20, 1 << 20}, .values = {}};
@@ -346,7 +348,9 @@ TEST_CASE("Weights that do not fit the configuration are refused", "[compiler][f
         constexpr hsize_t large = hsize_t{1} << 31;
         file.layers["first"][0] = {
             .name = "first/kernel:0", .shape = {large, large, 2}, .values = {}, .packed = true};
-        CHECK(error_of(file) == "\"model_weights/first/first/kernel:0\": its dimensions are too large");
+        CHECK(error_of(file) ==
+              "layer \"first\": its kernel in the file, \"model_weights/first/first/kernel:0\": its "
+              "dimensions are too large");
     }
 }
 

@@ -30,23 +30,18 @@ public:
     std::int32_t tensor(const std::string& name, format::TensorType type,
                         const std::vector<std::int32_t>& shape, const Scale& scale = {},
                         std::uint32_t buffer = 0) {
-        flatbuffers::Offset<format::QuantizationParameters> quantization;
-        if (!scale.scales.empty()) {
-            const auto scales = builder_.CreateVector(scale.scales);
-            const auto zero_points = builder_.CreateVector(scale.zero_points);
-            quantization =
-                format::CreateQuantizationParameters(builder_, 0, 0, scales, zero_points, 0, 0, scale.axis);
-        }
-        const auto text = builder_.CreateString(name);
-        const auto extents = builder_.CreateVector(shape);
-        format::TensorBuilder made(builder_);
-        made.add_shape(extents);
-        made.add_type(type);
-        made.add_buffer(buffer);
-        made.add_name(text);
-        if (!scale.scales.empty()) made.add_quantization(quantization);
-        tensors_.push_back(made.Finish());
-        return static_cast<std::int32_t>(tensors_.size() - 1);
+        return add(name, type, shape, scale, buffer, {}, false);
+    }
+    /// A tensor whose sizes are open where `signature` has -1.
+    std::int32_t open_tensor(const std::string& name, format::TensorType type,
+                             const std::vector<std::int32_t>& shape,
+                             const std::vector<std::int32_t>& signature) {
+        return add(name, type, shape, {}, 0, signature, false);
+    }
+    /// A state.
+    std::int32_t variable(const std::string& name, format::TensorType type,
+                          const std::vector<std::int32_t>& shape, const Scale& scale = {}) {
+        return add(name, type, shape, scale, 0, {}, true);
     }
 
     template <typename Number>
@@ -94,27 +89,83 @@ public:
 
     flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
+    /// Ends a network of the file, before the last one; tensors and nodes of the next follow.
+    void next_network(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
+                      const std::string& name) {
+        networks_.push_back(network(inputs, outputs, name));
+        tensors_.clear();
+        nodes_.clear();
+    }
+
+    /// A signature of one input and one output.
+    void signature(const std::string& key, std::uint32_t network, const std::string& input,
+                   std::uint32_t from, const std::string& output, std::uint32_t to) {
+        const auto map = [&](const std::string& name, std::uint32_t tensor) {
+            const auto entry = format::CreateTensorMap(builder_, builder_.CreateString(name), tensor);
+            return builder_.CreateVector(&entry, 1);
+        };
+        const auto inputs = map(input, from);
+        const auto outputs = map(output, to);
+        signatures_.push_back(
+            format::CreateSignatureDef(builder_, inputs, outputs, builder_.CreateString(key), network));
+    }
+
     /// The bytes of the file.
     std::vector<std::uint8_t> finish(const std::vector<std::int32_t>& inputs,
                                      const std::vector<std::int32_t>& outputs, std::uint32_t version = 3) {
-        const auto network = format::CreateSubGraph(
-            builder_, builder_.CreateVector(tensors_), builder_.CreateVector(inputs),
-            builder_.CreateVector(outputs), builder_.CreateVector(nodes_), builder_.CreateString("main"));
+        networks_.push_back(network(inputs, outputs, "main"));
         buffers_.insert(buffers_.begin(), format::CreateBuffer(builder_));
         const auto codes = builder_.CreateVector(codes_);
-        const auto networks = builder_.CreateVector(&network, 1);
+        const auto networks = builder_.CreateVector(networks_);
+        const auto signatures = builder_.CreateVector(signatures_);
         const auto buffers = builder_.CreateVector(buffers_);
-        format::FinishModelBuffer(builder_,
-                                  format::CreateModel(builder_, version, codes, networks, 0, buffers));
+        format::FinishModelBuffer(
+            builder_, format::CreateModel(builder_, version, codes, networks, 0, buffers, signatures));
         return {builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize()};
     }
 
 private:
+    std::int32_t add(const std::string& name, format::TensorType type, const std::vector<std::int32_t>& shape,
+                     const Scale& scale, std::uint32_t buffer, const std::vector<std::int32_t>& signature,
+                     bool is_variable) {
+        flatbuffers::Offset<format::QuantizationParameters> quantization;
+        if (!scale.scales.empty()) {
+            const auto scales = builder_.CreateVector(scale.scales);
+            const auto zero_points = builder_.CreateVector(scale.zero_points);
+            quantization =
+                format::CreateQuantizationParameters(builder_, 0, 0, scales, zero_points, 0, 0, scale.axis);
+        }
+        const auto text = builder_.CreateString(name);
+        const auto extents = builder_.CreateVector(shape);
+        const auto open = signature.empty() ? flatbuffers::Offset<flatbuffers::Vector<std::int32_t>>()
+                                            : builder_.CreateVector(signature);
+        format::TensorBuilder made(builder_);
+        made.add_shape(extents);
+        made.add_is_variable(is_variable);
+        if (!signature.empty()) made.add_shape_signature(open);
+        made.add_type(type);
+        made.add_buffer(buffer);
+        made.add_name(text);
+        if (!scale.scales.empty()) made.add_quantization(quantization);
+        tensors_.push_back(made.Finish());
+        return static_cast<std::int32_t>(tensors_.size() - 1);
+    }
+
+    flatbuffers::Offset<format::SubGraph> network(const std::vector<std::int32_t>& inputs,
+                                                  const std::vector<std::int32_t>& outputs,
+                                                  const std::string& name) {
+        return format::CreateSubGraph(builder_, builder_.CreateVector(tensors_),
+                                      builder_.CreateVector(inputs), builder_.CreateVector(outputs),
+                                      builder_.CreateVector(nodes_), builder_.CreateString(name));
+    }
+
     flatbuffers::FlatBufferBuilder builder_;
     std::vector<flatbuffers::Offset<format::Tensor>> tensors_;
     std::vector<flatbuffers::Offset<format::Buffer>> buffers_;
     std::vector<flatbuffers::Offset<format::OperatorCode>> codes_;
     std::vector<flatbuffers::Offset<format::Operator>> nodes_;
+    std::vector<flatbuffers::Offset<format::SubGraph>> networks_;
+    std::vector<flatbuffers::Offset<format::SignatureDef>> signatures_;
 };
 
 }  // namespace systole::tests

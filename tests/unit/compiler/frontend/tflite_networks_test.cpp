@@ -80,7 +80,7 @@ TEST_CASE("Networks of other people give the interpreter's bits", "[compiler][fr
         CHECK(fnv_hash(reference::run(graph, {&view, 1}, 1).front()) == network.output_hash);
         if (network.older_hash == network.output_hash) continue;
         const ir::Graph older =
-            frontend::read_tflite(file, operators::registry(), frontend::TfliteRuntime::V2_19);
+            frontend::read_tflite(file, operators::registry(), {.runtime = frontend::TfliteRuntime::V2_19});
         CHECK(fnv_hash(reference::run(older, {&view, 1}, 1).front()) == network.older_hash);
     }
 }

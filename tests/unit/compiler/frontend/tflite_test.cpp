@@ -29,7 +29,7 @@ namespace {
 
 ir::Graph tflite_graph(const std::vector<std::uint8_t>& file,
                        frontend::TfliteRuntime runtime = frontend::newest_tflite_runtime) {
-    return frontend::build_tflite_graph(file, operators::registry(), runtime);
+    return frontend::build_tflite_graph(file, operators::registry(), {.runtime = runtime});
 }
 
 std::string tflite_error(const std::vector<std::uint8_t>& file) {
