@@ -149,6 +149,7 @@ judge: packages-judge
 	$(newest_python) tests/judges/rejudge.py
 	$(judge_python) tests/judges/compare.py --jobs $(JOBS)
 	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
+	$(judge_python) tests/judges/keras_quantized.py
 
 judge-networks: packages-judge
 	cmake --preset release

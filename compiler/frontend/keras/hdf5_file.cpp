@@ -195,16 +195,26 @@ std::vector<std::string> Hdf5File::text_list_attribute(const std::string& group,
 }
 
 Array Hdf5File::read_floats(const std::string& dataset) const {
-    const Hdf5Handle handle(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!handle.valid()) fail(dataset, "there is no such dataset");
-    return read_floats(handle.get(), dataset);
+    return read(dataset, Numbers::Floats);
 }
 
-Array Hdf5File::read_floats(hid_t dataset, const std::string& place) const {
+Array Hdf5File::read_numbers(const std::string& dataset) const {
+    return read(dataset, Numbers::Any);
+}
+
+Array Hdf5File::read(const std::string& dataset, Numbers numbers) const {
+    const Hdf5Handle handle(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!handle.valid()) fail(dataset, "there is no such dataset");
+    return read(handle.get(), dataset, numbers);
+}
+
+Array Hdf5File::read(hid_t dataset, const std::string& place, Numbers numbers) const {
     const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
     const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
     if (!type.valid() || !space.valid()) fail(place, "it is damaged");
-    if (H5Tget_class(type.get()) != H5T_FLOAT) fail(place, "it must be of floating-point numbers");
+    const H5T_class_t kind = H5Tget_class(type.get());
+    if (numbers == Numbers::Floats && kind != H5T_FLOAT) fail(place, "it must be of floating-point numbers");
+    if (kind != H5T_FLOAT && kind != H5T_INTEGER) fail(place, "it must be of numbers");
     constexpr int most_dimensions = 8;
     const int dimensions = H5Sget_simple_extent_ndims(space.get());
     if (dimensions < 0 || dimensions > most_dimensions) {

@@ -72,11 +72,16 @@ public:
                                                  const std::string& attribute) const;
     /// A dataset of floating-point numbers of any width.
     Array read_floats(const std::string& dataset) const;
+    /// A dataset of floating-point numbers or integers of any width.
+    Array read_numbers(const std::string& dataset) const;
 
 private:
+    enum class Numbers : std::uint8_t { Floats, Any };
+
     void check() const;
     std::vector<std::string> texts(const std::string& group, const std::string& attribute) const;
-    Array read_floats(hid_t dataset, const std::string& place) const;
+    Array read(const std::string& dataset, Numbers numbers) const;
+    Array read(hid_t dataset, const std::string& place, Numbers numbers) const;
     void check_size(hid_t dataset, std::uint64_t bytes, const std::string& place) const;
     [[noreturn]] void fail(const std::string& place, const std::string& rule) const;
 

@@ -628,6 +628,10 @@ private:
 
 }  // namespace
 
+void fail(const KerasLayer& layer, std::string_view rule) {
+    throw ModelError(fmt::format("{}: {}", place_of(layer.name), rule));
+}
+
 KerasModelConfig parse_model_config(std::string_view text, int major_version) {
     const std::string place = "model_config";
     json description = parse_json(text, place);

@@ -26,6 +26,9 @@ struct KerasLayer {
     std::vector<LayerStep> steps;
 };
 
+/// Throws ModelError that begins with the layer.
+[[noreturn]] void fail(const KerasLayer& layer, std::string_view rule);
+
 /// A result of a call.
 struct KerasResult {
     std::size_t call = 0;   ///< in KerasModelConfig::calls

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/frontend/keras/quantized_kernel.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
@@ -88,10 +89,6 @@ std::size_t fit_of(const WeightName& name, const std::vector<LayerStep>& steps) 
         if (name.layer.ends_with("/" + place)) fit = 2 * i;
     }
     return fit;
-}
-
-[[noreturn]] void fail(const KerasLayer& layer, std::string_view rule) {
-    throw ModelError(fmt::format("layer {}: {}", ir::quoted(layer.name), rule));
 }
 
 void check_shape(const KerasLayer& layer, const WantedWeight& wanted,
@@ -190,7 +187,7 @@ Hdf5Weights::Hdf5Weights(const Hdf5File& file) : file_(file) {
         file.has_attribute("/", "backend") && file.text_attribute("/", "backend") == "theano";
 }
 
-std::string Hdf5Weights::find(const KerasLayer& layer, const WantedWeight& wanted) const {
+std::string Hdf5Weights::find(const KerasLayer& layer, const std::vector<std::string_view>& roles) const {
     const std::string& own = layer.steps.front().name;
     if (!layers_.contains(own)) fail(layer, "the file has no weights for it");
     const std::string group = fmt::format("{}/{}", weights_group, own);
@@ -201,7 +198,7 @@ std::string Hdf5Weights::find(const KerasLayer& layer, const WantedWeight& wante
     for (const std::string& text : name_list(file_, group, "weight_names")) {
         const WeightName name(text);
         const auto matches = [&](std::string_view role) { return has_role(name.role, role); };
-        if (std::ranges::none_of(wanted.roles, matches)) continue;
+        if (std::ranges::none_of(roles, matches)) continue;
         const std::size_t fit = is_nested ? fit_of(name, layer.steps) : 0;
         if (best && fit == best_fit && is_nested) is_clear = false;
         if (best && fit <= best_fit) continue;
@@ -210,15 +207,21 @@ std::string Hdf5Weights::find(const KerasLayer& layer, const WantedWeight& wante
         best_fit = fit;
         is_clear = true;
     }
-    if (!best) fail(layer, fmt::format("the file has no {} for it", wanted.roles.front()));
+    if (!best) fail(layer, fmt::format("the file has no {} for it", roles.front()));
     if (!is_clear) {
-        fail(layer, fmt::format("the file has several weights that may be its {}", wanted.roles.front()));
+        fail(layer, fmt::format("the file has several weights that may be its {}", roles.front()));
     }
     return *best;
 }
 
 std::vector<float> Hdf5Weights::read(const KerasLayer& layer, const WantedWeight& wanted) const {
-    Array array = file_.read_floats(find(layer, wanted));
+    if (wanted.number == 0 && !quantization_mode(layer).empty()) {
+        return read_quantized_kernel(file_, layer, wanted,
+                                     [&](std::string_view role, std::size_t /*number*/) {
+                                         return std::optional(find(layer, {role}));
+                                     });
+    }
+    Array array = file_.read_floats(find(layer, wanted.roles));
     const std::string_view class_name = layer.class_name;
     const bool is_kernel = wanted.roles.front() == "kernel";
     if (is_keras_1_ && is_kernel && class_name == "Conv1D") modernize_kernel_1d(array, wanted.shape);
@@ -236,7 +239,7 @@ const std::map<std::string, CheckpointWeights::Numbered, std::less<>>& Checkpoin
     const std::string& parent) const {
     const auto [entry, is_new] = groups_.try_emplace(parent);
     if (!is_new) return entry->second;
-    for (const std::string& child : file_.children(parent)) {
+    for (const std::string& child : names_.children(parent)) {
         entry->second[child].emplace_back(0, child);
         const std::string_view name = without_number(child);
         if (name == child) continue;
@@ -269,11 +272,18 @@ std::string CheckpointWeights::group_of(const KerasLayer& layer) const {
 }
 
 std::vector<float> CheckpointWeights::read(const KerasLayer& layer, const WantedWeight& wanted) const {
-    const std::string dataset = fmt::format("{}/{}", group_of(layer), wanted.number);
-    if (!file_.has_dataset(dataset)) {
-        fail(layer, fmt::format("the file has no {} for it", wanted.roles.front()));
+    const std::string group = group_of(layer);
+    const auto variable = [&](std::size_t number) {
+        return names_.dataset(fmt::format("{}/{}", group, number));
+    };
+    if (wanted.number == 0 && !quantization_mode(layer).empty()) {
+        return read_quantized_kernel(
+            file_, layer, wanted,
+            [&](std::string_view /*role*/, std::size_t number) { return variable(number); });
     }
-    Array array = file_.read_floats(dataset);
+    const std::optional<std::string> dataset = variable(wanted.number);
+    if (!dataset) fail(layer, fmt::format("the file has no {} for it", wanted.roles.front()));
+    Array array = file_.read_floats(*dataset);
     check_shape(layer, wanted, array.shape);
     return std::move(array.values);
 }

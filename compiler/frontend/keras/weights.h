@@ -12,6 +12,7 @@
 
 #include "compiler/frontend/keras/hdf5_file.h"
 #include "compiler/frontend/keras/model_config.h"
+#include "compiler/frontend/keras/names_in_file.h"
 
 namespace systole::frontend {
 
@@ -42,7 +43,7 @@ public:
     std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
 
 private:
-    std::string find(const KerasLayer& layer, const WantedWeight& wanted) const;
+    std::string find(const KerasLayer& layer, const std::vector<std::string_view>& roles) const;
 
     const Hdf5File& file_;
     std::set<std::string, std::less<>> layers_;
@@ -55,7 +56,7 @@ private:
 class CheckpointWeights final : public WeightSource {
 public:
     /// The file must outlive this object.
-    explicit CheckpointWeights(const Hdf5File& file) : file_(file) {}
+    explicit CheckpointWeights(const Hdf5File& file) : file_(file), names_(file) {}
 
     std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
 
@@ -69,6 +70,7 @@ private:
     const std::map<std::string, Numbered, std::less<>>& groups_in(const std::string& parent) const;
 
     const Hdf5File& file_;
+    NamesInFile names_;
     mutable std::map<std::string, std::map<std::string, Numbered, std::less<>>> groups_;  ///< by parent
 };
 

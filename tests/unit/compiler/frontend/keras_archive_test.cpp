@@ -89,6 +89,38 @@ TEST_CASE("Layers of a .keras file find their weights by class and order", "[com
     CHECK(text == "z=1 n/r n/y=2 n/x=3 a=4 ");
 }
 
+TEST_CASE("Names of a .keras file may have the separator of Windows", "[compiler][frontend]") {
+    // Keras on Windows has written names of groups with "\\" in them, some of them below groups.
+    const std::string list = "_layer_checkpoint_dependencies";
+    const std::vector<std::string> names = GENERATE_COPY(values<std::vector<std::string>>(
+        {{list + "\\dense/vars/0", list + "\\sequential\\layers\\dense/vars/0",
+          list + "\\sequential\\layers\\dense_1/vars/0", list + "\\dense_1/vars/0"},
+         {"layers\\dense\\vars/0", "layers\\sequential/layers\\dense\\vars\\0",
+          "layers\\sequential/layers/dense_1/vars\\0", "layers\\dense_1\\vars\\0"},
+         {"layers/dense/vars/0", "layers/sequential\\layers\\dense/vars/0",
+          "layers/sequential\\layers/dense_1\\vars/0", "layers\\dense_1/vars\\0"}}));
+    std::vector<StoredWeight> weights;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        weights.push_back(weight(names[i], 1.0 + static_cast<double>(i)));
+    std::vector<ZipEntry> entries = entries_of(nested_chain, weights);
+    const std::string folder = GENERATE("", "./", ".\\");
+    for (ZipEntry& entry : entries) entry.name = folder + entry.name;
+    const std::string bytes = tests::made_zip(entries);
+    const ir::Graph graph = frontend::read_keras_archive(std::string_view(bytes), operators::registry());
+    std::vector<float> kernels;
+    for (const ir::Node& node : graph.nodes) {
+        const ir::Value* const kernel = ir::NodeView(graph, node).constant(0);
+        if (kernel != nullptr) kernels.push_back(kernel->constant->values<float>()[0]);
+    }
+    CHECK(kernels == std::vector<float>{1.0F, 2.0F, 3.0F, 4.0F});
+    entries.pop_back();
+    CHECK(archive_error(entries) ==
+          "it is a zip file without config.json and model.weights.h5, which a .keras file has");
+    weights.erase(weights.begin());
+    CHECK_THAT(archive_error(entries_of(nested_chain, weights)),
+               Catch::Contains("the file has no weights for it"));
+}
+
 TEST_CASE("The weights of a layer are numbered", "[compiler][frontend]") {
     const std::string config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
         {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 1]}},
