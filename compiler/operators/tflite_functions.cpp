@@ -11,6 +11,7 @@
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
+#include "compiler/operators/fixed_point_functions.h"
 #include "compiler/operators/integer_types.h"
 
 namespace systole::operators {
@@ -36,7 +37,7 @@ std::int32_t clamped(std::int64_t number, DataType type) {
 
 /// The table of a function of real numbers, with the runtime's arithmetic in float32.
 ir::ValueId append_real_table(ir::LayerReader& layer, ir::ValueId from, const ir::ResultType& result,
-                              float (*function)(float)) {
+                              const std::function<float(float)>& function) {
     const Encoding in = encoding_of(layer.value(from));
     const Encoding out = encoding_of_result(result);
     const auto scale = static_cast<float>(in.scale);
@@ -123,6 +124,41 @@ ir::Results read_hard_swish(ir::LayerReader& layer) {
                         [=](std::int32_t stored) { return hard_swish_stored(stored, in, out); });
 }
 
+ir::ValueId read_log(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::ResultType result = layer.declared_result(0);
+    if (!is_byte(layer.value(input)) || !is_byte(result)) return append_function(layer, "log", std::log);
+    const Encoding out = encoding_of_result(result);
+    const auto lowest =
+        static_cast<float>(lowest_of(out.type) - out.zero_point) * static_cast<float>(out.scale);
+    return append_real_table(layer, input, result,
+                             [=](float real) { return real <= 0.0F ? lowest : std::log(real); });
+}
+
+/// 1 / sqrt(x) in fixed point: the root of the stored number, and then the scales.
+ir::ValueId read_rsqrt(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::ResultType result = layer.declared_result(0);
+    if (!is_byte(layer.value(input)) || !is_byte(result)) {
+        return append_function(layer, "rsqrt", [](float real) { return 1.0F / std::sqrt(real); });
+    }
+    const Encoding in = encoding_of(layer.value(input));
+    const Encoding out = encoding_of_result(result);
+    const float scales = std::sqrt(static_cast<float>(in.scale)) * static_cast<float>(out.scale);
+    const FixedPoint factor = fixed_point_of(1.0 / double{scales});
+    return append_table(layer, input, result, [=](std::int32_t stored) {
+        constexpr int more_bits = 20;
+        const std::int32_t number = stored - in.zero_point;
+        // Of 0, the largest number; the runtime refuses numbers below 0.
+        if (number <= 0) return static_cast<std::int32_t>(highest_of(out.type));
+        const InverseRoot root = inverse_root_of(number);
+        const std::int32_t fine = scale(1, root.multiplier, root.shift + more_bits);
+        return clamped(
+            std::int64_t{scale(fine, factor.multiplier, factor.shift - more_bits)} + out.zero_point,
+            out.type);
+    });
+}
+
 ir::Results read_quantize(ir::LayerReader& layer) {
     const ir::ValueId input = input_of(layer, 0);
     const ir::ResultType result = layer.declared_result(0);
@@ -200,6 +236,14 @@ ir::LayerKind tflite_leaky_relu() {
             .name = "LEAKY_RELU",
             .keys = {{"alpha", "`alpha`"}},
             .build = read_leaky_relu};
+}
+
+ir::LayerKind tflite_log() {
+    return {.format = ir::Format::Tflite, .name = "LOG", .build = read_log};
+}
+
+ir::LayerKind tflite_rsqrt() {
+    return {.format = ir::Format::Tflite, .name = "RSQRT", .build = read_rsqrt};
 }
 
 ir::LayerKind tflite_hard_swish() {

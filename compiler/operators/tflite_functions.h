@@ -19,6 +19,9 @@ ir::LayerKind tflite_sigmoid_layer(std::string_view op, const char* name, float 
 /// RELU, RELU6, RELU_0_TO_1 and RELU_N1_TO_1: between two limits.
 ir::LayerKind tflite_limit_layer(const char* name, float minimum, float maximum);
 ir::LayerKind tflite_leaky_relu();
+/// LOG and RSQRT, which have rules of their own for what is not above 0.
+ir::LayerKind tflite_log();
+ir::LayerKind tflite_rsqrt();
 ir::LayerKind tflite_hard_swish();
 /// QUANTIZE, from float32 or from other integers.
 ir::LayerKind tflite_quantize();

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -17,7 +18,8 @@ std::unique_ptr<ir::Operator> make_exp() {
         .name = "exp",
         .summary = "The exponential function.",
         .apply = apply_to_all<exp_of>,
-        .layers = {json_function_layer("exp"), onnx_function("exp", "Exp"), tflite_function("exp", "EXP")},
+        .layers = {json_function_layer("exp"), onnx_function("exp", "Exp"),
+                   tflite_function_layer("exp", "EXP", std::exp)},
         .functions = {{ir::Format::Keras, "exponential"}, {ir::Format::GraphJson, "exp"}}});
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -13,12 +14,12 @@ float log_of(float x, const FunctionParameters& /*parameters*/) {
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_log() {
-    return std::make_unique<FunctionOperator>(FunctionDefinition{
-        .name = "log",
-        .summary = "The natural logarithm.",
-        .apply = apply_to_all<log_of>,
-        .layers = {json_function_layer("log"), onnx_function("log", "Log"), tflite_function("log", "LOG")},
-        .functions = {{ir::Format::GraphJson, "log"}}});
+    return std::make_unique<FunctionOperator>(
+        FunctionDefinition{.name = "log",
+                           .summary = "The natural logarithm.",
+                           .apply = apply_to_all<log_of>,
+                           .layers = {json_function_layer("log"), onnx_function("log", "Log"), tflite_log()},
+                           .functions = {{ir::Format::GraphJson, "log"}}});
 }
 
 }  // namespace systole::operators

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "compiler/operators/element_function.h"
+#include "compiler/operators/tflite_functions.h"
 
 namespace systole::operators {
 namespace {
@@ -17,7 +18,7 @@ std::unique_ptr<ir::Operator> make_rsqrt() {
         FunctionDefinition{.name = "rsqrt",
                            .summary = "1 divided by the square root.",
                            .apply = apply_to_all<rsqrt_of>,
-                           .layers = {json_function_layer("rsqrt"), tflite_function("rsqrt", "RSQRT")},
+                           .layers = {json_function_layer("rsqrt"), tflite_rsqrt()},
                            .functions = {{ir::Format::GraphJson, "rsqrt"}}});
 }
 
