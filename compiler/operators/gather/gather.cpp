@@ -19,6 +19,74 @@ ir::Results read_gather(ir::LayerReader& layer) {
                        {input, input_of(layer, 1)});
 }
 
+/// The steps between the elements along the axes that the indices of GATHER_ND are of.
+std::vector<std::int32_t> steps_of(const ir::Shape& shape, std::size_t axes) {
+    std::vector<std::int32_t> steps(axes, 1);
+    for (std::size_t axis = axes; axis-- > 1;) {
+        steps[axis - 1] = static_cast<std::int32_t>(std::int64_t{steps[axis]} * shape[axis]);
+    }
+    return steps;
+}
+
+/// The places of the slices that constant indices name. Fails if one is outside.
+std::vector<std::int32_t> places_of(const ir::LayerReader& layer, const ir::Shape& shape,
+                                    const std::vector<std::int32_t>& steps) {
+    const std::vector<std::int64_t> indices = constant_integers(layer, 1);
+    std::vector<std::int32_t> places;
+    for (std::size_t first = 0; first < indices.size(); first += steps.size()) {
+        std::int64_t place = 0;
+        for (std::size_t axis = 0; axis < steps.size(); ++axis) {
+            const std::int64_t index = indices[first + axis];
+            if (index < 0 || index >= shape[axis]) {
+                layer.fail(fmt::format("an index along axis {} of {} is {}; it must be from 0 to {}", axis,
+                                       to_text(shape), index, shape[axis] - 1));
+            }
+            place += index * steps[axis];
+        }
+        places.push_back(static_cast<std::int32_t>(place));
+    }
+    return places;
+}
+
+/// Slices along several axes at once are slices along these axes in one.
+ir::Results read_gather_nd(ir::LayerReader& layer) {
+    const ir::ValueId input = input_of(layer, 0);
+    const ir::ValueId indices = input_of(layer, 1);
+    const ir::Shape shape = layer.value(input).shape;
+    const ir::Shape index_shape = layer.value(indices).shape;
+    const auto counts = index_shape.extents();
+    const std::size_t axes = counts.empty() ? 0 : counts.back();
+    if (axes < 1 || axes > shape.rank()) {
+        layer.fail(
+            fmt::format("its indices are {}; their last axis must have 1 to {} elements, the axes of {}",
+                        to_text(index_shape), shape.rank(), to_text(shape)));
+    }
+    const std::vector<std::int32_t> steps = steps_of(shape, axes);
+    const ir::Shape rows(counts.first(counts.size() - 1));
+    ir::ValueId places = 0;
+    if (layer.value(indices).constant) {
+        places = layer.add_constant("places", rows, DataType::Int32,
+                                    ir::Constant::of(places_of(layer, shape, steps)));
+    } else {
+        const bool is_wide = layer.value(indices).type == DataType::Int32;
+        const ir::ValueId wide =
+            is_wide ? indices : layer.append_as({DataType::Int32, {}}, "cast", {}, {indices});
+        const ir::ValueId constant = layer.add_constant("steps", {static_cast<std::uint32_t>(axes)},
+                                                        DataType::Int32, ir::Constant::of(steps));
+        const ir::ValueId products = layer.append_as({DataType::Int32, {}}, "multiply", {}, {wide, constant});
+        const auto last = static_cast<std::int64_t>(counts.size() - 1);
+        places = layer.append_as({DataType::Int32, {}}, "reduce_sum",
+                                 {{"axes", std::vector<std::int64_t>{last}}, {"keep", std::int64_t{0}}},
+                                 {products});
+    }
+    std::vector<std::uint32_t> flat{1};
+    for (std::size_t axis = 0; axis < axes; ++axis) flat.front() *= shape[axis];
+    flat.insert(flat.end(), shape.extents().begin() + static_cast<std::ptrdiff_t>(axes),
+                shape.extents().end());
+    return append_same(layer, "gather", {{"axis", std::int64_t{0}}},
+                       {append_shape(layer, input, ir::Shape(flat)), places});
+}
+
 class Gather final : public Operator {
 public:
     std::string_view name() const override { return "gather"; }
@@ -39,7 +107,8 @@ public:
     std::vector<ir::LayerKind> layer_kinds() const override {
         const std::vector<ir::LayerKey> keys{{"axis", "`axis`"}, {"batch_dims", "only 0"}};
         return {{.format = ir::Format::Onnx, .name = "Gather", .keys = keys, .build = read_gather},
-                {.format = ir::Format::Tflite, .name = "GATHER", .keys = keys, .build = read_gather}};
+                {.format = ir::Format::Tflite, .name = "GATHER", .keys = keys, .build = read_gather},
+                {.format = ir::Format::Tflite, .name = "GATHER_ND", .build = read_gather_nd}};
     }
     std::optional<std::vector<ir::Attribute>> on_one_image(
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
