@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/known_product.h"
 
 namespace systole::operators {
 namespace {
@@ -121,19 +123,26 @@ std::vector<ir::ValueId> node_inputs(ir::LayerReader& layer, ir::ValueId x, Weig
     return inputs;
 }
 
-/// Appends the node with the type that the file declares for its result, and the fused function.
+/// Appends the node with the type that the file declares for its result, and the fused function if the file
+/// may name one.
 ir::ValueId append_product(ir::LayerReader& layer, std::string_view op,
-                           std::vector<ir::NamedAttribute> attributes, std::vector<ir::ValueId> inputs) {
+                           std::vector<ir::NamedAttribute> attributes, std::vector<ir::ValueId> inputs,
+                           bool has_function = true) {
     const ir::ResultType result = layer.declared_result(0);
+    const bool is_known = layer.value(inputs.front()).constant.has_value();
     if (result.type == DataType::Float32) {
-        return append_fused_function(layer, layer.append(op, std::move(attributes), std::move(inputs)));
+        const ir::ValueId product =
+            is_known ? append_known_product(layer, op, std::move(attributes), inputs, std::nullopt)
+                     : layer.append(op, std::move(attributes), std::move(inputs));
+        return has_function ? append_fused_function(layer, product) : product;
     }
     if (!result.quantization) layer.fail("its result is of integers without a scale; it must have one");
-    attributes.emplace_back("clamp", fused_clamp(layer, result));
+    if (has_function) attributes.emplace_back("clamp", fused_clamp(layer, result));
     // The runtime adds in 64 bits unless the file gives the bias, or without one its type, 32.
     if (layer.value(inputs.front()).type == DataType::Int16 && layer.text("bias_type", "INT64") == "INT64") {
         attributes.emplace_back("wide_sums", std::int64_t{1});
     }
+    if (is_known) return append_known_product(layer, op, std::move(attributes), inputs, result);
     return layer.append_as(result, op, std::move(attributes), std::move(inputs));
 }
 
@@ -218,6 +227,46 @@ void round_product(const ir::Value& input, Weights& weights) {
     scale = double{static_cast<float>(input_scale) * static_cast<float>(scale)} / input_scale;
 }
 
+/// The product of each row of an input with the same matrix.
+struct RowProduct {
+    std::uint32_t depth = 1;
+    std::uint32_t units = 1;
+    bool is_real = false;      ///< with a real multiplier
+    bool has_function = true;  ///< whether the file may name a function of the result
+};
+
+/// Appends it. The result has the axes that are the easiest.
+ir::ValueId append_rows(ir::LayerReader& layer, ir::ValueId x, Weights weights, const RowProduct& product) {
+    const ir::Shape input_shape = layer.value(x).shape;
+    const std::uint32_t depth = product.depth;
+    const std::uint32_t units = product.units;
+    const std::uint32_t batch = layer.value(x).constant ? 1 : layer.batch();
+    // Of each image of the batch, if its rows are its own.
+    const auto rows = static_cast<std::uint32_t>(input_shape.elements() / depth / batch);
+    if (batch > 1 && (input_shape.rank() < 2 || input_shape[0] != batch ||
+                      input_shape.elements() != std::uint64_t{rows} * depth * batch)) {
+        layer.fail(fmt::format("its input is {}; it must have a first axis of {}, the batch",
+                               to_text(input_shape), batch));
+    }
+    std::vector<ir::NamedAttribute> attributes;
+    if (product.is_real) attributes.emplace_back("real_multiplier", std::int64_t{1});
+    if (rows == 1) {
+        if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 1;
+        return append_product(layer, "dense", std::move(attributes),
+                              node_inputs(layer, x, std::move(weights), {depth, units}),
+                              product.has_function);
+    }
+    // A row is a pixel.
+    if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 3;
+    if (!product.is_real) round_product(layer.value(x), weights);
+    const ir::ValueId image = append_shape(layer, x, {batch, rows, 1, depth});
+    const std::vector<ir::NamedAttribute> window = ir::attributes_of(ir::Window{});
+    attributes.insert(attributes.begin(), window.begin(), window.end());
+    return append_product(layer, "convolution", std::move(attributes),
+                          node_inputs(layer, image, std::move(weights), {1, 1, depth, units}),
+                          product.has_function);
+}
+
 ir::Results read_dense(ir::LayerReader& layer) {
     const ir::ValueId x = input_of(layer, 0);
     const ir::Value& given = constant_input(layer, 1, "weights");
@@ -233,15 +282,7 @@ ir::Results read_dense(ir::LayerReader& layer) {
             fmt::format("its input is {}; its weights are for rows of {}", ir::to_text(input_shape), depth));
     }
     check_scales(layer, given, 0);
-    const std::uint32_t batch = layer.batch();
-    // Of each image of the batch, if its rows are its own.
-    const auto rows = static_cast<std::uint32_t>(input_shape.elements() / depth / batch);
-    if (batch > 1 && (input_shape.rank() < 2 || input_shape[0] != batch ||
-                      input_shape.elements() != std::uint64_t{rows} * depth * batch)) {
-        layer.fail(fmt::format("its input is {}; it must have a first axis of {}, the batch",
-                               to_text(input_shape), batch));
-    }
-    std::vector<std::int64_t> extents{std::int64_t{rows} * batch, units};
+    std::vector<std::int64_t> extents{static_cast<std::int64_t>(input_shape.elements() / depth), units};
     if (layer.boolean("keep_num_dims", false)) {
         extents = extents_of(input_shape);
         if (extents.empty() || extents.back() != depth) {
@@ -253,24 +294,122 @@ ir::Results read_dense(ir::LayerReader& layer) {
     Weights weights = read_weights(layer, given, {.inputs = depth, .outputs = units});
     const bool is_real =
         layer.boolean("real_multiplier", false) && layer.declared_result(0).type != DataType::Float32;
-    std::vector<ir::NamedAttribute> attributes;
-    if (is_real) attributes.emplace_back("real_multiplier", std::int64_t{1});
-    ir::ValueId result = 0;
-    if (rows == 1) {
-        if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 1;
-        result = append_product(layer, "dense", std::move(attributes),
-                                node_inputs(layer, x, std::move(weights), {depth, units}));
-    } else {
-        // A row is a pixel.
-        if (weights.quantization && weights.quantization->axis) weights.quantization->axis = 3;
-        if (!is_real) round_product(layer.value(x), weights);
-        const ir::ValueId image = append_shape(layer, x, {batch, rows, 1, depth});
-        const std::vector<ir::NamedAttribute> window = ir::attributes_of(ir::Window{});
-        attributes.insert(attributes.begin(), window.begin(), window.end());
-        result = append_product(layer, "convolution", std::move(attributes),
-                                node_inputs(layer, image, std::move(weights), {1, 1, depth, units}));
-    }
+    const ir::ValueId result =
+        append_rows(layer, x, std::move(weights), {.depth = depth, .units = units, .is_real = is_real});
     return append_shape(layer, result, shape_from(layer, extents));
+}
+
+/// The last two axes of a tensor exchanged.
+ir::ValueId append_exchanged(ir::LayerReader& layer, ir::ValueId value) {
+    const std::size_t rank = layer.value(value).shape.rank();
+    std::vector<std::int64_t> permutation(rank);
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::swap(permutation[rank - 1], permutation[rank - 2]);
+    return append_same(layer, "transpose", {{"permutation", std::move(permutation)}}, {value});
+}
+
+/// The matrices of a constant, of which the last two axes are those of each.
+struct Matrices {
+    ir::Value given;
+    std::uint32_t rows = 1;
+    std::uint32_t columns = 1;
+
+    std::size_t count() const { return given.shape.elements() / rows / columns; }
+    /// One of them as weights of a dense layer.
+    Weights weights(const ir::LayerReader& layer, std::size_t index, bool outputs_are_last) const {
+        const auto bytes = given.constant->bytes();
+        const std::size_t size = bytes.size() / count();
+        const auto own = bytes.subspan(index * size, size);
+        ir::Value one = given;
+        one.shape = {rows, columns};
+        one.constant = ir::Constant::of(std::vector<std::uint8_t>(own.begin(), own.end()));
+        return read_weights(layer, one,
+                            {.inputs = outputs_are_last ? rows : columns,
+                             .outputs = outputs_are_last ? columns : rows,
+                             .outputs_are_last = outputs_are_last});
+    }
+};
+
+/// The constant of a product of matrices. Fails if it has several scales.
+Matrices known_matrices(const ir::LayerReader& layer, std::size_t place) {
+    Matrices known{.given = constant_input(layer, place, "two matrices")};
+    const std::size_t rank = known.given.shape.rank();
+    if (rank < 2 || shape_of(layer, 1 - place).rank() < 2) {
+        layer.fail(fmt::format("it multiplies {} and {}; both must have at least 2 extents",
+                               to_text(shape_of(layer, 0)), to_text(shape_of(layer, 1))));
+    }
+    if (known.given.type != DataType::Float32 && known.given.quantization && known.given.quantization->axis) {
+        layer.fail("its constant has several scales; it must have one");
+    }
+    known.rows = known.given.shape[rank - 2];
+    known.columns = known.given.shape[rank - 1];
+    return known;
+}
+
+/// The products of the matrices of x and of a constant that has as many: each is a product of its own.
+ir::ValueId append_products(ir::LayerReader& layer, ir::ValueId x, const Matrices& known,
+                            bool outputs_are_last, const RowProduct& product) {
+    if (known.count() == 1) return append_rows(layer, x, known.weights(layer, 0, outputs_are_last), product);
+    const ir::Shape shape = layer.value(x).shape;
+    const auto count = static_cast<std::int64_t>(known.count());
+    const std::int64_t rows = shape[shape.rank() - 2];
+    const auto leading = shape.extents().first(shape.rank() - 2);
+    const auto others = known.given.shape.extents().first(known.given.shape.rank() - 2);
+    if (!std::ranges::equal(leading, others)) {
+        layer.fail(
+            fmt::format("it multiplies the matrices of {} and {}; they must be as many, along the same axes",
+                        to_text(shape_of(layer, 0)), to_text(shape_of(layer, 1))));
+    }
+    const ir::ValueId list =
+        append_shape(layer, x, shape_from(layer, {count, rows, std::int64_t{product.depth}}));
+    std::vector<ir::ValueId> results;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const ir::ValueId part = append_same(layer, "strided_slice",
+                                             {{"first", std::vector<std::int64_t>{i, 0, 0}},
+                                              {"step", std::vector<std::int64_t>{1, 1, 1}},
+                                              {"count", std::vector<std::int64_t>{1, rows, product.depth}}},
+                                             {list});
+        const ir::ValueId one = append_rows(
+            layer, part, known.weights(layer, static_cast<std::size_t>(i), outputs_are_last), product);
+        results.push_back(
+            append_shape(layer, one, shape_from(layer, {1, rows, std::int64_t{product.units}})));
+    }
+    return layer.append_as(layer.declared_result(0), "concat", {{"axis", std::int64_t{0}}},
+                           std::move(results));
+}
+
+/// Products of matrices of which one side is a constant. Of a constant on the left, the product of both
+/// matrices transposed has the transposed result.
+ir::Results read_matrix_product(ir::LayerReader& layer) {
+    const bool is_left = !layer.value(input_of(layer, 1)).constant;
+    const std::size_t place = is_left ? 0 : 1;
+    const Matrices known = known_matrices(layer, place);
+    ir::ValueId x = input_of(layer, 1 - place);
+    const bool is_exchanged = layer.boolean(is_left ? "adj_x" : "adj_y", false);
+    const bool exchanges_x = layer.boolean(is_left ? "adj_y" : "adj_x", false);
+    // The weights of a dense layer have the sums along their inputs.
+    const bool outputs_are_last = is_left == is_exchanged;
+    const RowProduct product{.depth = outputs_are_last ? known.rows : known.columns,
+                             .units = outputs_are_last ? known.columns : known.rows,
+                             .has_function = false};
+    if (is_left != exchanges_x) x = append_exchanged(layer, x);
+    const ir::Shape input_shape = layer.value(x).shape;
+    if (input_shape[input_shape.rank() - 1] != product.depth) {
+        layer.fail(fmt::format("it multiplies {} and {}; they do not fit", to_text(shape_of(layer, 0)),
+                               to_text(shape_of(layer, 1))));
+    }
+    const DataType type = layer.declared_result(0).type;
+    if (layer.value(x).type != type || type == DataType::Int16) {
+        layer.fail(fmt::format("it turns {} into {}; both must be float32 or int8, others are not supported",
+                               name_of(layer.value(x).type), name_of(type)));
+    }
+    std::vector<std::int64_t> extents = extents_of(input_shape);
+    extents.back() = product.units;
+    const std::size_t rank = known.given.shape.rank();
+    if (rank > extents.size()) extents.insert(extents.begin(), rank - extents.size(), 1);
+    const ir::ValueId products = append_products(layer, x, known, outputs_are_last, product);
+    const ir::ValueId result = append_shape(layer, products, shape_from(layer, extents));
+    return is_left ? append_exchanged(layer, result) : result;
 }
 
 /// The rows cut off before and behind the sums of one direction, which has `result` rows in the end.
@@ -355,6 +494,14 @@ ir::LayerKind tflite_dense() {
                  {"quantized_bias_type", "`bias_type` of an operator without a bias"},
                  {"real_multiplier", "on integers: `real_multiplier`, unless `--tflite-runtime` is 2.19"}},
         .build = read_dense};
+}
+
+ir::LayerKind tflite_matrix_product() {
+    return {.format = ir::Format::Tflite,
+            .name = "BATCH_MATMUL",
+            .keys = {{"adj_x", "the last two axes of the first matrix are exchanged"},
+                     {"adj_y", "those of the second"}},
+            .build = read_matrix_product};
 }
 
 std::vector<ir::LayerKey> tflite_window_keys() {

@@ -17,6 +17,8 @@ ir::LayerKind tflite_convolution();
 ir::LayerKind tflite_depthwise_convolution();
 ir::LayerKind tflite_dense();
 ir::LayerKind tflite_transposed_convolution();
+/// BATCH_MATMUL with a constant.
+ir::LayerKind tflite_matrix_product();
 
 /// The keys of nodes with windows: padding and strides.
 std::vector<ir::LayerKey> tflite_window_keys();

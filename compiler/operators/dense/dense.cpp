@@ -81,7 +81,10 @@ public:
              .name = "Dense",
              .keys = {{"units", "the weights' last extent; over an image, the layer is a `convolution`"},
                       {"use_bias", "whether there is a bias"},
-                      {"activation", "a function of the result"}},
+                      {"activation", "a function of the result"},
+                      {"dtype",
+                       "if Keras has quantized the layer to int8 or int4, the kernel is the real numbers "
+                       "that its integers stand for"}},
              .build = read_keras_dense},
             {.format = ir::Format::GraphJson,
              .name = "dense",
@@ -89,7 +92,8 @@ public:
                       {"bias", "whether there is a bias"},
                       {"activation", "a function of the result"}},
              .build = read_json_dense},
-            tflite_dense()};
+            tflite_dense(),
+            tflite_matrix_product()};
         for (ir::LayerKind& kind : onnx_products()) kinds.push_back(std::move(kind));
         return kinds;
     }
