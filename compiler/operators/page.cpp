@@ -21,7 +21,8 @@ Operators on integers of TFLite files compute the bits of the reference kernels 
 FULLY_CONNECTED of int8, uint8 and int16: since 2.20, its sums are multiplied by the scales' quotient in float64 and rounded once
 (`real_multiplier` of `dense` and `convolution`); before, a fixed-point multiplier rounds twice, and once with 16 bits for sums of
 64 bits (`wide_sums`). All other operators here have the same bits in both: tests/judges compares them. 2.21 refuses DIV of uint8 where
-a divisor is stored as 0, whatever number that stands for; here it is computed as by 2.19.
+a divisor is stored as 0, whatever number that stands for; here it is computed as by 2.19. BATCH_MATMUL of int8 follows its reference
+kernel and 2.21; the last bit of 2.19's kernel depends on the processor. SVDF is one call, from a state of 0.
 
 Work of ONNX files between DequantizeLinear and QuantizeLinear is done on integers, and its results are rounded once, halves to the
 even number, as ONNX's are (`single_rounding`). ONNX Runtime computes it in float32. Where that loses bits, results may differ by
