@@ -22,6 +22,17 @@ ir::Results read_cumulative_sum(ir::LayerReader& layer) {
                         {input});
 }
 
+ir::Results read_tflite_cumulative_sum(ir::LayerReader& layer) {
+    const std::vector<std::int64_t> axes = constant_integers(layer, 1);
+    if (axes.size() != 1) layer.fail("its axis must be one number");
+    const std::size_t axis = axis_in(layer, axes.front(), shape_of(layer).rank());
+    return append_declared(layer, "cumulative_sum",
+                           {{"axis", static_cast<std::int64_t>(axis)},
+                            {"exclusive", std::int64_t{layer.boolean("exclusive", false) ? 1 : 0}},
+                            {"reverse", std::int64_t{layer.boolean("reverse", false) ? 1 : 0}}},
+                           {input_of(layer, 0)});
+}
+
 float sum_of(float a, float b) {
     return a + b;
 }
@@ -55,7 +66,11 @@ public:
         return {{.format = ir::Format::Onnx,
                  .name = "CumSum",
                  .keys = {{"exclusive", "`exclusive`"}, {"reverse", "`reverse`"}},
-                 .build = read_cumulative_sum}};
+                 .build = read_cumulative_sum},
+                {.format = ir::Format::Tflite,
+                 .name = "CUMSUM",
+                 .keys = {{"exclusive", "`exclusive`"}, {"reverse", "`reverse`"}},
+                 .build = read_tflite_cumulative_sum}};
     }
     std::optional<std::vector<ir::Attribute>> on_one_image(
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {

@@ -32,9 +32,44 @@ ir::Results read_one_hot(ir::LayerReader& layer) {
         {indices, values});
 }
 
+/// The bytes of a number that the network knows.
+std::span<const std::uint8_t> known_number(const ir::LayerReader& layer, std::size_t index) {
+    const ir::Value& value = layer.value(input_of(layer, index));
+    if (!value.constant || !value.constant->is_known() || value.shape.elements() != 1) {
+        layer.fail(fmt::format("its input {} must be a constant of one number", index));
+    }
+    return value.constant->bytes();
+}
+
+/// TFLite ONE_HOT: indices, depth, the value at the index and the value elsewhere.
+ir::Results read_tflite_one_hot(ir::LayerReader& layer) {
+    const ir::ValueId indices = input_of(layer, 0);
+    const std::vector<std::int64_t> depth = constant_integers(layer, 1);
+    if (depth.size() != 1 || depth.front() < 1) layer.fail("its depth must be one number, of at least 1");
+    constexpr std::size_t there = 2;
+    constexpr std::size_t elsewhere = 3;
+    const DataType type = layer.value(input_of(layer, there)).type;
+    if (layer.value(input_of(layer, elsewhere)).type != type) {
+        layer.fail("its values at the index and elsewhere must be of one type");
+    }
+    std::vector<std::uint8_t> bytes;
+    for (const std::size_t input : {elsewhere, there}) {
+        const std::span<const std::uint8_t> number = known_number(layer, input);
+        bytes.insert(bytes.end(), number.begin(), number.end());
+    }
+    const ir::ValueId values = layer.add_constant("values", {2}, type, ir::Constant::of(std::move(bytes)));
+    const std::size_t rank = layer.value(indices).shape.rank() + 1;
+    const std::size_t axis = axis_in(layer, integer_of(layer, "axis", -1), rank);
+    return append_declared(layer, "one_hot",
+                           {{"axis", static_cast<std::int64_t>(axis)},
+                            {"depth", depth.front()},
+                            {"counts_from_end", std::int64_t{0}}},
+                           {indices, values});
+}
+
 /// The place of an index along the new axis; none if it is beyond the ends.
-std::optional<std::size_t> place_of(std::int64_t index, std::int64_t depth) {
-    if (index < 0) index += depth;
+std::optional<std::size_t> place_of(std::int64_t index, std::int64_t depth, bool counts_from_end) {
+    if (index < 0 && counts_from_end) index += depth;
     return index >= 0 && index < depth ? std::optional(static_cast<std::size_t>(index)) : std::nullopt;
 }
 
@@ -43,7 +78,7 @@ public:
     std::string_view name() const override { return "one_hot"; }
     std::string_view summary() const override {
         return "A new axis that has one value at the index that the input gives, and another value "
-               "elsewhere. Inputs: the indices, of which negative ones count from the end; a constant with "
+               "elsewhere. Inputs: the indices; a constant with "
                "the value elsewhere and that at the index. Indices beyond the ends give the value elsewhere "
                "alone.";
     }
@@ -59,14 +94,23 @@ public:
              .absent = std::int64_t{1},
              .is_required = true,
              .minimum = 1,
-             .maximum = std::numeric_limits<std::int32_t>::max()}};
+             .maximum = std::numeric_limits<std::int32_t>::max()},
+            {.name = "counts_from_end",
+             .meaning = "1: negative indices count from the end; 0: they are beyond the ends",
+             .absent = std::int64_t{1},
+             .minimum = 0,
+             .maximum = 1}};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Onnx,
                  .name = "OneHot",
                  .keys = {{"axis", "`axis`"}},
-                 .build = read_one_hot}};
+                 .build = read_one_hot},
+                {.format = ir::Format::Tflite,
+                 .name = "ONE_HOT",
+                 .keys = {{"axis", "`axis`"}},
+                 .build = read_tflite_one_hot}};
     }
     std::optional<std::vector<ir::Attribute>> on_one_image(
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
@@ -111,6 +155,7 @@ public:
         const std::vector<std::int64_t> indices = indices_of(call);
         const std::int64_t depth = call.node.node().integer("depth");
         const auto axis = static_cast<std::size_t>(call.node.node().integer("axis"));
+        const bool counts_from_end = call.node.node().integer("counts_from_end") != 0;
         const std::size_t bytes = bytes_of(call.node.output().type);
         const auto* const elsewhere = call.input<std::uint8_t>(1);
         const std::uint8_t* const there = elsewhere + bytes;
@@ -120,7 +165,7 @@ public:
         for (std::size_t first = 0; first < indices.size(); first += inner) {
             for (std::size_t step = 0; step < static_cast<std::size_t>(depth); ++step) {
                 for (std::size_t i = 0; i < inner; ++i, to += bytes) {
-                    const bool is_there = place_of(indices[first + i], depth) == step;
+                    const bool is_there = place_of(indices[first + i], depth, counts_from_end) == step;
                     std::memcpy(to, is_there ? there : elsewhere, bytes);
                 }
             }
