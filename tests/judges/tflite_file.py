@@ -65,6 +65,32 @@ class TfliteFile:
         """A list of int32: axes, a shape, paddings."""
         return self.constant(name, np.array(values, dtype=np.int32))
 
+    def make_constant(self, tensor: int) -> None:
+        """Makes an input the constant of its values."""
+        self.graph.inputs.remove(tensor)
+        values = self.values.pop(self.graph.tensors[tensor].name.decode())
+        buffer = schema.BufferT()
+        buffer.data = np.frombuffer(np.ascontiguousarray(values).tobytes(), dtype=np.uint8)
+        self.buffers.append(buffer)
+        self.graph.tensors[tensor].buffer = len(self.buffers) - 1
+
+    def make_inner(self, tensor: int) -> int:
+        """Makes an output a tensor that only operators read."""
+        self.graph.outputs.remove(tensor)
+        return tensor
+
+    def variable(
+        self,
+        name: str,
+        type_name: str,
+        shape: Sequence[int],
+        quantization: Quantization | None = None,
+    ) -> int:
+        """A state, which is 0 before the first call."""
+        number = self._tensor(name, type_name, list(shape), quantization, 0)
+        self.graph.tensors[number].isVariable = True
+        return number
+
     def value(self, name: str, type_name: str, quantization: Quantization | None = None) -> int:
         """The result of an operator; the interpreter finds its shape."""
         return self._tensor(name, type_name, [], quantization, 0)

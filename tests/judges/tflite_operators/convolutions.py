@@ -7,8 +7,8 @@ import numpy as np
 from tensorflow.lite.python import schema_py_generated as schema
 
 from draw import INTEGER_RANGES, Draw
-from tflite_file import Quantization, TfliteFile, any_quantization, covering
-from tflite_operators.registry import SAME, VALID, any_activation, tflite
+from tflite_file import ABSENT, Quantization, TfliteFile, any_quantization, covering
+from tflite_operators.registry import RELU, SAME, VALID, any_activation, tflite
 
 WEIGHTED = ("float32", "float16", "hybrid", "int8", "uint8", "int16")
 
@@ -234,6 +234,125 @@ def transpose_conv(draw: Draw, types: str) -> TfliteFile:
         padding=padding,
         stride_h=stride[0],
         stride_w=stride[1],
+    )
+    return file
+
+
+@tflite("BATCH_MATMUL", "float32", "hybrid", "int8", weight=2)
+def batch_matmul(draw: Draw, types: str) -> TfliteFile:
+    """A product of two matrices of which one, on either side, is a constant."""
+    file = TfliteFile()
+    rows, depth, columns = draw.integer(1, 9), draw.integer(1, 30), draw.integer(1, 17)
+    is_left = draw.chance(0.3) and types != "hybrid"  # which the runtime quantizes by rows of the left one
+    swaps = [draw.chance(0.3), draw.chance(0.3)]
+    shapes = [[rows, depth], [depth, columns]]
+    shapes = [shape[::-1] if swap else shape for shape, swap in zip(shapes, swaps, strict=True)]
+    images = [1] * draw.integer(0, 1) if is_left else [1] + [draw.integer(1, 3)] * draw.integer(0, 1)
+    shapes[1 if is_left else 0] = [*images, *shapes[1 if is_left else 0]]
+    # The runtime mistakes the axes of matrices of other ranks if there are several.
+    if draw.chance(0.3) and len(images) < 2:
+        shapes[0 if is_left else 1] = [1, *shapes[0 if is_left else 1]]
+    elif draw.chance(0.3) and images:
+        shapes[0 if is_left else 1] = [*images, *shapes[0 if is_left else 1]]
+    constant, source = (shapes[0], shapes[1]) if is_left else (shapes[1], shapes[0])
+    layer = make_layer(
+        file, draw, types, source, constant, channel_axis=0, products=depth, per_channel=False
+    )
+    tensors = [layer.weights, layer.input] if is_left else [layer.input, layer.weights]
+    file.operator(
+        "BATCH_MATMUL",
+        tensors,
+        [layer.output],
+        "BatchMatMulOptions",
+        version=4,
+        adj_x=swaps[0],
+        adj_y=swaps[1],
+    )
+    return file
+
+
+@tflite("SVDF", "float32", "hybrid", "int8", weight=2)
+def svdf(draw: Draw, types: str) -> TfliteFile:
+    """One call, with a state of 0 before it."""
+    file = TfliteFile()
+    rank, units, calls = draw.integer(1, 3), draw.integer(1, 9), draw.integer(1, 5)
+    depth, batch = draw.integer(1, 30), draw.batch()
+    filters = rank * units
+    state_shape = [batch, calls * filters]
+    features = draw.floats([filters, depth], 0.3)
+    times = draw.floats([filters, calls])
+    bias = [] if draw.chance(0.3) else [draw.floats([units])]
+    if types == "float32":
+        source = file.input("input", draw.floats([batch, depth]))
+        weights = [file.constant("features", features), file.constant("times", times)]
+        biases = [file.constant("bias", numbers) for numbers in bias]
+        state, output = file.variable("state", "float32", state_shape), file.output("output", types)
+    elif types == "hybrid":
+        source = file.input("input", draw.floats([batch, depth]))
+        weights = []
+        for name, numbers in (("features", features), ("times", times)):
+            scale = float(np.float32(np.abs(numbers).max() / 127 + 1e-6))
+            stored = np.rint(numbers / scale).astype(np.int8)
+            weights.append(file.constant(name, stored, Quantization([scale], [0])))
+        biases = [file.constant("bias", numbers) for numbers in bias]
+        state, output = file.variable("state", "float32", state_shape), file.output("output", "float32")
+    else:
+        quantization = any_quantization(draw, "int8")
+        source = file.input("input", draw.stored([batch, depth], "int8"), quantization)
+        scales = [float(np.float32(10 ** draw.real(-3, -1))), float(np.float32(10 ** draw.real(-5, -3)))]
+        spread = np.sqrt(depth) * 74 * 74 * quantization.scales[0] * scales[0]
+        state_scale = float(np.float32(spread * draw.real(1, 4) / 32767))
+        spread *= np.sqrt(rank) * 19000 * scales[1]
+        weights = [
+            file.constant(
+                "features", draw.integers([filters, depth], -127, 127, "int8"), Quantization([scales[0]], [0])
+            ),
+            file.constant("times", draw.stored([filters, calls], "int16"), Quantization([scales[1]], [0])),
+        ]
+        bias_scale = float(np.float32(state_scale) * np.float32(scales[1]))
+        largest = min(spread / bias_scale, 2.0**28)
+        numbers = draw.random.uniform(-largest, largest, units).astype(np.int32)
+        biases = [file.constant("bias", numbers, Quantization([bias_scale], [0])) for _ in bias]
+        state = file.variable("state", "int16", state_shape, Quantization([state_scale], [0]))
+        output = file.output("output", "int8", covering(draw, "int8", -2 * spread, 2 * spread))
+    # Of integers, the runtime wants a RELU in the file, and computes none.
+    function = any_activation(draw) if types == "float32" else RELU if types == "int8" else 0
+    file.operator(
+        "SVDF",
+        [source, *weights, *(biases or [ABSENT]), state],
+        [output],
+        "SVDFOptions",
+        version=3,
+        rank=rank,
+        fused_activation_function=function,
+    )
+    return file
+
+
+@tflite("FULLY_CONNECTED_OF_CONSTANT", "float32", "hybrid", "int8")
+def fully_connected_of_constant(draw: Draw, types: str) -> TfliteFile:
+    """The product of a constant, which is known before the network runs, added to an input."""
+    file = TfliteFile()
+    units, size = draw.integer(1, 9), draw.integer(1, 30)
+    layer = make_layer(
+        file, draw, types, [1, size], [units, size], channel_axis=0, products=size, per_channel=False
+    )
+    file.make_constant(layer.input)
+    number_type = "int8" if types == "int8" else "float32"
+    quantization = any_quantization(draw, number_type)
+    source = file.input("other", draw.stored([1, units], number_type), quantization)
+    product = file.make_inner(layer.output)
+    file.operator(
+        "FULLY_CONNECTED",
+        [layer.input, layer.weights, *layer.bias],
+        [product],
+        "FullyConnectedOptions",
+        version=5,
+        fused_activation_function=any_activation(draw),
+    )
+    output = file.output("sum", number_type, any_quantization(draw, number_type))
+    file.operator(
+        "ADD", [source, product], [output], "AddOptions", version=2, pot_scale_int16=False
     )
     return file
 

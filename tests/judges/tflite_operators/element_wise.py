@@ -170,14 +170,34 @@ def _function(name: str, options: str, draw: Draw, low: float, high: float) -> T
     return file
 
 
-@tflite("EXP", "float32")
+def _table(name: str, draw: Draw, low: float, high: float, results: tuple[float, float]) -> TfliteFile:
+    """A function of int8 whose input has the range low to high; many results are outside of theirs."""
+    file = TfliteFile()
+    quantization = covering(draw, "int8", low, high, slack=(1.0, 1.0))
+    values = draw.stored(draw.shape((2, 4), (2, 9)), "int8")
+    if name == "RSQRT":  # the runtime takes no negative numbers
+        values = np.maximum(values, quantization.zero_points[0]).astype(np.int8)
+    source = file.input("input", values, quantization)
+    output = file.output("output", "int8", covering(draw, "int8", *results))
+    options = "ExpOptions" if name == "EXP" else ""
+    file.operator(name, [source], [output], options, version=2)
+    return file
+
+
+@tflite("EXP", "float32", "int8")
 def exponential(draw: Draw, types: str) -> TfliteFile:
-    return _function("EXP", "ExpOptions", draw, -5, 3)
+    if types == "float32":
+        return _function("EXP", "ExpOptions", draw, -5, 3)
+    high = draw.real(0.1, 5)
+    return _table("EXP", draw, draw.real(-5, 0), high, (0, np.exp(high)))
 
 
-@tflite("LOG", "float32")
+@tflite("LOG", "float32", "int8")
 def logarithm(draw: Draw, types: str) -> TfliteFile:
-    return _function("LOG", "", draw, 0.01, 20)
+    if types == "float32":
+        return _function("LOG", "", draw, 0.01, 20)
+    high = draw.real(0.1, 20)
+    return _table("LOG", draw, draw.choice([0, draw.real(-3, 0)]), high, (draw.real(-5, 0), np.log(high)))
 
 
 @tflite("SQRT", "float32")
@@ -185,9 +205,11 @@ def square_root(draw: Draw, types: str) -> TfliteFile:
     return _function("SQRT", "", draw, 0, 20)
 
 
-@tflite("RSQRT", "float32")
+@tflite("RSQRT", "float32", "int8")
 def reciprocal_square_root(draw: Draw, types: str) -> TfliteFile:
-    return _function("RSQRT", "", draw, 0.01, 20)
+    if types == "float32":
+        return _function("RSQRT", "", draw, 0.01, 20)
+    return _table("RSQRT", draw, draw.choice([0, draw.real(-3, 0)]), draw.real(0.1, 20), (0, draw.real(1, 9)))
 
 
 @tflite("SQUARE", "float32")

@@ -1,5 +1,7 @@
 """Reductions over axes, and the index of the largest and smallest element."""
 
+import numpy as np
+
 from draw import Draw
 from tflite_file import Quantization, TfliteFile, any_quantization, covering, real_range
 from tflite_operators.registry import tflite
@@ -74,6 +76,24 @@ def reduce_max(draw: Draw, types: str) -> TfliteFile:
 def reduce_min(draw: Draw, types: str) -> TfliteFile:
     reduction = Reduction(draw, types)
     return reduction.finish("REDUCE_MIN", reduction.quantization)
+
+
+@tflite("CUMSUM", "float32", "int32")
+def cumulative_sum(draw: Draw, types: str) -> TfliteFile:
+    file = TfliteFile()
+    shape = draw.shape((1, 4), (1, 7))
+    values = draw.floats(shape) if types == "float32" else draw.integers(shape, -(2**20), 2**20, "int32")
+    axis = draw.integer(-len(shape), len(shape) - 1)
+    inputs = [file.input("input", values), file.constant("axis", np.array(axis, np.int32))]
+    file.operator(
+        "CUMSUM",
+        inputs,
+        [file.output("output", types)],
+        "CumsumOptions",
+        exclusive=draw.chance(0.4),
+        reverse=draw.chance(0.4),
+    )
+    return file
 
 
 @tflite("REDUCE_PROD", "float32")

@@ -268,6 +268,41 @@ def gather(draw: Draw, types: str) -> TfliteFile:
     return move.file
 
 
+@tflite("GATHER_ND", *MOVED)
+def gather_nd(draw: Draw, types: str) -> TfliteFile:
+    move = Move(draw, types, draw.shape((1, 4), (2, 6)))
+    axes = draw.integer(1, len(move.shape))
+    rows = draw.choice([[draw.integer(1, 5)], [draw.integer(1, 3), draw.integer(1, 3)]])
+    columns = [draw.integers(rows, 0, move.shape[axis] - 1, "int32") for axis in range(axes)]
+    indices = np.stack(columns, axis=-1).astype(draw.choice(["int32", "int64"]))
+    if draw.chance(0.3):
+        named = move.file.input("indices", indices.astype(np.int32))
+    else:
+        named = move.file.constant("indices", indices)
+    move.file.operator("GATHER_ND", [move.input, named], [move.output()], "GatherNdOptions")
+    return move.file
+
+
+@tflite("ONE_HOT", "float32", "int8", "uint8")
+def one_hot(draw: Draw, types: str) -> TfliteFile:
+    file = TfliteFile()
+    depth = draw.integer(1, 7)
+    # Some are beyond the ends.
+    indices = draw.integers(draw.shape((1, 3), (1, 5)), -2, depth + 1, "int32")
+    quantization = any_quantization(draw, types)
+    values = [draw.stored([], types) for _ in range(2)]
+    inputs = [
+        file.input("indices", indices),
+        file.constant("depth", np.array(depth, np.int32)),
+        file.constant("there", values[0], quantization),
+        file.constant("elsewhere", values[1], quantization),
+    ]
+    axis = draw.choice([-1, *range(indices.ndim + 1)])
+    output = file.output("output", types, quantization)
+    file.operator("ONE_HOT", inputs, [output], "OneHotOptions", axis=axis)
+    return file
+
+
 @tflite("PACK", *MOVED)
 def pack(draw: Draw, types: str) -> TfliteFile:
     move = Move(draw, types, draw.shape((1, 3), (1, 6)))
