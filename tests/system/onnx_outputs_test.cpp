@@ -57,7 +57,7 @@ TEST_CASE("Outputs of an ONNX network that are constants are written as they are
         CHECK(array_in(written / "same.npy").shape == std::vector<std::uint32_t>{1, 3});
         CHECK(reals_in(written / "same.npy") == std::vector<float>{1.5F, -2, 3});
         CHECK(reals_in(written / "shape.npy") == std::vector<float>{1, 1, 4, 4});
-        CHECK(array_in(written / "y.npy").shape == std::vector<std::uint32_t>{5, 1, 4, 4});
+        CHECK(array_in(written / "y.npy").shape == std::vector<std::uint32_t>{1, 1, 4, 4});
         const input::Array stored = array_in(written / "shape.raw.npy");
         CHECK(std::get<std::vector<std::int32_t>>(stored.values) == std::vector<std::int32_t>{1, 1, 4, 4});
     }
