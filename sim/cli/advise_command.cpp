@@ -8,6 +8,7 @@
 
 #include "hw/base/whole_file.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
@@ -43,13 +44,13 @@ struct AdviseCommand {
         const advise::Advice advice = run_study(question);
         if (!out.empty()) write(advice);
         if (print.json) return print_json(advise::to_json(advice));
-        fmt::print("{}\n", tables::to_text(advise::to_table(advice), screen->out()));
+        print_text(screen->out(), "{}\n", tables::to_text(advise::to_table(advice), screen->out()));
         for (const std::string& sentence : advice.sentences) {
-            fmt::print("{}\n", terminal::wrapped(sentence, screen->out().width()));
+            print_text({}, "{}\n", terminal::wrapped(sentence, screen->out().width()));
         }
         if (!out.empty()) {
-            fmt::print(
-                "\nAdvice in {0}/advice.json, its page in {0}/advice.html, its study in {0}/study.html\n",
+            print_text(
+                {}, "\nAdvice in {0}/advice.json, its page in {0}/advice.html, its study in {0}/study.html\n",
                 out);
         }
     }
@@ -84,7 +85,9 @@ private:
 
     void write(const advise::Advice& advice) const {
         const std::filesystem::path folder = out;
-        write_file(folder / "advice.json", advise::to_json(advice).dump(2) + "\n");
+        // Paths in sentences may be no UTF-8.
+        constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+        write_file(folder / "advice.json", advise::to_json(advice).dump(2, ' ', false, replace) + "\n");
         write_file(folder / "advice.html", advise::to_html(advice));
     }
 };

@@ -8,6 +8,7 @@
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/execute/run.h"
 
@@ -27,7 +28,7 @@ void print_disassembled(const isa::Program& program, const std::string& output, 
         data["instructions"] = isa::instruction_texts(program);
         print_json(data);
     } else if (output.empty()) {
-        fmt::print("{}", text);
+        print_data(text);
     }
 }
 

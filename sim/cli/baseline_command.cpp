@@ -10,6 +10,7 @@
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/measure/measure.h"
@@ -53,7 +54,7 @@ private:
         if (!written) return;
         written->write(baselines::to_json(baseline).dump(2) + "\n");
         written->commit();
-        if (!print.quiet && !print.json) fmt::print("Baseline in {}\n", out);
+        if (!print.quiet && !print.json) print_text({}, "Baseline in {}\n", out);
     }
 
     template <class MakeText>

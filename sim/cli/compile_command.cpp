@@ -56,16 +56,16 @@ private:
         if (output.empty() && text.empty() && !explain) return;
         mapping::Network whole = operators::lower(quantized);
         const schedule::Options batches = run::options_of(spec, input);
-        if (explain) fmt::print("{}", run::explain_mapping(whole, spec, batches));
+        if (explain) print_data(run::explain_mapping(whole, spec, batches));
         const run::CompiledNetwork compiled = run::compile(std::move(whole), spec, batches);
         const auto& [network, schedule, cut_images] = compiled.scheduled;
-        if (explain) fmt::print("{}{}", run::to_text(compiled), run::memory_text(schedule));
+        if (explain) print_data(run::to_text(compiled) + run::memory_text(schedule));
         if (output.empty() && text.empty()) return;
-        if (text == "schedule") fmt::print("{}", schedule::to_text(schedule));
+        if (text == "schedule") print_data(schedule::to_text(schedule));
         if (output.empty() && text != "assembly") return;
         const isa::Program& program = compiled.program;
         timing::check_formats(program, spec.machine);
-        if (text == "assembly") fmt::print("{}", isa::disassemble(program));
+        if (text == "assembly") print_data(isa::disassemble(program));
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
         if (!text.empty() || !dump_after.empty() || explain) return;
@@ -76,7 +76,7 @@ private:
 
     void dump(std::string_view pass, const ir::Graph& graph) const {
         if (dump_after == "all") fmt::print("# after {}\n", pass);
-        if (dump_after == "all" || dump_after == pass) fmt::print("{}", to_text(graph));
+        if (dump_after == "all" || dump_after == pass) print_data(to_text(graph));
     }
 };
 

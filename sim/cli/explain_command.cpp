@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/execute/run.h"
@@ -23,7 +24,7 @@ struct ExplainCommand {
     void operator()() const {
         const report::Explanations why = explained(options.config());
         if (print.json) return print_json(report::to_json(why));
-        fmt::print("{}", report::to_text(why, screen->out(), all_layers));
+        print_for_people(screen->out(), report::to_text(why, screen->out(), all_layers));
     }
 
 private:

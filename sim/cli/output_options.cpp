@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/cli/messages.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::cli {
@@ -39,7 +40,7 @@ void add_color_option(CLI::App& command, Context& context) {
 void print_json(const nlohmann::ordered_json& json) {
     // Texts from files may contain invalid UTF-8, which is replaced.
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    fmt::print("{}\n", json.dump(2, ' ', false, replace));
+    print_data(json.dump(2, ' ', false, replace) + "\n");
 }
 
 nlohmann::ordered_json program_json(const isa::Program& program) {
@@ -76,19 +77,19 @@ void print_summary(const std::string& file, const isa::Program& program, const O
         if (cut_images) json["cut_images"] = report::to_json(*cut_images);
         return print_json(json);
     }
-    fmt::print("{}: {} instructions, {} weight tiles", file, program.instructions.size(),
+    print_text({}, "{}: {} instructions, {} weight tiles", file, program.instructions.size(),
                program.tiles.size());
     if (program.inferences > 0) {
-        fmt::print(", {} inferences {}", program.inferences,
+        print_text({}, ", {} inferences {}", program.inferences,
                    report::batches_text(batching, program.batch, program.inferences));
     }
     fmt::print("\n");
     constexpr std::size_t columns = 80;
     if (batching && !batching->text.empty()) {
-        fmt::print("{}\n", terminal::beside("  batch: ", batching->text, columns));
+        print_text({}, "{}\n", terminal::beside("  batch: ", batching->text, columns));
     }
     if (cut_images) {
-        fmt::print("{}\n", terminal::beside("  memory: ", report::cut_images_text(*cut_images), columns));
+        print_text({}, "{}\n", terminal::beside("  memory: ", report::cut_images_text(*cut_images), columns));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "hw/base/whole_file.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/view/page/page.h"
 #include "sim/view/page/side_by_side.h"
@@ -34,9 +35,10 @@ struct ReportCommand {
         for (const std::string& each : reports) read.push_back(page::read_report(each));
         const std::size_t reference = against ? page::find_report(read, *against) : 0;
         if (csv) {
-            fmt::print("{}", page::to_csv(page::side_by_side(read, reference)));
+            print_data(page::to_csv(page::side_by_side(read, reference)));
         } else if (text) {
-            fmt::print("{}", page::to_text(page::side_by_side(read, reference), screen->out(), all_layers));
+            print_for_people(screen->out(),
+                             page::to_text(page::side_by_side(read, reference), screen->out(), all_layers));
         } else {
             write_page(read, reference);
         }

@@ -106,12 +106,12 @@ struct RunCommand {
         write_outputs(record.answers.float_output_arrays, config.float_outputs);
         if (!config.out.empty()) write(report, config);
         if (print.json) {
-            fmt::print("{}\n", report::to_json_text(report));
+            print_data(report::to_json_text(report) + "\n");
         } else if (!print.quiet) {
-            fmt::print("{}", report::to_text(report, show, screen->out(), all_layers));
+            print_for_people(screen->out(), report::to_text(report, show, screen->out(), all_layers));
             if (!config.out.empty()) print_files(config);
             for (const auto& [output, file, contents] : outputs) {
-                fmt::print("Output \"{}\" in {}: {}\n", terminal::fitted(output, 60), file.string(),
+                print_text({}, "Output \"{}\" in {}: {}\n", terminal::fitted(output, 60), file.string(),
                            contents);
             }
         }
@@ -147,10 +147,10 @@ private:
 
     /// Every file that the run wrote.
     static void print_files(const run::RunConfig& config) {
-        fmt::print("Report in {}, its page in {}\n", report::report_path(config.out).string(),
+        print_text({}, "Report in {}, its page in {}\n", report::report_path(config.out).string(),
                    report::page_path(config.out).string());
         for (const auto& [kind, file] : trace::files_of(config.trace)) {
-            fmt::print("Trace \"{}\" in {}\n", kind, (std::filesystem::path(config.out) / file).string());
+            print_text({}, "Trace \"{}\" in {}\n", kind, (std::filesystem::path(config.out) / file).string());
         }
     }
 

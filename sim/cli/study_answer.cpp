@@ -7,6 +7,7 @@
 
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
+#include "sim/cli/messages.h"
 #include "sim/study/sweep/run_points.h"
 #include "sim/study/sweep/stored_record.h"
 #include "sim/view/page/page.h"
@@ -68,7 +69,7 @@ void StudyAnswer::check(const sweep::Answer& without_rows, bool is_kept) const {
 void StudyAnswer::tell(const sweep::Answer& answer, sweep::Database& database,
                        const std::filesystem::path& file, bool page) const {
     if (options_.csv == "-") {
-        fmt::print("{}", sweep::to_csv(answer));
+        print_data(sweep::to_csv(answer));
         return;
     }
     if (!options_.csv.empty()) write_file(options_.csv, sweep::to_csv(answer));
@@ -114,7 +115,7 @@ void StudyAnswer::tell_best(const sweep::Answer& answer) const {
     const std::string with =
         options_.subject_to.empty() ? "" : fmt::format(" with {}", fmt::join(options_.subject_to, " and "));
     if (best == nullptr) {
-        fmt::print("No finished point{} has a value of {}.\n\n", with, metric.name);
+        print_text({}, "No finished point{} has a value of {}.\n\n", with, metric.name);
         return;
     }
     const std::string value = sweep::number_text(*best->metrics[goal.metric], metric.unit);
@@ -128,7 +129,7 @@ void StudyAnswer::tell_best(const sweep::Answer& answer) const {
 void StudyAnswer::tell_end(const sweep::Answer& answer, const std::filesystem::path& file, bool page) const {
     const terminal::Look look = context_.screen.out();
     for (const std::string& sentence : sweep::findings(answer)) {
-        fmt::print("{}\n", terminal::wrapped(sentence, look.width()));
+        print_text({}, "{}\n", terminal::wrapped(sentence, look.width()));
     }
     const std::uint64_t done = answer.count("done");
     const std::uint64_t failed = answer.count("failed");
@@ -141,10 +142,10 @@ void StudyAnswer::tell_end(const sweep::Answer& answer, const std::filesystem::p
         line += fmt::format(", in {}", file.string());
         if (page) line += fmt::format(", their page in {}", study_page_of(file).string());
     }
-    fmt::print("{}.\n", line);
-    if (!options_.csv.empty()) fmt::print("All points and metrics in {}.\n", options_.csv);
+    print_text({}, "{}.\n", line);
+    if (!options_.csv.empty()) print_text({}, "All points and metrics in {}.\n", options_.csv);
     for (const std::string& failure : sweep::failures(answer)) {
-        fmt::print("  {}\n", terminal::wrapped(failure, look.width() - 2, 4));
+        print_text({}, "  {}\n", terminal::wrapped(failure, look.width() - 2, 4));
     }
 }
 

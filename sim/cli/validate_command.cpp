@@ -9,6 +9,7 @@
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
+#include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/validate/choices.h"
@@ -55,7 +56,8 @@ struct ValidateCommand {
             const nlohmann::ordered_json json = validate::to_json(results);
             const bool json_only = print.json && json_file.empty();
             if (json_only) print_json(json);
-            if (!json_only && !print.quiet) fmt::print("{}", validate::to_text(results, screen->out()));
+            if (!json_only && !print.quiet)
+                print_for_people(screen->out(), validate::to_text(results, screen->out()));
             if (json_out) {
                 json_out->write(json.dump(2) + '\n');
                 json_out->commit();

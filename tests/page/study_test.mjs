@@ -115,6 +115,8 @@ test('numbers, fronts and command lines', () => {
     assert.deepEqual(study.metrics.map(({ name }) => name), ['cost', 'rate']);
     assert.deepEqual(paretoFront(study.rows, ...study.metrics).map(({ number }) => number), [1, 3]);
     assert.equal(commandOf(study, study.rows[1]), 'sim run --set batch=2 --set \'model=b c\'');
+    study.rows[1].values.model = 'a\u001b[31m\'\\b';
+    assert.equal(commandOf(study, study.rows[1]), 'sim run --set batch=2 --set $\'model=a\\033[31m\\\'\\\\b\'');
 });
 
 test.after(() => browser.close());

@@ -1,10 +1,13 @@
 // The output on a terminal, and in files and pipes.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "hw/base/whole_file.h"
+#include "tests/support/files.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/terminal_process.h"
 
@@ -48,6 +51,52 @@ TEST_CASE("Only terminals get colours", "[system]") {
     const Outcome always = sim(run_program + "--color always");
     CHECK(has_colours(always.out));
     CHECK(has_colours(sim_on_terminal(run_program + "--color always", 80, "NO_COLOR=1").text));
+}
+
+TEST_CASE("Names of files, layers and studies cannot control the terminal", "[system]") {
+    const Folder folder;
+    const std::string evil = "\x1b[2J\x1b]0;title\x07\x9b";
+    const std::string json = R"(\u001b[2J\u001b]0;title\u0007\u009b)";
+    const std::filesystem::path network = folder / ("net" + evil + ".json");
+    std::string layers;
+    for (const char* const layer : {"first", "second"}) {
+        const std::string input = layers.empty() ? "input" : "first" + json;
+        layers += (layers.empty() ? "" : ",") + std::string(R"({"name": ")") + layer + json +
+                  R"(", "op": "dense", "inputs": [")" + input + R"("], "units": 300, "activation": "relu"})";
+    }
+    write_file(
+        network,
+        R"({"schema": "sim.graph/1", "name": "net)" + json +
+            R"(", "activation_bits": 8, "input": {"shape": [700]}, "weights": {"seed": 1}, "layers": [)" +
+            layers + R"(], "output": "second)" + json + R"("})");
+    const std::string model = " --machine tpu_v1 --model '" + network.string() + "' --batch 4 ";
+    const std::string out = " --out '" + (folder / ("out" + evil)).string() + "'";
+    const std::string file = "'" + network.string() + "'";
+    for (const std::string& command :
+         {"run --timing-only" + model + out, "run --timing-only --show layers" + model, "explain" + model,
+          "report '" + (folder / ("out" + evil)).string() + "' --text",
+          "report '" + (folder / ("out" + evil)).string() + "' --csv", "run --timing-only --json" + model,
+          "advise" + model + "--batches 1,2 --sizes 1,2" + out,
+          "sweep --axis batch=1,2 --best latency_ms --name 's" + evil + "'" + model + out,
+          "sweep '" + (folder / ("out" + evil) / ("s" + evil + ".sqlite")).string() +
+              "' --pareto latency_ms,watts",
+          "sweep --axis 'model=[\"" + folder.path().string() + "/nowhere" + json +
+              "\"]' --set machine=tpu_v1 --limit 4",
+          "compile --machine tpu_v1 --text graph --model " + file,
+          "compile --machine tpu_v1 --explain --model " + file, "run " + file + "x",
+          "compile --machine " + file, "report " + file + " " + file}) {
+        for (const char* const colour : {"NO_COLOR=1", "NO_COLOR="}) {
+            const Seen seen = sim_on_terminal(command, 80, colour);
+            INFO(command << "\n" << seen.text);
+            CHECK((seen.exit_code == 0 || seen.exit_code == 2));
+            CHECK_FALSE(seen.text.empty());
+            const std::string shown = seen.without_colours();
+            CHECK(shown.find('\x1b') == std::string::npos);
+            CHECK(shown.find('\x07') == std::string::npos);
+            CHECK(shown.find('\x9b') == std::string::npos);
+            CHECK(seen.text.find("\x1b[2J") == std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("Errors are red on a terminal", "[system]") {

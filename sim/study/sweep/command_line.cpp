@@ -1,5 +1,8 @@
 #include "sim/study/sweep/command_line.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string_view>
 
 namespace systole::sweep {
@@ -8,6 +11,22 @@ std::string shell_word(const std::string& word) {
     constexpr std::string_view plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    const auto is_control = [](char letter) {
+        return static_cast<unsigned char>(letter) < 0x20 || letter == '\x7f';
+    };
+    if (std::ranges::any_of(word,
+                            is_control)) {  // as bash, ksh and zsh read it: nothing controls the terminal
+        std::string escaped = "$'";
+        for (const char letter : word) {
+            if (is_control(letter)) {
+                escaped += fmt::format("\\{:03o}", static_cast<unsigned>(letter));
+            } else {
+                if (letter == '\'' || letter == '\\') escaped += '\\';
+                escaped += letter;
+            }
+        }
+        return escaped + "'";
+    }
     std::string quoted = "'";
     for (const char letter : word) {
         if (letter == '\'') {

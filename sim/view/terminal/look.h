@@ -24,6 +24,9 @@ struct Look {
     std::size_t width() const { return columns.value_or(80); }
     /// The text in the role's colour, or as it is.
     std::string paint(Role role, std::string_view text) const;
+    /// A whole text as a terminal may have it: names of files and layers in it cannot control the terminal.
+    /// What is not printable becomes "?", but for line ends, tabs, and the colours that `paint` sets.
+    std::string cleaned(std::string_view text) const;
 };
 
 /// The columns of a text; colour codes take none.

@@ -244,6 +244,8 @@ TEST_CASE("A word of a command line is quoted as the shell takes it") {
     CHECK(sweep::shell_word("two words") == "'two words'");
     CHECK(sweep::shell_word("it's $HOME") == R"('it'\''s $HOME')");
     CHECK(sweep::shell_word("'") == R"(''\''')");
+    // What would control a terminal is written by its number.
+    CHECK(sweep::shell_word("a\x1b[31m'\\b") == R"($'a\033[31m\'\\b')");
     CHECK(sweep::set_option("mean", nlohmann::json{1, 2.5}) == " --set 'mean=[1,2.5]'");
     CHECK(sweep::set_option("mapping", "best") == " --set mapping=best");
 }

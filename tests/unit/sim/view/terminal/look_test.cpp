@@ -23,6 +23,18 @@ TEST_CASE("Without colours nothing is painted", "[terminal]") {
     CHECK(columns_of("stall") == 5);
 }
 
+TEST_CASE("A text for a terminal has no control characters but the look's own colours", "[terminal]") {
+    const std::string name = "a\x1b[2J\x1b]0;title\x07 b\r\x9b\xc2\x9b\x7f\xe2\x80\xaez";
+    const std::string shown = "a?[2J?]0;title? b?????z";
+    CHECK(Look{}.cleaned(name) == shown);
+    const Look look{.colours = true};
+    CHECK(look.cleaned(look.paint(Role::Wrong, "x") + name) == "\x1b[31mx\x1b[0m" + shown);
+    CHECK(Look{}.cleaned(look.paint(Role::Wrong, "x")) == "?[31mx?[0m");
+    CHECK(look.cleaned("\x1b[5mx") == "?[5mx");  // blinks: no colour of ours
+    CHECK(Look{}.cleaned("two\nlines\tGröße 画像") == "two\nlines\tGröße 画像");
+    CHECK(Look{}.cleaned("").empty());
+}
+
 TEST_CASE("A terminal has colours, unless the user wants none", "[terminal]") {
     CHECK(look_in(terminal, Colours::Auto).colours);
     CHECK_FALSE(look_in(terminal, Colours::Never).colours);

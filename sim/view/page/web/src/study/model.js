@@ -42,7 +42,12 @@ export function settingsText(row) {
     return Object.entries(row.values).map(([key, value]) => `${shortKey(key)}=${shownValue(value)}`).join(', ');
 }
 
+/// As the shell takes it. A word with characters that would control the terminal has their numbers (bash, ksh, zsh).
 function quoted(word) {
+    const number = (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`;
+    if (/[\u0000-\u001f\u007f]/.test(word)) {
+        return `$'${word.replaceAll(/[\\']/g, '\\$&').replaceAll(/[\u0000-\u001f\u007f]/g, number)}'`;
+    }
     return /^[A-Za-z0-9_\-+=./,:@%]+$/.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`;
 }
 
