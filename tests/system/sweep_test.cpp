@@ -107,6 +107,11 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
         "zipped axes have lists");
     refused("mnist_cnn --axis machine.clock_mhz=400:700 --sample 2000000", "not in range 1 to 1000000");
     refused("mnist_cnn --axis batch=1 --workers -1", "--workers");
+    refused("mnist_cnn --axis batch=1 --metric point=cycles",
+            "metrics.point: the results have a column point");
+    refused("mnist_cnn --axis batch=1 --metric batch=cycles",
+            "metrics.batch: the study varies the key batch");
+    refused("mnist_cnn --axis batch=1 --metric Watts=cycles", "metrics.Watts: there is a metric watts");
     refused("nope --axis batch=1", "no such file, study or run");
     refused("tutorial --points 9999", "its last is");
     refused("mnist_cnn --axis batch=1 --seed 2", "goes with a sample");

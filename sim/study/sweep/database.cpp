@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -145,6 +146,13 @@ void create(const fs::path& file) {
 }
 
 }  // namespace
+
+bool is_same_column(std::string_view one, std::string_view other) {
+    const auto small = [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    };
+    return std::ranges::equal(one, other, {}, small, small);
+}
 
 Database::Database(const fs::path& file, Connection::Mode mode)
     : connection_(file, mode), file_(file.string()) {

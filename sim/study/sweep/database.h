@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,13 @@ namespace systole::sweep {
 
 /// The note with Study::description.
 inline constexpr std::string_view study_note = "study";
+
+/// The columns of the table of results besides keys and metrics; a file of CSV has some of them.
+inline constexpr std::array<std::string_view, 8> columns_beside_metrics{
+    "point", "state", "error", "wall_seconds", "attempts", "host", "version", "key"};
+
+/// Whether SQL takes two names for one: it does not tell capital letters from small ones.
+bool is_same_column(std::string_view one, std::string_view other);
 
 /// What is stored with a plan.
 struct PlanNotes {

@@ -10,6 +10,7 @@
 #include "hw/base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/record/fields.h"
+#include "sim/study/sweep/database.h"
 
 namespace systole::sweep {
 
@@ -176,8 +177,10 @@ Metrics::Metrics(std::vector<Metric> own, std::string file) : file_(std::move(fi
             throw ConfigError(
                 fmt::format("{}: metrics.{}: a name has letters, digits and _ alone", file_, name));
         }
-        if (std::ranges::find(all_, name, &Metric::name) != all_.end()) {
-            throw ConfigError(fmt::format("{}: metrics.{}: there is a metric of this name", file_, name));
+        const auto known =
+            std::ranges::find_if(all_, [&](const Metric& other) { return is_same_column(other.name, name); });
+        if (known != all_.end()) {
+            throw ConfigError(fmt::format("{}: metrics.{}: there is a metric {}", file_, name, known->name));
         }
         metric.better = take_direction(metric.formula);
         all_.push_back(std::move(metric));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "hw/machine/config_reader.h"
 #include "sim/study/sweep/base_values.h"
 #include "sim/study/sweep/command_line.h"
+#include "sim/study/sweep/database.h"
 
 namespace systole::sweep {
 
@@ -52,6 +54,7 @@ Study::Study(StudyDefinition definition)
     for (const Axis& axis : definition_.axes) keys_.push_back(axis.key);
     order_derived();
     for (const auto& [key, formula] : definition_.derive) keys_.push_back(key);
+    check_metric_names();
     for (const std::string& formula : definition_.where) {
         conditions_.push_back(parsed(formula, definition_.file + ": where"));
     }
@@ -98,6 +101,22 @@ void Study::check_keys() const {
                 fmt::format("{}: set.{}: the key has an axis or a formula already", file, setting.key));
         }
         described_key(setting.key, file + ": set");
+    }
+}
+
+void Study::check_metric_names() const {
+    for (const Metric& metric : definition_.metrics) {
+        const auto is_like = [&](std::string_view name) { return is_same_column(metric.name, name); };
+        const auto fail = [&](const std::string& rule) {
+            throw ConfigError(fmt::format("{}: metrics.{}: {}; the metric needs another name",
+                                          definition_.file, metric.name, rule));
+        };
+        const auto key = std::ranges::find_if(keys_, is_like);
+        if (key != keys_.end()) fail(fmt::format("the study varies the key {}", *key));
+        const auto column = std::ranges::find_if(columns_beside_metrics, is_like);
+        if (column != columns_beside_metrics.end()) {
+            fail(fmt::format("the results have a column {}", *column));
+        }
     }
 }
 

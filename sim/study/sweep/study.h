@@ -56,6 +56,8 @@ private:
 
     std::vector<Group> groups() const;
     void check_keys() const;
+    void check_metric_names() const;
+    std::string blamed(const std::string& message) const;
     void order_derived();
     void make_grid();
     void draw_sample();

@@ -104,7 +104,7 @@ TEST_CASE("Metrics that cannot be computed are refused") {
             "x names tops.peek, which is no path of report.json; did you mean \"tops.peak\"?");
     refused({{"x", "machine + 1"}}, "no number");
     refused({{"x", "(1"}}, "missing parenthesis");
-    refused({{"cycles", "1"}}, "there is a metric of this name");
+    refused({{"cycles", "1"}}, "there is a metric cycles");
     refused({{"a-b", "1"}}, "letters, digits and _");
     refused({{"a", "b"}, {"b", "a"}}, "leads back to itself");
     refused({{"a", "a + 1"}}, "leads back to itself");

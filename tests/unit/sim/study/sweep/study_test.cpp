@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "hw/machine/config_error.h"
+#include "sim/study/sweep/database.h"
 #include "sim/study/sweep/selection.h"
 
 using namespace systole;
@@ -49,6 +52,71 @@ TEST_CASE("Derived keys follow, in any order, and conditions leave points out bu
                     "derive": {"limit": "2 * batch", "batch": "machine.matrix_unit.rows / 128"},
                     "where": ["machine.matrix_unit.rows >= machine.matrix_unit.columns", "batch < 4"])") ==
           std::vector<Json>{{2, 256, 2, 4}});
+}
+
+TEST_CASE("A study says which axes its conditions name, and where its axes end") {
+    const auto description = [](const std::string& keys) { return Study(defined(keys)).description(); };
+    const auto conditions = description(R"("axes": {"machine.matrix_unit.rows": [128, 256], "batch": [1, 2],
+                                "machine.clock_mhz": [700]},
+                       "derive": {"limit": "batch * 2", "machine.accumulators.rows": "limit * 4096"},
+                       "where": ["machine.accumulators.rows > 0", "machine.matrix_unit.rows > batch",
+                                 "machine.unified_buffer.rows > 0"])");
+    CHECK(conditions["conditions"] ==
+          nlohmann::ordered_json::parse(R"([["batch"], ["batch", "machine.matrix_unit.rows"], []])"));
+    // Not beyond what a key allows, and not of words, seeds and single values.
+    const auto ends = description(R"("axes": {"machine.matrix_unit.rows": [256, 128], "batch": [1, 2],
+                                     "mapping": ["best", "plain"], "limit": [8, 16],
+                                     "machine.clock_mhz": [0.001, 700],
+                                     "machine.weight_fifo.depth_tiles": [4]})")["ends"];
+    CHECK(ends == nlohmann::ordered_json::parse(R"({"machine.matrix_unit.rows": {"least": 128, "most": 256},
+                                                    "batch": {"most": 2},
+                                                    "machine.clock_mhz": {"most": 700}})"));
+}
+
+TEST_CASE("A value that no run allows is blamed on the part of the study that gives it") {
+    const auto error = [](const std::string& keys) {
+        const Study study(defined(keys));
+        try {
+            study.spec_of(study.points().front());
+        } catch (const machine::ConfigError& caught) {
+            return std::string(caught.what());
+        }
+        return std::string("no error");
+    };
+    const std::string own = study_file.string();
+    CHECK(error(R"("axes": {"machine.clock_mhz": [-1, 700]})") ==
+          own + ": axes.machine.clock_mhz is -1; it must be a number from 0.001 to 1000000 MHz");
+    CHECK_THAT(error(R"("axes": {"batch": [-1]})"),
+               Catch::StartsWith(own + ": axes.batch is -1; it must be"));
+    CHECK_THAT(error(R"("axes": {"batch": [1]}, "derive": {"machine.clock_mhz": "0 - batch"})"),
+               Catch::StartsWith(own + ": derive.machine.clock_mhz is -1; it must be"));
+    CHECK_THAT(error(R"("axes": {"machine.matrix_unit.rows": ["many"]})"),
+               Catch::StartsWith(own + ": axes.machine.matrix_unit.rows is \"many\"; it must be"));
+    // A key of the study that is no axis is its file's, too; nobody typed a command line.
+    CHECK_THAT(error(R"("axes": {"batch": [1]}, "set": {"machine.clock_mhz": -1})"),
+               Catch::Contains(" and " + own + ": clock_mhz is -1") && !Catch::Contains("command line"));
+}
+
+TEST_CASE("A metric cannot have the name of a column of the results") {
+    const auto refused = [](const std::string& name, const std::string& rule) {
+        INFO(name);
+        CHECK_THROWS_WITH(
+            Study(defined(R"("axes": {"batch": [1], "mapping": ["best"]}, "derive": {"limit": "batch"},
+                             "metrics": {")" +
+                          name + R"(": "cycles * 2"})")),
+            study_file.string() + ": metrics." + name + ": " + rule);
+    };
+    for (const std::string_view column : sweep::columns_beside_metrics) {
+        refused(std::string(column),
+                "the results have a column " + std::string(column) + "; the metric needs another name");
+    }
+    refused("Point", "the results have a column point; the metric needs another name");  // one name for SQL
+    refused("batch", "the study varies the key batch; the metric needs another name");
+    refused("MAPPING", "the study varies the key mapping; the metric needs another name");
+    refused("limit", "the study varies the key limit; the metric needs another name");
+    refused("watts", "there is a metric watts");
+    refused("Watts", "there is a metric watts");
+    Study(defined(R"("axes": {"batch": [1]}, "metrics": {"mapping": "cycles", "points": "cycles"})"));
 }
 
 TEST_CASE("A formula reads the machine of the point") {
