@@ -74,6 +74,50 @@ TEST_CASE("A study in which points failed says which, and ends with code 1", "[s
                                 Catch::Contains("point 3 and 1 more: ") && Catch::Contains("unified buffer"));
 }
 
+TEST_CASE("A value of an axis that no run allows is blamed on the study's file", "[system]") {
+    const Folder folder;
+    const std::string file = (folder / "clocks.json").string();
+    const auto run = [&](const std::string& axes) {
+        write_file(file, R"({"schema": "sim.study/1", "run": "mnist_cnn", "set": {"limit": 4}, "axes": {)" +
+                             axes + "}}");
+        return sim("sweep " + file);
+    };
+    const std::string blamed =
+        file + ": axes.machine.clock_mhz is -1; it must be a number from 0.001 to 1000000 MHz";
+    const Outcome all = run(R"("machine.clock_mhz": [-1])");
+    CHECK(all.exit_code == 2);
+    CHECK(all.err == "sim: " + blamed + "\n");
+    const Outcome some = run(R"("machine.clock_mhz": [-1, 700])");
+    CHECK(some.exit_code == 1);
+    std::string words = some.out;  // without the ends of lines
+    for (std::size_t at = words.find("\n    "); at != std::string::npos; at = words.find("\n    ")) {
+        words.replace(at, 5, " ");
+    }
+    CHECK_THAT(words, Catch::Contains("point 1: " + blamed) && !Catch::Contains("command line"));
+}
+
+TEST_CASE("The best of a study tells that it is at the end of an axis, in text and page", "[system]") {
+    const Folder folder;
+    const Outcome outcome =
+        sim("sweep mnist_cnn --limit 64 --name s --axis machine.matrix_unit.rows=64,128 --axis "
+            "machine.matrix_unit.columns=64,128 --where 'machine.matrix_unit.rows == "
+            "machine.matrix_unit.columns' "
+            "--axis batch=8,16,32 --best inferences_per_second --out " +
+            folder.path().string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    std::string words = outcome.out;
+    std::ranges::replace(words, '\n', ' ');
+    const std::string edge =
+        "The best has machine.matrix_unit.rows = 128, machine.matrix_unit.columns = 128 and batch = 32, the "
+        "largest of their axes: larger ones may be better.";
+    CHECK_THAT(words, Catch::Contains(edge));
+    const std::string page = text_in(folder / "s.html");
+    CHECK_THAT(page, Catch::Contains(edge));
+    CHECK_THAT(page, Catch::Contains(
+                         R"("keys":["machine.matrix_unit.rows","machine.matrix_unit.columns"],"factors")"));
+}
+
 TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     const Folder folder;
     const std::string out = " --out " + folder.path().string();

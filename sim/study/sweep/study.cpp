@@ -304,7 +304,58 @@ run::RunSpec Study::spec_of(const Point& point) const {
         settings.push_back({"timing_only", true});
     }
     for (run::Setting& setting : settings_of(point)) settings.push_back(std::move(setting));
-    return run::make_spec(run::read_run(definition_.run_file, settings));
+    const std::string& file = definition_.file;
+    const std::string place =
+        definition_.run_file.empty() ? file : fmt::format("{} and {}", definition_.run_file.string(), file);
+    try {
+        run::RunConfig config =
+            run::read_run(definition_.run_file, nlohmann::json::object(), settings, place);
+        config.settings_place = file;
+        return run::make_spec(config);
+    } catch (const ConfigError& error) {
+        throw ConfigError(blamed(error.what()));
+    }
+}
+
+/// A message of the reader, "FILE and STUDY: KEY is VALUE; RULE", where the study gives the key: then its
+/// file and its part are the place.
+std::string Study::blamed(const std::string& message) const {
+    const std::string place = definition_.file + ": ";
+    std::size_t begin = 0;
+    if (!message.starts_with(place)) {
+        const std::string second = " and " + place;
+        begin = message.find(second);
+        if (begin == std::string::npos) return message;
+        begin += second.size() - place.size();
+    }
+    const std::string_view rest = std::string_view(message).substr(begin + place.size());
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        constexpr std::string_view prefix = "machine.";
+        std::string_view read = keys_[i];  // the name in the file that has the key
+        if (read.starts_with(prefix)) read.remove_prefix(prefix.size());
+        if (!rest.starts_with(read) || !rest.substr(read.size()).starts_with(" is ")) continue;
+        const bool is_axis = i < definition_.axes.size();
+        return fmt::format("{}{}.{}{}", place, is_axis ? "axes" : "derive", keys_[i],
+                           rest.substr(read.size()));
+    }
+    return message;
+}
+
+std::set<std::string> Study::axes_of(const Expression& formula) const {
+    std::set<std::string> axes;
+    const bool varies_machine = std::ranges::find(keys_, "machine") != keys_.end();
+    for (const std::string& name : formula.names()) {
+        const auto axis = std::ranges::find(definition_.axes, name, &Axis::key);
+        const auto derived = std::ranges::find(definition_.derive, name, &NamedFormula::first);
+        if (axis != definition_.axes.end()) {
+            axes.insert(name);
+        } else if (derived != definition_.derive.end()) {
+            axes.merge(axes_of(derived_[static_cast<std::size_t>(derived - definition_.derive.begin())]));
+        } else if (varies_machine && name.starts_with("machine.")) {
+            axes.insert("machine");
+        }
+    }
+    return axes;
 }
 
 nlohmann::ordered_json Study::description() const {
