@@ -121,9 +121,15 @@ void StudyAnswer::tell_best(const sweep::Answer& answer) const {
     const std::string value = sweep::number_text(*best->metrics[goal.metric], metric.unit);
     // A joule's number has its unit already.
     const bool has_unit = metric.unit.empty() || value.ends_with(metric.unit);
-    fmt::print("The {} {}{} is {}{}: point {}, {}.\n  {}\n\n", goal.lower ? "lowest" : "highest", metric.name,
-               with, value, has_unit ? "" : " " + metric.unit, best->number,
-               sweep::settings_text(answer, *best), sweep::command_of(answer, *best));
+    const std::size_t width = context_.screen.out().width();
+    const std::string sentence = fmt::format(
+        "The {} {}{} is {}{}: point {}, {}.", goal.lower ? "lowest" : "highest", metric.name, with, value,
+        has_unit ? "" : " " + metric.unit, best->number, sweep::settings_text(answer, *best));
+    print_text({}, "{}\n  {}\n", terminal::wrapped(sentence, width), sweep::command_of(answer, *best));
+    for (const std::string& edge : sweep::edge_sentences(answer, *best, goal)) {
+        print_text({}, "{}\n", terminal::wrapped(edge, width));
+    }
+    print_text({}, "\n");
 }
 
 void StudyAnswer::tell_end(const sweep::Answer& answer, const std::filesystem::path& file, bool page) const {

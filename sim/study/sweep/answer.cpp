@@ -50,6 +50,19 @@ Answer answer_without_rows(const nlohmann::ordered_json& description) {
     for (const auto& [follower, leader] : description.at("followers").items()) {
         answer.followers.emplace(answer.key(follower, "zip"), answer.key(leader.get<std::string>(), "zip"));
     }
+    // Files of earlier versions do not have these.
+    for (const auto& named : description.value("conditions", nlohmann::ordered_json::array())) {
+        std::vector<std::size_t>& axes = answer.conditions.emplace_back();
+        for (const auto& key : named) axes.push_back(answer.key(key.get<std::string>(), "where"));
+    }
+    const auto ends = description.find("ends");
+    if (ends == description.end()) return answer;
+    for (const auto& [key, pair] : ends->items()) {
+        const auto number = [&, &of = pair](const char* name) {
+            return of.contains(name) ? std::optional(of.at(name).template get<double>()) : std::nullopt;
+        };
+        answer.ends[answer.key(key, "ends")] = {.least = number("least"), .most = number("most")};
+    }
     return answer;
 }
 

@@ -28,12 +28,21 @@ struct AnswerRow {
     std::vector<std::string> left_out = {};  ///< why there is no figure that the run asks for
 };
 
+/// The ends of an axis of numbers beyond which the key has further values.
+struct AxisEnds {
+    std::optional<double> least = {};
+    std::optional<double> most = {};
+};
+
 struct Answer {
     std::string study;
     std::vector<std::string> keys;  ///< those of the axes, then the derived ones
     std::size_t axes = 0;           ///< the number of the former
     std::map<std::size_t, std::size_t> followers =
         {};  ///< axes that follow another one, by zip, and that one
+    /// For each condition of the study, the axes that it names: it may couple them.
+    std::vector<std::vector<std::size_t>> conditions = {};
+    std::map<std::size_t, AxisEnds> ends = {};  ///< by axis
     std::vector<Metric> metrics;
     std::string command;  ///< the command line of a point, without the settings that vary
     std::vector<AnswerRow> rows = {};
@@ -117,14 +126,30 @@ std::vector<std::string> findings(const Answer& answer);
 /// the first ones.
 std::vector<std::string> failures(const Answer& answer);
 
-/// How much a key moves the metrics.
+/// The best point of a workload by one metric.
+struct BestPoint {
+    std::string workload;  ///< "model=a.onnx"; empty where all points compute the same
+    Goal goal;
+    const AnswerRow* row = nullptr;
+    std::vector<std::string> edges = {};  ///< edge_sentences
+};
+
+/// What a study asks for, by its own metrics that have a better way, then by throughput, latency and energy.
+/// Of each workload, the first ones where there are many. Metrics that all points share have no best point.
+std::vector<BestPoint> best_points(const Answer& answer);
+
+/// A sentence for the axes of which this point has the largest value, and one for those of which it has the
+/// smallest: beyond them may be a better one. An end at which the metric no longer changes is not named.
+std::vector<std::string> edge_sentences(const Answer& answer, const AnswerRow& best, const Goal& goal);
+
+/// How much a key, or several that a condition couples, moves the metrics.
 struct Sensitivity {
-    std::size_t key = 0;
-    /// For each metric: the largest value over the smallest along the key, while all other keys stay; the
+    std::vector<std::size_t> keys;
+    /// For each metric: the largest value over the smallest along the keys, while all other keys stay; the
     /// geometric mean over all such lines of points. Absent where no line has two points above 0.
     std::vector<std::optional<double>> factors;
 };
-/// Of each axis that does not follow another.
+/// Of each axis with several values that does not follow another; coupled axes have one entry.
 std::vector<Sensitivity> sensitivity(const Answer& answer);
 nlohmann::ordered_json to_json(const Answer& answer, const std::vector<Sensitivity>& all);
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "sim/study/sweep/answer.h"
 #include "sim/view/report/numbers.h"
@@ -37,32 +39,152 @@ bool is_follower(const Answer& answer, std::size_t key) {
 }
 
 using Line = std::vector<const AnswerRow*>;
+/// An axis, or several that move together.
+using Axes = std::vector<std::size_t>;
 
-/// The finished points that differ in one axis alone, in the order of its values: a line for each combination
-/// of the other axes (derived and zipped keys follow).
-std::vector<Line> lines_along(const Answer& answer, std::size_t axis) {
+bool contains(const Axes& axes, std::size_t axis) {
+    return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::vector<nlohmann::json> values_of(const AnswerRow& row, const Axes& axes) {
+    std::vector<nlohmann::json> values;
+    for (const std::size_t axis : axes) values.push_back(row.values[axis]);
+    return values;
+}
+
+/// The axes beside these that do not follow another one.
+Axes others_of(const Answer& answer, const Axes& axes) {
+    Axes others;
+    for (std::size_t key = 0; key < answer.axes; ++key) {
+        if (!contains(axes, key) && !is_follower(answer, key)) others.push_back(key);
+    }
+    return others;
+}
+
+/// The finished points that differ in these axes alone, in the order of their values: a line for each
+/// combination of the other axes (derived and zipped keys follow).
+std::vector<Line> lines_along(const Answer& answer, const Axes& axes) {
+    const Axes others = others_of(answer, axes);
     std::map<std::vector<nlohmann::json>, Line> lines;
     for (const AnswerRow& row : answer.rows) {
-        if (row.state != "done") continue;
-        std::vector<nlohmann::json> others;
-        for (std::size_t key = 0; key < answer.axes; ++key) {
-            if (key != axis && !is_follower(answer, key)) others.push_back(row.values[key]);
-        }
-        lines[others].push_back(&row);
+        if (row.state == "done") lines[values_of(row, others)].push_back(&row);
     }
     std::vector<Line> all;
-    for (auto& [others, line] : lines) {
-        std::ranges::stable_sort(line, [axis](const AnswerRow* a, const AnswerRow* b) {
-            return a->values[axis] < b->values[axis];
+    for (auto& [values, line] : lines) {
+        std::ranges::stable_sort(line, [&axes](const AnswerRow* a, const AnswerRow* b) {
+            return values_of(*a, axes) < values_of(*b, axes);
         });
         all.push_back(std::move(line));
     }
     return all;
 }
 
-std::vector<Pair> neighbours(const Answer& answer, std::size_t axis) {
+/// Whether any two finished points differ in these axes alone.
+bool can_move(const Answer& answer, const Axes& axes) {
+    return std::ranges::any_of(lines_along(answer, axes), [](const Line& line) { return line.size() > 1; });
+}
+
+/// Axes of which none moves alone, in parts that move together, each axis in one. A condition has to name
+/// two axes, itself or by further ones, before they count as coupled: points of a random sample differ in all
+/// axes at once. An axis that nothing moves is a part of its own.
+class CoupledAxes {
+public:
+    CoupledAxes(const Answer& answer, Axes stuck) : answer_(answer), stuck_(std::move(stuck)) {
+        for (std::size_t axis = 0; axis < answer.axes; ++axis) component_.push_back(axis);
+        for (const std::vector<std::size_t>& condition : answer.conditions) {
+            for (const std::size_t axis : condition) join(leader(axis), leader(condition.front()));
+        }
+    }
+
+    std::vector<Axes> parts() {
+        std::map<std::size_t, Axes> parts;  // by an axis of the part
+        std::map<std::size_t, std::size_t> part_of;
+        for (const std::size_t axis : stuck_) {
+            parts[axis] = {axis};
+            part_of[axis] = axis;
+        }
+        for (const std::size_t one : stuck_) {
+            for (const std::size_t other : stuck_) {
+                if (other <= one || component_[one] != component_[other]) continue;
+                if (part_of[one] == part_of[other] || !can_move(answer_, {one, other})) continue;
+                const Axes moved = std::exchange(parts[part_of[other]], {});
+                for (const std::size_t axis : moved) {
+                    parts[part_of[one]].push_back(axis);
+                    part_of[axis] = part_of[one];
+                }
+            }
+        }
+        std::vector<Axes> all;
+        std::set<std::size_t> done;
+        for (auto& [name, part] : parts) {
+            if (part.empty() || done.contains(part.front())) continue;
+            if (part.size() == 1) part = with_others(part.front(), parts);
+            std::ranges::sort(part);
+            done.insert(part.begin(), part.end());
+            all.push_back(part);
+        }
+        return all;
+    }
+
+private:
+    std::size_t leader(std::size_t axis) const {
+        const auto found = answer_.followers.find(axis);
+        return found == answer_.followers.end() ? axis : found->second;
+    }
+
+    void join(std::size_t one, std::size_t other) {
+        const std::size_t from = component_[one];
+        std::ranges::replace(component_, from, std::size_t{component_[other]});
+    }
+
+    /// An axis that moves with no other stuck one: all such axes of its component together, or with another
+    /// axis, which also moves alone.
+    Axes with_others(std::size_t axis, const std::map<std::size_t, Axes>& parts) const {
+        Axes alone;
+        for (const auto& [name, part] : parts) {
+            if (part.size() == 1 && component_[part.front()] == component_[axis]) {
+                alone.push_back(part.front());
+            }
+        }
+        if (alone.size() > 1 && can_move(answer_, alone)) return alone;
+        for (std::size_t other = 0; other < answer_.axes; ++other) {
+            if (other == axis || is_follower(answer_, other) || component_[other] != component_[axis])
+                continue;
+            if (can_move(answer_, {axis, other})) return {axis, other};
+        }
+        return {axis};
+    }
+
+    const Answer& answer_;
+    const Axes stuck_;
+    Axes component_;  ///< of each axis
+};
+
+/// The axes with several values, each alone where points differ in it alone, else with those that a condition
+/// couples it to. Those that follow another axis are left out.
+std::vector<Axes> moves_of(const Answer& answer) {
+    std::vector<Axes> moves;
+    Axes stuck;
+    for (std::size_t axis = 0; axis < answer.axes; ++axis) {
+        std::set<nlohmann::json> values;
+        for (const AnswerRow& row : answer.rows) {
+            if (row.state == "done") values.insert(row.values[axis]);
+        }
+        if (is_follower(answer, axis) || values.size() < 2) continue;
+        if (can_move(answer, {axis})) {
+            moves.push_back({axis});
+        } else {
+            stuck.push_back(axis);
+        }
+    }
+    for (Axes& part : CoupledAxes(answer, stuck).parts()) moves.push_back(std::move(part));
+    std::ranges::sort(moves);
+    return moves;
+}
+
+std::vector<Pair> neighbours(const Answer& answer, const Axes& axes) {
     std::vector<Pair> pairs;
-    for (const Line& line : lines_along(answer, axis)) {
+    for (const Line& line : lines_along(answer, axes)) {
         for (std::size_t i = 1; i < line.size(); ++i) pairs.push_back({line[i - 1], line[i]});
     }
     return pairs;
@@ -80,24 +202,48 @@ std::optional<double> spread(const Line& line, std::size_t metric) {
     return most / least;
 }
 
-/// "model and batch": the axis, and those that follow it by zip.
-std::string name_of_axis(const Answer& answer, std::size_t axis) {
-    std::string name = answer.keys[axis];
-    for (const auto& [follower, leader] : answer.followers) {
-        if (leader == axis) name += " and " + answer.keys[follower];
-    }
-    return name;
+/// "a, b and c".
+std::string in_words(std::vector<std::string> names) {
+    if (names.size() == 1) return names.front();
+    const std::string last = std::move(names.back());
+    names.pop_back();
+    return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
-std::string sentence_of_nothing(const Answer& answer, std::size_t axis, std::size_t pairs) {
+/// "model and batch": the axes, and those that follow them by zip.
+std::string name_of(const Answer& answer, const Axes& axes) {
+    std::vector<std::string> names;
+    for (const std::size_t axis : axes) {
+        names.push_back(answer.keys[axis]);
+        for (const auto& [follower, leader] : answer.followers) {
+            if (leader == axis) names.push_back(answer.keys[follower]);
+        }
+    }
+    return in_words(std::move(names));
+}
+
+/// Whether the name is of several keys.
+bool is_many(const Answer& answer, const Axes& axes) {
+    return axes.size() > 1 || std::ranges::any_of(answer.followers, [&](const auto& pair) {
+               return pair.second == axes.front();
+           });
+}
+
+std::string sentence_of_nothing(const Answer& answer, const Axes& axes, std::size_t pairs) {
+    const bool many = is_many(answer, axes);
     return fmt::format(
-        "{} changes nothing: all metrics are equal in each of {} pairs of points that differ in it "
-        "alone.",
-        name_of_axis(answer, axis), report::grouped(pairs));
+        "{} {} nothing: all metrics are equal in each of {} pairs of points that differ in {} alone.",
+        name_of(answer, axes), many ? "change" : "changes", report::grouped(pairs), many ? "them" : "it");
+}
+
+/// Whether the second point has more of each of these axes, or as much.
+bool is_more_of_all(const Pair& pair, const Axes& axes) {
+    return std::ranges::all_of(
+        axes, [&](std::size_t axis) { return pair.less->values[axis] <= pair.more->values[axis]; });
 }
 
 /// Absent if more of the resource is slower nowhere.
-std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axis,
+std::optional<std::string> slower_sentence(const Answer& answer, const Axes& axes,
                                            std::span<const Pair> pairs) {
     const std::size_t interval = answer.metric("interval_ms", "findings");
     std::size_t slower = 0;
@@ -116,11 +262,12 @@ std::optional<std::string> slower_sentence(const Answer& answer, std::size_t axi
     }
     if (worst_pair == nullptr) return std::nullopt;
     return fmt::format(
-        "More of {} is slower in {} of {} steps: interval_ms rises by up to {:.1f} %, from point {} to point "
+        "More of {} {} slower in {} of {} steps: interval_ms rises by up to {:.1f} %, from point {} to point "
         "{}. "
         "Their reports (--report {}) show which layers take longer.",
-        name_of_axis(answer, axis), report::grouped(slower), report::grouped(pairs.size()),
-        100.0 * (worst - 1.0), worst_pair->less->number, worst_pair->more->number, worst_pair->more->number);
+        name_of(answer, axes), is_many(answer, axes) ? "are" : "is", report::grouped(slower),
+        report::grouped(pairs.size()), 100.0 * (worst - 1.0), worst_pair->less->number,
+        worst_pair->more->number, worst_pair->more->number);
 }
 
 /// Why points have no figure that they ask for, those of the same reason in one sentence.
@@ -206,28 +353,89 @@ std::vector<std::string> findings(const Answer& answer) {
     add_empty_metrics(answer, sentences);
     add_missing_values(answer, sentences);
     add_large_dies(answer, sentences);
-    for (std::size_t axis = 0; axis < answer.axes; ++axis) {
-        if (is_follower(answer, axis)) continue;
-        const std::vector<Pair> pairs = neighbours(answer, axis);
+    for (const Axes& axes : moves_of(answer)) {
+        std::vector<Pair> pairs = neighbours(answer, axes);
         if (pairs.empty()) continue;
         const bool all_equal = std::ranges::all_of(
             pairs, [](const Pair& pair) { return pair.less->metrics == pair.more->metrics; });
+        const bool are_resources = std::ranges::all_of(axes, [&](std::size_t axis) {
+            return std::ranges::find(resources, answer.keys[axis]) != resources.end();
+        });
         if (all_equal) {
-            sentences.push_back(sentence_of_nothing(answer, axis, pairs.size()));
-        } else if (std::ranges::find(resources, answer.keys[axis]) != resources.end()) {
-            if (auto sentence = slower_sentence(answer, axis, pairs))
+            sentences.push_back(sentence_of_nothing(answer, axes, pairs.size()));
+        } else if (are_resources) {
+            std::erase_if(pairs, [&](const Pair& pair) { return !is_more_of_all(pair, axes); });
+            if (auto sentence = slower_sentence(answer, axes, pairs))
                 sentences.push_back(*std::move(sentence));
         }
     }
     return sentences;
 }
 
+namespace {
+
+/// The finished point nearest to this one that has less of an axis, or more, while all axes stay that do not
+/// move with it; null without one.
+const AnswerRow* next_inside(const Answer& answer, const std::vector<Axes>& moves, const AnswerRow& point,
+                             std::size_t axis, bool is_less) {
+    const auto follows = answer.followers.find(axis);
+    const std::size_t leader = follows == answer.followers.end() ? axis : follows->second;
+    Axes moving{leader};
+    for (const Axes& axes : moves) {
+        if (contains(axes, leader)) moving = axes;
+    }
+    const Axes others = others_of(answer, moving);
+    const AnswerRow* nearest = nullptr;
+    for (const AnswerRow& row : answer.rows) {
+        if (row.state != "done" || values_of(row, others) != values_of(point, others)) continue;
+        const nlohmann::json& value = row.values[axis];
+        if (value == point.values[axis] || (value < point.values[axis]) != is_less) continue;
+        if (nearest == nullptr || (value < nearest->values[axis]) != is_less) nearest = &row;
+    }
+    return nearest;
+}
+
+/// "a = 512 and b = 16, the largest of their axes: larger ones may be better".
+std::string edge_sentence(const std::vector<std::string>& keys, bool is_most) {
+    const bool many = keys.size() > 1;
+    return fmt::format(
+        "The best has {}, the {} of {}: {} may be better.", in_words(keys), is_most ? "largest" : "smallest",
+        many ? "their axes" : "its axis",
+        fmt::format(fmt::runtime(many ? "{} ones" : "a {} one"), is_most ? "larger" : "smaller"));
+}
+
+}  // namespace
+
+std::vector<std::string> edge_sentences(const Answer& answer, const AnswerRow& best, const Goal& goal) {
+    const std::vector<Axes> moves = moves_of(answer);
+    std::vector<std::string> largest;
+    std::vector<std::string> smallest;
+    for (const auto& [axis, ends] : answer.ends) {
+        if (!best.values[axis].is_number()) continue;
+        const auto value = best.values[axis].get<double>();
+        for (const bool is_most : {true, false}) {
+            const std::optional<double> end = is_most ? ends.most : ends.least;
+            if (!end || value != *end) continue;
+            const AnswerRow* const inside = next_inside(answer, moves, best, axis, is_most);
+            const double here = best.metrics[goal.metric].value_or(0.0);
+            const std::optional<double> there =
+                inside == nullptr ? std::nullopt : inside->metrics[goal.metric];
+            if (there && std::abs(*there - here) <= report::noticeable_change * std::abs(here)) continue;
+            (is_most ? largest : smallest)
+                .push_back(fmt::format("{} = {}", answer.keys[axis], best.values[axis].dump()));
+        }
+    }
+    std::vector<std::string> sentences;
+    if (!largest.empty()) sentences.push_back(edge_sentence(largest, true));
+    if (!smallest.empty()) sentences.push_back(edge_sentence(smallest, false));
+    return sentences;
+}
+
 std::vector<Sensitivity> sensitivity(const Answer& answer) {
     std::vector<Sensitivity> all;
-    for (std::size_t axis = 0; axis < answer.axes; ++axis) {
-        if (is_follower(answer, axis)) continue;
-        Sensitivity& of_axis = all.emplace_back(Sensitivity{.key = axis, .factors = {}});
-        const std::vector<Line> lines = lines_along(answer, axis);
+    for (const Axes& axes : moves_of(answer)) {
+        Sensitivity& of_axes = all.emplace_back(Sensitivity{.keys = axes, .factors = {}});
+        const std::vector<Line> lines = lines_along(answer, axes);
         for (std::size_t metric = 0; metric < answer.metrics.size(); ++metric) {
             double sum = 0.0;
             std::size_t count = 0;
@@ -237,7 +445,7 @@ std::vector<Sensitivity> sensitivity(const Answer& answer) {
                     ++count;
                 }
             }
-            of_axis.factors.push_back(count == 0 ? std::nullopt
+            of_axes.factors.push_back(count == 0 ? std::nullopt
                                                  : std::optional(std::exp(sum / static_cast<double>(count))));
         }
     }
@@ -252,7 +460,9 @@ nlohmann::ordered_json to_json(const Answer& answer, const std::vector<Sensitivi
             nlohmann::ordered_json& factor = factors[answer.metrics[i].name];
             if (each.factors[i]) factor = *each.factors[i];
         }
-        list.push_back({{"key", answer.keys[each.key]}, {"factors", factors}});
+        nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+        for (const std::size_t key : each.keys) keys.push_back(answer.keys[key]);
+        list.push_back({{"keys", keys}, {"factors", factors}});
     }
     return list;
 }

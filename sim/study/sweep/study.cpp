@@ -358,7 +358,40 @@ std::set<std::string> Study::axes_of(const Expression& formula) const {
     return axes;
 }
 
+namespace {
+
+/// The ends of an axis of numbers, without one beyond which the key has no values: there is no batch below 1.
+nlohmann::ordered_json ends_of(const Axis& axis, const std::string& file) {
+    nlohmann::ordered_json ends = nlohmann::ordered_json::object();
+    const bool has_numbers = std::ranges::all_of(axis.values, &nlohmann::json::is_number);
+    // Seeds, and the number of images, are no size of anything that may be better.
+    constexpr std::array<std::string_view, 3> no_sizes{"random_input", "arrival_seed", "limit"};
+    if (axis.values.size() < 2 || !has_numbers || std::ranges::find(no_sizes, axis.key) != no_sizes.end()) {
+        return ends;
+    }
+    const std::optional<machine::KeyDescription> key = described_key(axis.key, file);
+    if (!key) return ends;
+    machine::RealRange range = key->real_range.value_or(machine::RealRange{});
+    if (key->range) {
+        range = {.least = static_cast<double>(key->range->least),
+                 .most = static_cast<double>(key->range->most)};
+    }
+    const auto [least, most] = std::ranges::minmax(axis.values);
+    // A whole number of 0 turns a key off: it is no smaller size.
+    if (least > range.least && !(axis.whole && least <= 1)) ends["least"] = least;
+    if (most < range.most) ends["most"] = most;
+    return ends;
+}
+
+}  // namespace
+
 nlohmann::ordered_json Study::description() const {
+    nlohmann::ordered_json conditions = nlohmann::ordered_json::array();
+    for (const Expression& condition : conditions_) conditions.push_back(axes_of(condition));
+    nlohmann::ordered_json ends = nlohmann::ordered_json::object();
+    for (const Axis& axis : definition_.axes) {
+        if (auto of_axis = ends_of(axis, definition_.file); !of_axis.empty()) ends[axis.key] = of_axis;
+    }
     nlohmann::ordered_json followers = nlohmann::ordered_json::object();
     for (const std::vector<std::string>& keys : definition_.zip) {
         for (std::size_t i = 1; i < keys.size(); ++i) followers[keys[i]] = keys[0];
@@ -378,6 +411,7 @@ nlohmann::ordered_json Study::description() const {
     }
     return {{"study", definition_.name},          {"keys", keys_},
             {"axes", definition_.axes.size()},    {"followers", followers},
+            {"conditions", conditions},           {"ends", ends},
             {"metrics", to_json(metrics_.all())}, {"command", command}};
 }
 

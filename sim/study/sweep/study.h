@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ private:
     double value_of(const Expression& formula, const std::vector<nlohmann::json>& values,
                     const std::string& place) const;
     std::vector<run::Setting> settings_of(const Point& point) const;
+    /// The axes that a condition names, itself or by keys that are derived from them.
+    std::set<std::string> axes_of(const Expression& formula) const;
 
     StudyDefinition definition_;
     Metrics metrics_;

@@ -1,11 +1,13 @@
 #include "sim/study/sweep/answer.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/study/sweep/command_line.h"
@@ -175,6 +177,167 @@ TEST_CASE("A key moves a metric by the geometric mean of the factors on its line
     CHECK_FALSE(factors_of(0)[1].has_value());
 }
 
+/// Points of three axes, a condition that names the first two, and metrics that are products of the keys.
+Answer coupled(const std::vector<std::array<int, 3>>& values) {
+    Answer answer{.study = "s",
+                  .keys = {"machine.matrix_unit.rows", "machine.matrix_unit.columns", "batch"},
+                  .axes = 3,
+                  .conditions = {{0, 1}},
+                  .metrics = {{"interval_ms", "ms", "interval_ms", "", Better::Lower},
+                              {"rate", "1/s", "rate", "", Better::Higher}},
+                  .command = "sim run r.json"};
+    for (const auto& [rows, columns, batch] : values) {
+        const double cells = 1.0 * rows * columns;
+        answer.rows.push_back({.number = answer.rows.size() + 1,
+                               .values = {rows, columns, batch},
+                               .state = "done",
+                               .metrics = {cells, cells * batch}});
+    }
+    return answer;
+}
+
+using Moves = std::vector<std::vector<std::size_t>>;
+
+Moves moved(const Answer& answer) {
+    Moves keys;
+    for (const sweep::Sensitivity& each : sweep::sensitivity(answer)) keys.push_back(each.keys);
+    return keys;
+}
+
+TEST_CASE("Keys that a condition couples move a metric together") {
+    const Answer square = coupled({{2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {2, 2, 3}, {4, 4, 3}, {8, 8, 3}});
+    REQUIRE(moved(square) == Moves{{0, 1}, {2}});
+    const std::vector<sweep::Sensitivity> all = sweep::sensitivity(square);
+    CHECK(all[0].factors[0].value() == Approx(16.0));
+    CHECK(all[1].factors[1].value() == Approx(3.0));
+    CHECK(sweep::to_json(square, all)[0]["keys"] ==
+          nlohmann::ordered_json{"machine.matrix_unit.rows", "machine.matrix_unit.columns"});
+    // As rows go up and columns down.
+    CHECK(moved(coupled({{2, 8, 1}, {4, 4, 1}, {8, 2, 1}, {2, 8, 2}})) == Moves{{0, 1}, {2}});
+    // The condition leaves some points in which a key moves alone.
+    CHECK(moved(coupled({{2, 2, 1}, {2, 4, 1}, {4, 4, 1}})) == Moves{{0}, {1}});
+    // One key follows from the other, which also moves alone.
+    CHECK(moved(coupled({{1, 1, 1}, {2, 2, 1}, {1, 3, 1}, {2, 4, 1}})) == Moves{{0, 1}, {1}});
+    // Without a condition, points that differ in all keys say nothing of any.
+    Answer sample = coupled({{2, 3, 1}, {4, 5, 2}, {8, 9, 3}});
+    sample.conditions.clear();
+    CHECK(moved(sample) == Moves{{0}, {1}, {2}});
+    for (const sweep::Sensitivity& each : sweep::sensitivity(sample)) {
+        CHECK_FALSE(each.factors[0].has_value());
+    }
+}
+
+TEST_CASE("Three keys that two conditions couple move together, and two pairs by themselves") {
+    const auto of = [](Moves conditions, const std::vector<std::vector<int>>& points) {
+        Answer answer{.study = "s",
+                      .keys = {"a", "b", "c", "d"},
+                      .axes = 4,
+                      .conditions = std::move(conditions),
+                      .metrics = {{"m", "", "m", "", Better::Lower}},
+                      .command = ""};
+        for (const std::vector<int>& values : points) {
+            answer.rows.push_back({.number = answer.rows.size() + 1,
+                                   .values = {values.begin(), values.end()},
+                                   .state = "done",
+                                   .metrics = {1.0}});
+        }
+        return moved(answer);
+    };
+    CHECK(of({{0, 1}, {1, 2}}, {{1, 1, 1, 5}, {2, 2, 2, 5}, {1, 1, 1, 6}}) == Moves{{0, 1, 2}, {3}});
+    const std::vector<std::vector<int>> pairs{{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 2, 2, 2}};
+    CHECK(of({{0, 1, 2, 3}}, pairs) == Moves{{0, 1}, {2, 3}});
+    CHECK(of({{0, 1}, {2, 3}}, pairs) == Moves{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("Coupled keys are judged together") {
+    Answer square = coupled({{2, 2, 1}, {4, 4, 1}, {8, 8, 1}});
+    std::vector<std::string> found = sweep::findings(square);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], Catch::StartsWith("More of machine.matrix_unit.rows and machine.matrix_unit.columns "
+                                           "are slower in 2 of 2 steps"));
+    for (AnswerRow& each : square.rows) each.metrics = {1.0, 1.0};
+    found = sweep::findings(square);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], Catch::StartsWith(
+                             "machine.matrix_unit.rows and machine.matrix_unit.columns change nothing: all "
+                             "metrics are equal in each of 2 pairs of points that differ in them alone."));
+    // With more rows and fewer columns, neither is more machine.
+    CHECK(sweep::findings(coupled({{2, 8, 1}, {4, 7, 1}, {8, 6, 1}})).empty());
+}
+
+TEST_CASE("A best point at an end of its axes says so") {
+    Answer answer = coupled({{2, 4, 1}, {2, 8, 1}, {4, 4, 1}, {4, 8, 1}, {4, 8, 2}});
+    answer.conditions.clear();
+    answer.ends = {
+        {0, {.least = 2.0, .most = 4.0}}, {1, {.least = 4.0, .most = 8.0}}, {2, {.least = {}, .most = 2.0}}};
+    const auto edges = [&](std::size_t metric, bool lower) {
+        const sweep::Goal goal{.metric = metric, .lower = lower};
+        return sweep::edge_sentences(answer, *sweep::best_point(answer, goal), goal);
+    };
+    CHECK(
+        edges(0, true) ==
+        Labels{"The best has machine.matrix_unit.rows = 2 and machine.matrix_unit.columns = 4, the smallest "
+               "of their axes: smaller ones may be better."});
+    CHECK(edges(1, false) ==
+          Labels{"The best has machine.matrix_unit.rows = 4, machine.matrix_unit.columns = 8 and batch = 2, "
+                 "the largest of their axes: larger ones may be better."});
+    answer.ends = {{0, {.least = 1.0, .most = 4.0}}};
+    CHECK(edges(0, true).empty());
+    CHECK(edges(1, false) == Labels{"The best has machine.matrix_unit.rows = 4, the largest of its axis: a "
+                                    "larger one may be better."});
+    // Along an axis that does not change the metric, no value is better.
+    answer.ends = {{2, {.least = {}, .most = 2.0}}};
+    answer.rows.back().metrics[0] = 32.01;
+    CHECK(edges(0, false).empty());
+    answer.rows.back().metrics[0] = 40.0;
+    CHECK(edges(0, false) ==
+          Labels{"The best has batch = 2, the largest of its axis: a larger one may be better."});
+}
+
+TEST_CASE("The best points are those of each workload, by the study's own metrics first") {
+    Answer answer = coupled({{2, 2, 1}, {4, 4, 1}, {2, 2, 3}, {4, 4, 3}});
+    answer.metrics = {{"latency_ms", "ms", "latency_ms", "", Better::Lower},
+                      {"inferences_per_second", "1/s", "inferences_per_second", "", Better::Higher},
+                      {"own", "", "cycles", "", Better::Higher},
+                      {"neither", "", "cycles", "", Better::Neither},
+                      {"area_mm2", "mm2", "area.mm2", "", Better::Lower}};
+    for (AnswerRow& each : answer.rows) {
+        const auto number = static_cast<double>(each.number);
+        each.metrics = {number, 10.0 + number, std::nullopt, number, number};
+    }
+    const auto told = [&] {
+        std::vector<std::string> all;
+        for (const sweep::BestPoint& each : sweep::best_points(answer)) {
+            all.push_back(each.workload + "/" + answer.metrics[each.goal.metric].name + "/" +
+                          std::to_string(each.row->number));
+        }
+        return all;
+    };
+    CHECK(told() == Labels{"/inferences_per_second/4", "/latency_ms/1"});
+    answer.rows[1].metrics[2] = 5.0;
+    answer.rows[2].metrics[2] = 4.0;
+    CHECK(told() == Labels{"/own/2", "/inferences_per_second/4", "/latency_ms/1"});
+    for (AnswerRow& each : answer.rows) {
+        each.metrics[2].reset();
+        each.values[2] = each.values[2] == 1 ? "a" : "b";
+    }
+    answer.keys[2] = "model";
+    CHECK(told() == Labels{"model=a/inferences_per_second/2", "model=a/latency_ms/1",
+                           "model=b/inferences_per_second/4", "model=b/latency_ms/3"});
+    answer.rows.clear();
+    CHECK(told().empty());
+}
+
+TEST_CASE("Steps along a front tell shares in percentage points") {
+    Answer answer = answer_of({row(1, 1, 700, {0.682, 12.0, 20.0}), row(2, 1, 900, {0.36, 10.0, 15.0})});
+    answer.metrics[0] = {"peak_share", "tops.achieved / tops.peak", "", "", Better::Lower};
+    answer.metrics[2] = {"busy", "100 * x", "%", "", Better::Lower};
+    const std::vector<sweep::Goal> goals{{.metric = 1, .lower = false}, {.metric = 0}, {.metric = 2}};
+    const tables::Table table = sweep::pareto_table(answer, goals);
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[1].cells.back().text() == "-17 % rate, -32.2 points peak_share, -5.0 points busy");
+}
+
 TEST_CASE("Points that fail alike are counted in one line") {
     Answer answer = example();
     answer.rows.push_back(answer.rows.back());
@@ -255,7 +418,7 @@ TEST_CASE("Zipped axes are judged as one") {
     zipped.followers = {{1, 0}};
     const std::vector<std::string> found = sweep::findings(zipped);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0], Catch::StartsWith("batch and machine.clock_mhz changes nothing"));
+    CHECK_THAT(found[0], Catch::StartsWith("batch and machine.clock_mhz change nothing"));
 }
 
 TEST_CASE("Numbers are short, with the digits that matter") {
