@@ -69,6 +69,46 @@ test('differences have a sign and say where there is none', () => {
     assert.equal(format.difference(null, 1), format.absent);
 });
 
+test('shares differ by percentage points', () => {
+    assert.equal(format.shareDifference(0.682, 0.36), '+32.2 points');
+    assert.equal(format.shareDifference(0.36, 0.682), '−32.2 points');
+    assert.equal(format.shareDifference(0.5, 0), '+50.0 points');
+    assert.equal(format.shareDifference(0.5001, 0.5), '<0.1 points');
+    assert.equal(format.shareDifference(0.5, 0.5), 'same');
+    assert.equal(format.shareDifference(null, 0.5), format.absent);
+});
+
+test('names that differ never look the same, however narrow their place is', () => {
+    const within = (width) => (text) => text.length <= width;
+    assert.deepEqual(toldApart(['conv2d', 'convolution'], within(8)), ['conv2d', 'conv…ion']);
+    assert.deepEqual(toldApart(['block_1_a_conv', 'block_1_b_conv'], within(9)), ['blo…onv#1', 'blo…onv#2']);
+    assert.deepEqual(toldApart(['the_same_name', 'the_same_name'], within(5)), ['th…me', 'th…me']);
+    let seed = 1;
+    const random = (count) => { seed = (seed * 48271) % 2147483647; return seed % count; };
+    for (let turn = 0; turn < 200; ++turn) {
+        const width = 8 + random(20);
+        const names = [...new Set(Array.from({ length: 30 }, () => `block_${Array.from({ length: random(40) }, () => 'ab#1…'[random(5)]).join('')}`))];
+        const shown = toldApart(names, within(width));
+        assert.equal(new Set(shown).size, names.length, `turn ${turn}`);
+        assert.ok(shown.every(within(width)), `turn ${turn}: ${shown}`);
+    }
+});
+
+test('labels lie on no point and on no other label, and within their room', () => {
+    const widthOf = (text) => 7 * text.length;
+    const room = [0, 0, 300, 200];
+    const at = (x, y, text = 'name') => ({ x, y, radius: 5, text });
+    assert.deepEqual(placeLabels([at(100, 100)], [], room, widthOf), ['right']);
+    assert.deepEqual(placeLabels([at(100, 100), at(100, 104)], [], room, widthOf), ['right', 'left']);
+    assert.deepEqual(placeLabels([at(100, 100)], [at(115, 100)], room, widthOf), ['left']);
+    assert.deepEqual(placeLabels([at(290, 100)], [], room, widthOf), ['left']);
+    assert.deepEqual(placeLabels([at(100, 100, '')], [], room, widthOf), [null]);
+    // At one place two labels have room; one above would lie on the ends of these.
+    const crowd = Array.from({ length: 5 }, () => at(100, 100));
+    assert.deepEqual(placeLabels(crowd.map((point) => ({ ...point, radius: 0 })), [], room, widthOf),
+        ['right', 'left', null, null, null]);
+});
+
 test('a ratio without a denominator is absent', () => {
     assert.equal(format.ratio(1, 2), 0.5);
     assert.equal(format.ratio(1, 0), null);

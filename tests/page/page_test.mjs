@@ -486,6 +486,16 @@ test('at half the clock there are fewer cycles, which is no merit, and more time
     await shown.leave();
 });
 
+test('shares differ by percentage points', async () => {
+    const { shown, figures } = await sideBySide(digits, reports.narrowDigits());
+    for (const name of ['array active', 'weight stall', 'weight shift', 'non-matrix']) {
+        const [is, was] = [figures[name].other, figures[name].reference].map((text) => Number.parseFloat(text));
+        const points = Number(/([+−][0-9.]+) points$/.exec(figures[name].other)[1].replace('−', '-'));
+        assert.ok(Math.abs(points - (is - was)) < 0.16, `${name}: ${figures[name].other}`);
+    }
+    await shown.leave();
+});
+
 test('at one clock cycles and their classes have a verdict', async () => {
     const { shown, figures } = await sideBySide(digits, reports.narrowDigits());
     assert.equal(figures.cycles.verdict, 'worse');

@@ -104,14 +104,17 @@ Cells key_cells(const AnswerRow& row) {
     return cells;
 }
 
-/// "-12.0 % latency_ms, +8.1 % watts".
+/// "-12.0 % latency_ms, +8.1 points peak_share".
 std::string step_text(const Answer& answer, std::span<const Goal> goals, const AnswerRow& from,
                       const AnswerRow& to) {
     std::string text;
     for (const Goal& goal : goals) {
-        const auto change = report::difference(to.metrics[goal.metric], from.metrics[goal.metric]);
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", change.value_or("-"),
-                            answer.metrics[goal.metric].name);
+        const Metric& metric = answer.metrics[goal.metric];
+        const auto share = share_of(metric, to.metrics[goal.metric]);
+        const auto change =
+            share ? report::difference_of_shares(share, share_of(metric, from.metrics[goal.metric]))
+                  : report::difference(to.metrics[goal.metric], from.metrics[goal.metric]);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", change.value_or("-"), metric.name);
     }
     return text;
 }

@@ -48,6 +48,14 @@ std::span<const Metric> common_metrics() {
     return all;
 }
 
+std::optional<double> share_of(const Metric& metric, std::optional<double> value) {
+    constexpr std::array<std::string_view, 3> shares{host_share_metric, "peak_share", "fill"};
+    constexpr double percent = 100.0;
+    if (!value) return std::nullopt;
+    if (metric.unit == "%") return *value / percent;
+    return std::ranges::find(shares, metric.name) == shares.end() ? std::nullopt : value;
+}
+
 Json to_json(std::span<const Metric> metrics) {
     Json list = Json::array();
     for (const Metric& metric : metrics) {

@@ -40,6 +40,10 @@ std::span<const Metric> common_metrics();
 /// One of them, which has a value only where layers leave the chip.
 constexpr std::string_view host_share_metric = "host_share";
 
+/// The part of a whole that a value of the metric is, if it is one: changes of shares are told in percentage
+/// points. A metric of a study is one if its unit is "%".
+std::optional<double> share_of(const Metric& metric, std::optional<double> value);
+
 /// A name and its formula, in the order of the study file.
 using NamedFormula = std::pair<std::string, std::string>;
 

@@ -30,12 +30,46 @@ std::string text_of(Value value, std::string_view format) {
     return report::si(value, format);
 }
 
+std::optional<std::string> difference_of(Value value, Value reference, std::string_view format) {
+    return format == "share" ? report::difference_of_shares(value, reference)
+                             : report::difference(value, reference);
+}
+
 /// A value of each report, with the difference to that of `against` behind it.
 Cells cells_of(const std::vector<Value>& values, std::string_view format, std::size_t against) {
     Cells cells;
     for (std::size_t i = 0; i < values.size(); ++i) {
         std::string text = text_of(values[i], format);
-        const auto difference = report::difference(values[i], values[against]);
+        const auto difference = difference_of(values[i], values[against], format);
+        if (i != against && difference) text += fmt::format(" ({})", *difference);
+        cells.push_back(Cell::figure(std::move(text)));
+    }
+    return cells;
+}
+
+/// "700 MHz".
+std::string clock_text(Value mhz) {
+    return mhz ? fmt::format("{} MHz", *mhz) : "an unknown clock";
+}
+
+/// Cycles of each report at its clock.
+Cells cells_at_clocks(const std::vector<Value>& cycles, const std::vector<Value>& clocks_mhz) {
+    Cells cells;
+    for (std::size_t i = 0; i < cycles.size(); ++i) {
+        cells.push_back(Cell::figure(
+            cycles[i] ? fmt::format("{} at {}", text_of(cycles[i], "count"), clock_text(clocks_mhz[i]))
+                      : "-"));
+    }
+    return cells;
+}
+
+/// The time of a layer in each report, its difference, and the cycles that it is.
+Cells cells_of_layer(const std::vector<Value>& seconds, const std::vector<Value>& cycles,
+                     std::size_t against) {
+    Cells cells;
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+        std::string text = text_of(seconds[i], "s");
+        const auto difference = report::difference(seconds[i], seconds[against]);
         if (i != against && difference) text += fmt::format(" ({})", *difference);
         cells.push_back(Cell::figure(std::move(text)));
     }
@@ -57,6 +91,9 @@ Table figure_table(const SideBySide& compared) {
     for (const Figure& figure : compared.figures) {
         table.add(figure.name, cells_of(figure.values, figure.format, compared.against));
     }
+    const bool has_shares =
+        std::ranges::find(compared.figures, "share", &Figure::format) != compared.figures.end();
+    if (count > 1 && has_shares) table.notes.emplace_back("Differences of shares are in percentage points.");
     for (std::size_t i = 0; i < count; ++i) {
         if (compared.is_comparable(i)) continue;
         table.notes.push_back(fmt::format("{} runs another network, {}: no figure of it is better or worse.",

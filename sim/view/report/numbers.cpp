@@ -136,6 +136,15 @@ std::optional<std::string> difference(std::optional<double> value, std::optional
     return fmt::format("{:+.{}f} %", percentage, std::abs(percentage) >= 10.0 ? 0 : 1);
 }
 
+std::optional<std::string> difference_of_shares(std::optional<double> share,
+                                                std::optional<double> reference) {
+    if (!share || !reference) return std::nullopt;
+    if (*share == *reference) return "same";
+    const double points = 100.0 * (*share - *reference);
+    if (std::abs(points) < 0.05) return "<0.1 points";
+    return fmt::format("{:+.1f} points", points);
+}
+
 std::string bytes(std::uint64_t value) {
     constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     auto size = static_cast<double>(value);

@@ -46,6 +46,10 @@ std::string inference_rate(std::optional<double> rate);
 /// is absent or the reference is 0.
 std::optional<std::string> difference(std::optional<double> value, std::optional<double> reference);
 
+/// The difference of two shares in percentage points, with its sign: "+32.2 points"; "same" if they are
+/// equal. Absent if one is absent.
+std::optional<std::string> difference_of_shares(std::optional<double> share, std::optional<double> reference);
+
 /// Bytes with a binary prefix: "24.0 MiB".
 std::string bytes(std::uint64_t value);
 

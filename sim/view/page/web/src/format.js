@@ -89,6 +89,15 @@ export function difference(value, reference) {
     return `${percentage > 0 ? '+' : ''}${text} %`.replace('-', '−');
 }
 
+/// The difference of two shares in percentage points, with its sign; "same" if they are equal.
+export function shareDifference(share, reference) {
+    if (!isNumber(share) || !isNumber(reference)) return absent;
+    if (share === reference) return 'same';
+    const points = 100 * (share - reference);
+    if (Math.abs(points) < 0.05) return '<0.1 points';
+    return `${points > 0 ? '+' : ''}${points.toFixed(1)} points`.replace('-', '−');
+}
+
 /// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles".
 export function words(key) {
     return key.replaceAll('_', ' ');
