@@ -36,6 +36,10 @@ bool all_same(std::span<const NamedReport> reports, Read read) {
         reports, [&](const NamedReport& each) { return read(each.report) == read(reports.front().report); });
 }
 
+Value clock_of(const Json& report) {
+    return number_at(report, "/configuration/machine/clock_mhz");
+}
+
 /// The peak occupancy of the unified buffer; absent if the run did not record it.
 Value held_at_most(const Json& report) {
     const Json::json_pointer place("/memory/over_time/unified_buffer_bytes");
@@ -51,8 +55,7 @@ Value held_at_most(const Json& report) {
 /// The properties that reports must share for their figures to be comparable.
 struct Common {
     explicit Common(std::span<const NamedReport> reports)
-        : same_clock(all_same(
-              reports, [](const Json& r) { return number_at(r, "/configuration/machine/clock_mhz"); })),
+        : same_clock(all_same(reports, clock_of)),
           same_work(all_same(reports, [](const Json& r) { return number_at(r, "/inferences"); })),
           each_inference(!same_work &&
                          std::ranges::all_of(reports,
@@ -102,6 +105,12 @@ public:
             [&](const Json& report) { return common_.total(report, number_at(report, place)); });
     }
 
+    /// The same for cycles, which say nothing about other cycles if the clocks differ.
+    void add_cycles() {
+        add_total("cycles", "count", common_.same_clock, "/cycles");
+        figures_.back().of_clock = !common_.same_clock;
+    }
+
     /// The cycles of a class of the matrix unit, as a share of all. A slower clock shifts the shares.
     void add_class(const std::string& name, const char* place, int better) {
         add(name, "share", common_.same_clock ? better : 0, [&](const Json& report) {
@@ -143,7 +152,7 @@ std::vector<Figure> figures_of(std::span<const NamedReport> reports, const Commo
         const Value count = number_at(report, "/inferences");
         return count.value_or(0.0) > 0.0 ? count : std::nullopt;
     });
-    figures.add_total("cycles", "count", common.same_clock, "/cycles");
+    figures.add_cycles();
     figures.add_total("time", "s", true, "/seconds");
     figures.add("throughput", "inf/s", 1, "/inferences_per_second");
     constexpr double milli = 1e-3;
@@ -205,6 +214,13 @@ std::vector<LayerCycles> layers_of(std::span<const NamedReport> reports, const C
             Value& cycles = layers[place->second].cycles[i];
             const Value more = common.total(report, number_at(layer, "/cycles"));
             cycles = cycles.value_or(0.0) + more.value_or(0.0);  // a program may name two tags alike
+        }
+    }
+    if (common.same_clock) return layers;
+    for (LayerCycles& layer : layers) {
+        for (std::size_t i = 0; i < reports.size(); ++i) {
+            const Value mhz = clock_of(reports[i].report);
+            layer.seconds.push_back(quotient(layer.cycles[i], mhz ? Value(*mhz * 1e6) : mhz));
         }
     }
     return layers;
@@ -326,7 +342,10 @@ SideBySide side_by_side(std::span<const NamedReport> reports, std::size_t agains
                         .figures = figures_of(reports, common),
                         .layers = layers_of(reports, common),
                         .keys = differing_keys(reports)};
-    for (const NamedReport& each : reports) compared.models.push_back(each.report["model"]);
+    for (const NamedReport& each : reports) {
+        compared.models.push_back(each.report["model"]);
+        if (!common.same_clock) compared.clocks_mhz.push_back(clock_of(each.report));
+    }
     return compared;
 }
 
@@ -337,18 +356,24 @@ Json to_json(const SideBySide& compared) {
         for (const auto& value : values) array.push_back(optional(value));
         return array;
     };
-    Json json{{"names", compared.names},     {"networks", compared.networks},
-              {"against", compared.against}, {"each_inference", compared.each_inference},
-              {"figures", Json::array()},    {"layers", Json::array()},
+    Json json{{"names", compared.names},
+              {"networks", compared.networks},
+              {"against", compared.against},
+              {"each_inference", compared.each_inference},
+              {"clocks_mhz", list(compared.clocks_mhz)},
+              {"figures", Json::array()},
+              {"layers", Json::array()},
               {"keys", Json::array()}};
     for (const Figure& each : compared.figures) {
         json["figures"].push_back({{"name", each.name},
                                    {"format", each.format},
                                    {"better", each.better},
+                                   {"of_clock", each.of_clock},
                                    {"values", list(each.values)}});
     }
     for (const LayerCycles& each : compared.layers) {
-        json["layers"].push_back({{"name", each.name}, {"cycles", list(each.cycles)}});
+        json["layers"].push_back(
+            {{"name", each.name}, {"cycles", list(each.cycles)}, {"seconds", list(each.seconds)}});
     }
     for (const DifferingKey& each : compared.keys) {
         json["keys"].push_back({{"key", each.key}, {"values", list(each.values)}});

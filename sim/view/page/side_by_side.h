@@ -20,6 +20,8 @@ struct Figure {
     /// "count", "bytes", "share", "times" (two digits), "inf/s", or the unit of a quantity: "s"
     std::string_view format;
     int better = 0;  ///< 1: more is better; -1: less is better; 0: neither can be said
+    bool of_clock =
+        false;  ///< counted in cycles of clocks that are not the same: no difference means anything
     std::vector<std::optional<double>> values;  ///< of each report; absent if it has none
 };
 
@@ -27,6 +29,11 @@ struct Figure {
 struct LayerCycles {
     std::string name;
     std::vector<std::optional<double>> cycles;  ///< of each report; absent if it has no such layer
+    /// Their time, of reports at different clocks; absent without a layer or a clock.
+    std::vector<std::optional<double>> seconds = {};
+
+    /// The figures that are compared.
+    const std::vector<std::optional<double>>& compared() const { return seconds.empty() ? cycles : seconds; }
 };
 
 /// A configuration key whose values are not the same in all reports.
@@ -42,6 +49,8 @@ struct SideBySide {
     std::size_t against = 0;            ///< the report to which differences are shown
     bool each_inference =
         false;  ///< totals are those of one inference, as the reports have different numbers
+    /// The clocks of the reports, if they differ: layers are then compared in time.
+    std::vector<std::optional<double>> clocks_mhz = {};
     std::vector<Figure> figures;      ///< none that no report has
     std::vector<LayerCycles> layers;  ///< in the order of the first report that has each
     std::vector<DifferingKey> keys;
@@ -67,8 +76,9 @@ nlohmann::ordered_json to_json(const SideBySide& compared);
 /// the main ones are listed (main_layers.h), unless all are wanted.
 std::string to_text(const SideBySide& compared, const terminal::Look& look = {}, bool all_layers = false);
 
-/// A line of titles and a line for each report: names, figures and their differences as fractions, cycles of
-/// each layer, values of differing keys. RFC 4180, with line feeds; absent values are empty.
+/// A line of titles and a line for each report: names, figures and their differences as fractions of the
+/// reference (of shares, as differences of the two), cycles of each layer and, at different clocks, its
+/// seconds, values of differing keys. RFC 4180, with line feeds; absent values are empty.
 std::string to_csv(const SideBySide& compared);
 
 }  // namespace systole::page

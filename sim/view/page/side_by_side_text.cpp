@@ -71,6 +71,7 @@ Cells cells_of_layer(const std::vector<Value>& seconds, const std::vector<Value>
         std::string text = text_of(seconds[i], "s");
         const auto difference = report::difference(seconds[i], seconds[against]);
         if (i != against && difference) text += fmt::format(" ({})", *difference);
+        if (cycles[i]) text += fmt::format(", {} cycles", text_of(cycles[i], "count"));
         cells.push_back(Cell::figure(std::move(text)));
     }
     return cells;
@@ -89,7 +90,8 @@ Table figure_table(const SideBySide& compared) {
                                       : fmt::format("{} reports side by side; differences are to {}", count,
                                                     compared.names[compared.against]));
     for (const Figure& figure : compared.figures) {
-        table.add(figure.name, cells_of(figure.values, figure.format, compared.against));
+        table.add(figure.name, figure.of_clock ? cells_at_clocks(figure.values, compared.clocks_mhz)
+                                               : cells_of(figure.values, figure.format, compared.against));
     }
     const bool has_shares =
         std::ranges::find(compared.figures, "share", &Figure::format) != compared.figures.end();
@@ -103,27 +105,44 @@ Table figure_table(const SideBySide& compared) {
 }
 
 Table layer_table(const SideBySide& compared, bool all_layers) {
+    const bool in_time = !compared.clocks_mhz.empty();
+    const std::string what = in_time ? "Time" : "Cycles";
     Table table =
-        table_of(compared, compared.each_inference ? "Cycles an inference by layer" : "Cycles by layer");
-    std::vector<std::uint64_t> sums;
-    for (const LayerCycles& layer : compared.layers) {
-        double sum = 0.0;
-        for (const Value cycles : layer.cycles) sum += cycles.value_or(0.0);
-        sums.push_back(static_cast<std::uint64_t>(std::llround(sum)));
-    }
-    const report::LayerLines lines = report::main_layers(sums, all_layers);
-    for (const std::size_t i : lines.listed) {
-        table.add(compared.layers[i].name, cells_of(compared.layers[i].cycles, "count", compared.against));
-    }
-    if (lines.others.empty()) return table;
-    std::vector<Value> others(compared.names.size());
-    for (const std::size_t i : lines.others) {
-        for (std::size_t report = 0; report < others.size(); ++report) {
-            const Value cycles = compared.layers[i].cycles[report];
-            if (cycles) others[report] = others[report].value_or(0.0) + *cycles;
+        table_of(compared, compared.each_inference ? what + (in_time ? " of" : "") + " an inference by layer"
+                                                   : what + " by layer");
+    if (in_time) {
+        for (std::size_t i = 0; i < compared.names.size(); ++i) {
+            table.columns[i + 1] += " at " + clock_text(compared.clocks_mhz[i]);
         }
     }
-    table.add(fmt::format("({} others)", lines.others.size()), cells_of(others, "count", compared.against));
+    const auto add = [&](std::string name, const LayerCycles& layer) {
+        table.add(std::move(name), in_time ? cells_of_layer(layer.seconds, layer.cycles, compared.against)
+                                           : cells_of(layer.cycles, "count", compared.against));
+    };
+    std::vector<std::uint64_t> sums;  // of cycles or nanoseconds: whole numbers
+    constexpr double nano = 1e9;
+    for (const LayerCycles& layer : compared.layers) {
+        double sum = 0.0;
+        for (const Value value : layer.compared()) sum += value.value_or(0.0);
+        sums.push_back(static_cast<std::uint64_t>(std::llround(in_time ? nano * sum : sum)));
+    }
+    const report::LayerLines lines = report::main_layers(sums, all_layers);
+    for (const std::size_t i : lines.listed) add(compared.layers[i].name, compared.layers[i]);
+    if (lines.others.empty()) return table;
+    const auto sum_of = [&](auto values_of) {
+        std::vector<Value> others(compared.names.size());
+        for (const std::size_t i : lines.others) {
+            const std::vector<Value>& values = values_of(compared.layers[i]);
+            for (std::size_t report = 0; report < values.size(); ++report) {
+                if (values[report]) others[report] = others[report].value_or(0.0) + *values[report];
+            }
+        }
+        return others;
+    };
+    add(fmt::format("({} others)", lines.others.size()),
+        {.name = {},
+         .cycles = sum_of([](const LayerCycles& layer) -> const auto& { return layer.cycles; }),
+         .seconds = sum_of([](const LayerCycles& layer) -> const auto& { return layer.seconds; })});
     table.notes.push_back(fmt::format("({} others: --all lists them)", lines.others.size()));
     return table;
 }
@@ -175,9 +194,18 @@ std::string csv_titles(const SideBySide& compared) {
         line.add(column_of(figure.name));
         line.add(column_of(figure.name) + "_difference");
     }
-    for (const LayerCycles& layer : compared.layers) line.add("cycles of " + layer.name);
+    for (const LayerCycles& layer : compared.layers) {
+        line.add("cycles of " + layer.name);
+        if (!layer.seconds.empty()) line.add("seconds of " + layer.name);
+    }
     for (const DifferingKey& key : compared.keys) line.add(key.key);
     return std::move(line).take();
+}
+
+Value csv_difference(const Figure& figure, Value value, Value reference) {
+    if (!value || !reference || figure.of_clock) return std::nullopt;
+    if (figure.format == "share") return *value - *reference;
+    return *reference != 0.0 ? Value(*value / *reference - 1.0) : std::nullopt;
 }
 
 std::string csv_line(const SideBySide& compared, std::size_t report) {
@@ -187,11 +215,13 @@ std::string csv_line(const SideBySide& compared, std::size_t report) {
     for (const Figure& figure : compared.figures) {
         const Value value = figure.values[report];
         const Value reference = figure.values[compared.against];
-        const bool has_difference = value && reference && *reference != 0.0;
         line.add(value);
-        line.add(has_difference ? Value(*value / *reference - 1.0) : Value());
+        line.add(csv_difference(figure, value, reference));
     }
-    for (const LayerCycles& layer : compared.layers) line.add(layer.cycles[report]);
+    for (const LayerCycles& layer : compared.layers) {
+        line.add(layer.cycles[report]);
+        if (!layer.seconds.empty()) line.add(layer.seconds[report]);
+    }
     for (const DifferingKey& key : compared.keys) line.add(key.values[report].value_or(""));
     return std::move(line).take();
 }

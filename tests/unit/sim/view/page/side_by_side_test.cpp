@@ -97,6 +97,55 @@ TEST_CASE("Cycles at other clocks are neither better nor worse", "[page]") {
     CHECK(compared.keys[0].values == std::vector<std::optional<std::string>>{"700", "350.5"});
 }
 
+TEST_CASE("Layers at different clocks are compared in time, beside their cycles", "[page]") {
+    const auto layers = [](int x, int y) {
+        return Json::array({{{"name", "x"}, {"cycles", x}}, {{"name", "y"}, {"cycles", y}}});
+    };
+    const std::vector<NamedReport> reports{
+        named("a", {{"/configuration/machine/clock_mhz", 1000.0}, {"/layers", layers(2000, 40)}}),
+        named("b", {{"/configuration/machine/clock_mhz", 500.0}, {"/layers", layers(1500, 20)}}),
+        named("c", {{"/configuration/machine/clock_mhz", nullptr}, {"/layers", layers(7, 8)}})};
+    const SideBySide compared = page::side_by_side(reports, 0);
+    using Values = std::vector<std::optional<double>>;
+    CHECK(compared.clocks_mhz == Values{1000.0, 500.0, std::nullopt});
+    CHECK(compared.layers[0].cycles == Values{2000.0, 1500.0, 7.0});
+    CHECK(compared.layers[0].seconds[0].value() == Approx(2e-6));
+    CHECK(compared.layers[0].seconds[1].value() == Approx(3e-6));
+    CHECK_FALSE(compared.layers[0].seconds[2].has_value());
+    CHECK(figure(compared, "cycles").of_clock);
+    CHECK_FALSE(figure(compared, "time").of_clock);
+    const std::string text = page::to_text(compared, {.columns = 200});
+    CHECK(text.find("Time by layer") != std::string::npos);
+    CHECK(text.find("a at 1000 MHz") != std::string::npos);
+    CHECK(text.find("c at an unknown clock") != std::string::npos);
+    CHECK(text.find("3.00 us (+50 %), 1,500 cycles") != std::string::npos);  // more time, in fewer cycles
+    CHECK(text.find("12 at 500 MHz") != std::string::npos);                  // of the run: no percent
+    const Json json = page::to_json(compared);
+    CHECK(json["clocks_mhz"] == Json::array({1000.0, 500.0, nullptr}));
+    CHECK(json["layers"][0]["seconds"][2].is_null());
+    const tests::Csv csv = tests::read_csv(page::to_csv(compared));
+    CHECK(csv.lines[1].at("cycles of x") == "1500");
+    CHECK(std::stod(csv.lines[1].at("seconds of x")) == Approx(3e-6));
+    CHECK(csv.lines[2].at("seconds of x").empty());
+    CHECK(csv.lines[1].at("cycles_difference").empty());
+    // At one clock, the same numbers are cycles.
+    const SideBySide same = page::side_by_side(std::vector{reports[0], reports[0]}, 0);
+    CHECK(same.clocks_mhz.empty());
+    CHECK(same.layers[0].seconds.empty());
+    CHECK(page::to_text(same).find("Cycles by layer") != std::string::npos);
+}
+
+TEST_CASE("Differences of shares are in percentage points", "[page]") {
+    const std::vector<NamedReport> reports{named("a", {{"/accuracy", 0.36}}),
+                                           named("b", {{"/accuracy", 0.682}})};
+    const SideBySide compared = page::side_by_side(reports, 0);
+    const std::string text = page::to_text(compared);
+    CHECK(text.find("68.2 % (+32.2 points)") != std::string::npos);
+    CHECK(text.find("Differences of shares are in percentage points.") != std::string::npos);
+    const tests::Csv csv = tests::read_csv(page::to_csv(compared));
+    CHECK(std::stod(csv.lines[1].at("accuracy_difference")) == Approx(0.322));
+}
+
 TEST_CASE("Different numbers of inferences are compared for each of them", "[page]") {
     const std::vector<NamedReport> reports{named("a"), named("b", {{"/inferences", 4}})};
     const SideBySide compared = page::side_by_side(reports, 0);

@@ -2,7 +2,7 @@
 // computes the figures; the reader chooses the report to which differences are shown.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, difference, grouped, inferenceRate, percent, roughTimes, si } from '../format.js';
+import { absent, bytes, difference, grouped, inferenceRate, percent, roughTimes, shareDifference, si } from '../format.js';
 import { colourOf, fillOf } from '../palette.js';
 
 /// Up to this number, reports are columns; more reports are rows.
@@ -13,12 +13,18 @@ const isThere = (value) => value !== null && value !== undefined;
 const shows = { count: grouped, bytes, share: percent, times: roughTimes, 'inf/s': inferenceRate };
 const showOf = (format) => shows[format] ?? ((value) => si(value, format));
 
+const differenceOf = (format) => (format === 'share' ? shareDifference : difference);
+
+const clockText = (mhz) => (isThere(mhz) ? `${mhz} MHz` : 'an unknown clock');
+
 /// A figure of a report and, unless the report is the reference, its difference. Only figures of the same network are
 /// called better or worse.
-function cell({ values, format, better }, index, { networks, against }) {
+function cell({ values, format, better, of_clock: isOfClock }, index, { networks, against, clocks_mhz: clocks }) {
     const [value, reference] = [values[index], values[against]];
     const shown = isThere(value) ? showOf(format)(value) : absent;
-    const text = index === against ? absent : difference(value, reference);
+    // Cycles of different clocks are no measure of each other.
+    if (isOfClock) return isThere(value) ? `${shown} at ${clockText(clocks[index])}` : shown;
+    const text = index === against ? absent : differenceOf(format)(value, reference);
     if (text === absent) return shown;
     const isJudged = better !== 0 && value !== reference && networks[index] === networks[against];
     const verdict = !isJudged ? 'quiet' : better * (value - reference) > 0 ? 'better' : 'worse';
@@ -50,12 +56,27 @@ function figureTable(compared) {
         same.length > 0 ? h('p', { class: 'meaning' }, `The same in all: ${all}.`) : null];
 }
 
-const differenceTo = (values, index, against) =>
-    (index === against ? '' : ` ${difference(values[index], values[against])}`);
+const differenceTo = (values, index, against) => {
+    const text = index === against ? absent : difference(values[index], values[against]);
+    return text === absent ? '' : ` ${text}`;
+};
+
+/// How layers are compared: in cycles, and in time where the clocks differ. `valuesOf` and `show` are of those
+/// numbers; `textOf` is a number of a report with its cycles.
+function layerMeasure({ clocks_mhz: clocks = [] }) {
+    if (clocks.length === 0) {
+        return { unit: 'cycles', valuesOf: ({ cycles }) => cycles, show: grouped, axis: (value) => si(value), textOf: ({ cycles }, index) => grouped(cycles[index]) };
+    }
+    const show = (value) => si(value, 's');
+    return { unit: 'seconds', valuesOf: ({ seconds }) => seconds, show, axis: show,
+        textOf: ({ seconds, cycles }, index) => (isThere(cycles[index])
+            ? `${show(seconds[index])}, ${grouped(cycles[index])} cycles at ${clockText(clocks[index])}` : absent) };
+}
 
 /// Bars of a few reports, side by side for each layer.
 function groupedLayers(compared) {
     const { names, layers } = compared;
+    const { valuesOf, axis, textOf } = layerMeasure(compared);
     const shown = 16;
     return {
         height: 80 + Math.min(layers.length, shown) * (14 + 14 * names.length),
@@ -63,54 +84,55 @@ function groupedLayers(compared) {
             grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
             legend: legend(colours, { type: 'scroll' }),
             tooltip: rowTip((row) => tip(layers[row].name, names.map((name, index) => [name,
-                `${grouped(layers[row].cycles[index])}${differenceTo(layers[row].cycles, index, compared.against)}`,
+                `${textOf(layers[row], index)}${differenceTo(valuesOf(layers[row]), index, compared.against)}`,
                 colourOf(index)]))),
-            xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
+            xAxis: valueAxis(colours, { axisLabel: { formatter: axis } }),
             yAxis: nameAxis(colours, layers.map(({ name }) => name), { axisLabel: { width: width < 600 ? 80 : 150 } }),
             dataZoom: rowZoom(colours, layers.length, shown),
             series: names.map((name, index) => ({
                 type: 'bar',
                 name,
                 itemStyle: fillOf(colourOf(index), colours),
-                data: layers.map(({ cycles }) => cycles[index]),
+                data: layers.map((layer) => valuesOf(layer)[index]),
             })),
         }),
     };
 }
 
-/// The layers with most cycles, and the sum of the others.
-function mainLayers(layers) {
+/// The layers with most cycles or time, and the sum of the others.
+function mainLayers(layers, valuesOf) {
     const most = 9; // with the others, as many as there are colours
-    const total = ({ cycles }) => cycles.reduce((sum, value) => sum + value, 0);
+    const total = (layer) => valuesOf(layer).reduce((sum, value) => sum + value, 0);
     const sorted = [...layers].sort((one, other) => total(other) - total(one));
-    const main = layers.filter((layer) => sorted.indexOf(layer) < most);
+    const main = layers.filter((layer) => sorted.indexOf(layer) < most).map((layer) => ({ name: layer.name, values: valuesOf(layer) }));
     const others = sorted.slice(most);
     if (others.length === 0) return main;
-    const sum = layers[0].cycles.map((_, index) => others.reduce((all, { cycles }) => all + cycles[index], 0));
-    return [...main, { name: `${others.length} others`, cycles: sum }];
+    const sum = valuesOf(layers[0]).map((_, index) => others.reduce((all, layer) => all + valuesOf(layer)[index], 0));
+    return [...main, { name: `${others.length} others`, values: sum }];
 }
 
 /// A bar for each of many reports, divided into its layers.
 function stackedLayers(compared) {
     const { names, layers } = compared;
-    const main = mainLayers(layers);
-    const sums = names.map((_, index) => layers.reduce((sum, { cycles }) => sum + cycles[index], 0));
+    const { unit, valuesOf, show, axis } = layerMeasure(compared);
+    const main = mainLayers(layers, valuesOf);
+    const sums = names.map((_, index) => layers.reduce((sum, layer) => sum + valuesOf(layer)[index], 0));
     return {
         height: 90 + 26 * names.length,
         option: (colours, width) => ({
             grid: { left: width < 600 ? 90 : 160, right: 40, top: 34, bottom: 28 },
             legend: legend(colours, { type: 'scroll' }),
-            tooltip: rowTip((row) => tip(`${names[row]}: ${grouped(sums[row])}${differenceTo(sums, row, compared.against)}`,
-                main.map(({ name, cycles }, place) => [name, grouped(cycles[row]), colourOf(place)]))),
-            xAxis: valueAxis(colours, { axisLabel: { formatter: (value) => si(value) } }),
+            tooltip: rowTip((row) => tip(`${names[row]}: ${show(sums[row])}${differenceTo(sums, row, compared.against)}`,
+                main.map(({ name, values }, place) => [name, show(values[row]), colourOf(place)]))),
+            xAxis: valueAxis(colours, { axisLabel: { formatter: axis } }),
             yAxis: nameAxis(colours, names, { axisLabel: { width: width < 600 ? 80 : 150 } }),
-            series: main.map(({ name, cycles }, place) => ({
+            series: main.map(({ name, values }, place) => ({
                 type: 'bar',
                 name,
-                stack: 'cycles',
+                stack: unit,
                 barMaxWidth: 18,
                 itemStyle: fillOf(colourOf(place), colours),
-                data: cycles,
+                data: values,
             })),
         }),
     };
@@ -118,7 +140,8 @@ function stackedLayers(compared) {
 
 function layerChart(compared) {
     const drawn = compared.names.length <= mostColumns ? groupedLayers(compared) : stackedLayers(compared);
-    return chart({ label: 'Cycles of each layer in each report', ...drawn });
+    const what = layerMeasure(compared).unit === 'cycles' ? 'Cycles' : 'Time';
+    return chart({ label: `${what} of each layer in each report`, ...drawn });
 }
 
 /// The keys whose values differ between the reports.
@@ -145,11 +168,13 @@ export function comparison(compared) {
         figures.replaceChildren(h('div', null, figureTable(compared)));
     };
     const areDifferent = compared.networks.some((network) => network !== compared.networks[0]);
+    const what = layerMeasure(compared).unit === 'cycles' ? 'Cycles' : 'Time';
+    const clocks = what === 'Time' ? ' Their clocks differ: layers are compared in time.' : '';
     return mainSection('comparison', `${compared.names.length} reports side by side`,
         'Green is better and red is worse than the report that you choose; gray, neither can be said'
-        + `${areDifferent ? ', as of a run of another network' : ''}.`,
+        + `${areDifferent ? ', as of a run of another network' : ''}. Differences of shares are in percentage points.${clocks}`,
         referenceChoice(compared, choose),
         h('h3', null, 'Figures'), figures,
-        h('h3', null, compared.each_inference ? 'Cycles an inference by layer' : 'Cycles by layer'), layers,
+        h('h3', null, `${what}${compared.each_inference ? `${what === 'Time' ? ' of' : ''} an inference` : ''} by layer`), layers,
         h('h3', null, 'Differences of the configurations'), configurationTable(compared));
 }
