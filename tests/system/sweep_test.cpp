@@ -409,6 +409,35 @@ void damage(const std::filesystem::path& file, const std::string& change) {
     database.run(change);
 }
 
+TEST_CASE("A file of results that is cut off or another file is named", "[system]") {
+    const std::string command = "sweep mnist_cnn --limit 8 --name s --axis batch=1,2 --out ";
+    const Folder whole;
+    REQUIRE(sim(command + whole.path().string()).exit_code == 0);
+    const std::string bytes = text_in(whole / "s.sqlite");
+    std::string flipped = bytes;
+    for (std::size_t i = 8192; i < flipped.size(); i += 517) flipped[i] = static_cast<char>(~flipped[i]);
+    const std::vector<std::string> contents{"",
+                                            "garbage",
+                                            bytes.substr(0, 100),
+                                            bytes.substr(0, 5000),
+                                            bytes.substr(0, bytes.size() - 4096),
+                                            std::string(8192, '\0'),
+                                            flipped};
+    for (const std::string& content : contents) {
+        const Folder folder;
+        const std::string file = (folder / "s.sqlite").string();
+        write_file(file, content);
+        for (const std::string& arguments :
+             {"sweep " + file, "sweep " + file + " --report 1", command + folder.path().string()}) {
+            const Outcome outcome = sim(arguments);
+            INFO(content.size() << " bytes\n" << arguments << "\n" << outcome.err);
+            CHECK(outcome.exit_code == 2);
+            CHECK(std::ranges::count(outcome.err, '\n') == 1);
+            CHECK_THAT(outcome.err, Catch::StartsWith("sim: " + file + ": "));
+        }
+    }
+}
+
 TEST_CASE("A damaged record ends in one line with the file and the point", "[system]") {
     const std::string command = "sweep mnist_cnn --limit 8 --name s --axis batch=1,2 --out ";
     const Folder whole;
@@ -425,6 +454,15 @@ TEST_CASE("A damaged record ends in one line with the file and the point", "[sys
         // The compression is whole, and what it holds is no record.
         "UPDATE records SET record = x'789c6b5c9494bc3c2f3137156e0100001e0f0597'",
         "UPDATE runs SET metrics = '{'",
+        "UPDATE runs SET metrics = '[1]'",
+        "UPDATE runs SET metrics = NULL",
+        "DELETE FROM runs",
+        "PRAGMA ignore_check_constraints = ON; UPDATE runs SET state = 'odd'",
+        "UPDATE points SET settings = '{}'",
+        "DROP TABLE records",
+        "DROP TABLE runs",
+        "DROP TABLE points",
+        "DROP TABLE notes",
         "UPDATE points SET settings = '['",
         "UPDATE notes SET text = '{}'",
     };

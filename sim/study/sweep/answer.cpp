@@ -77,19 +77,26 @@ std::vector<std::size_t> workload_keys(const Answer& answer) {
 
 namespace {
 
+[[noreturn]] void throw_damaged(const Database& database) {
+    throw ConfigError(database.file() +
+                      ": the file of results is damaged, or another version of the simulator wrote it");
+}
+
 Answer answer_of_rows(Database& database, const std::string& description) {
     Answer answer = answer_without_rows(nlohmann::ordered_json::parse(description));
     for (const StoredPoint& stored : database.points()) {
         AnswerRow row{.number = stored.number, .state = stored.state, .error = stored.error};
         const auto settings = nlohmann::json::parse(stored.settings);
-        for (const std::string& key : answer.keys)
-            row.values.push_back(settings.value(key, nlohmann::json()));
+        for (const std::string& key : answer.keys) row.values.push_back(settings.at(key));
         row.metrics.resize(answer.metrics.size());
         if (stored.state == "done") {
             const auto metrics = nlohmann::json::parse(stored.metrics);
+            if (!metrics.is_object()) throw_damaged(database);
             for (std::size_t i = 0; i < row.metrics.size(); ++i) {
                 const auto found = metrics.find(answer.metrics[i].name);
-                if (found != metrics.end() && found->is_number()) row.metrics[i] = found->get<double>();
+                if (found != metrics.end() && found->is_number()) {
+                    row.metrics[i] = found->get<double>();
+                }
             }
             const auto left_out = metrics.find(left_out_key);
             if (left_out != metrics.end()) row.left_out = *left_out;
@@ -106,8 +113,7 @@ auto undamaged(const Database& database, const Function& read) {
     try {
         return read();
     } catch (const nlohmann::json::exception&) {
-        throw ConfigError(database.file() +
-                          ": the file of results is damaged, or another version of the simulator wrote it");
+        throw_damaged(database);
     }
 }
 

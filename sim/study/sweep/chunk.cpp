@@ -81,7 +81,13 @@ std::string this_simulator() {
 Chunk read_chunk(const fs::path& path) {
     if (!fs::exists(path))
         throw machine::ConfigError(fmt::format("{}: there is no such chunk", path.string()));
-    auto chunk = run::from_bytes<Chunk>(contents_of_file(path));
+    Chunk chunk;
+    try {
+        chunk = run::from_bytes<Chunk>(contents_of_file(path));
+    } catch (const run::RecordError& error) {
+        throw machine::ConfigError(
+            fmt::format("{}: it is damaged, or no chunk of a study: {}", path.string(), error.what()));
+    }
     if (chunk.schema != Chunk::current_schema || chunk.simulator != this_simulator()) {
         throw machine::ConfigError(fmt::format("{}: it is {} of simulator {}; this one is {}", path.string(),
                                                chunk.schema, chunk.simulator, this_simulator()));

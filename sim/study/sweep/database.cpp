@@ -450,9 +450,15 @@ Counts Database::counts() {
 std::vector<StoredPoint> Database::points() {
     Statement read(connection_,
                    "SELECT number, settings, state, metrics, error FROM selected JOIN points USING (number) "
-                   "JOIN runs USING (key) ORDER BY number");
+                   "LEFT JOIN runs USING (key) ORDER BY number");
     std::vector<StoredPoint> points;
+    constexpr std::array<std::string_view, 4> states{"pending", "running", "done", "failed"};
     while (read.step()) {
+        if (std::ranges::find(states, read.text(2)) == states.end()) {
+            throw DatabaseError(fmt::format("{}: the file of results is damaged: point {} is {}", file_,
+                                            read.integer(0),
+                                            read.is_null(2) ? "without a run" : "\"" + read.text(2) + "\""));
+        }
         points.push_back({.number = static_cast<std::uint64_t>(read.integer(0)),
                           .settings = read.text(1),
                           .state = read.text(2),
@@ -460,6 +466,12 @@ std::vector<StoredPoint> Database::points() {
                           .error = read.text(4)});
     }
     return points;
+}
+
+std::string Database::state(std::uint64_t number) {
+    Statement read(connection_, "SELECT state FROM points JOIN runs USING (key) WHERE number = ?");
+    read.bind(1, static_cast<std::int64_t>(number));
+    return read.step() ? read.text(0) : std::string();
 }
 
 std::optional<std::string> Database::record(std::uint64_t number) {

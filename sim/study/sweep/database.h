@@ -124,6 +124,8 @@ public:
 
     Counts counts();
     std::vector<StoredPoint> points();
+    /// The state of a point; empty where there is none.
+    std::string state(std::uint64_t number);
     /// The compressed record of a point; absent unless it is done.
     std::optional<std::string> record(std::uint64_t number);
     /// The keys of all runs that are done, also of those that no point of the plan has.

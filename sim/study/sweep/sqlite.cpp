@@ -98,7 +98,18 @@ void Connection::fail() const {
         throw DatabaseError(fmt::format("{}: another process has kept it locked for {} minutes", file_,
                                         most_pauses * pause / std::chrono::minutes(1)));
     }
-    throw DatabaseError(fmt::format("{}: {}", file_, sqlite3_errmsg(database_)));
+    const std::string reason = sqlite3_errmsg(database_);
+    switch (sqlite3_errcode(database_)) {
+        case SQLITE_NOTADB:
+            throw DatabaseError(fmt::format("{}: it is no file of a study's results: {}", file_, reason));
+        case SQLITE_CORRUPT:
+            throw DatabaseError(
+                fmt::format("{}: the file of results is damaged or cut off: {}", file_, reason));
+        case SQLITE_ERROR:  // no such table or column: the statements themselves are right
+            throw DatabaseError(fmt::format("{}: the file of results is incomplete: {}", file_, reason));
+        default:
+            throw DatabaseError(fmt::format("{}: {}", file_, reason));
+    }
 }
 
 void Connection::run(const std::string& sql) {

@@ -35,7 +35,12 @@ StoredRecord::StoredRecord(std::string place, std::string stream)
 StoredRecord StoredRecord::of_point(Database& database, std::uint64_t number) {
     std::string place = fmt::format("{}: point {}", database.file(), number);
     std::optional<std::string> stream = database.record(number);
-    if (!stream) throw DatabaseError(place + " has no record: it is not done");
+    if (!stream) {
+        const std::string state = database.state(number);
+        throw DatabaseError(state == "done" ? place + " is done and has no record: the file is damaged"
+                            : state.empty() ? place + " is none of the study's points"
+                                            : place + " has no record: it is " + state);
+    }
     return {std::move(place), *std::move(stream)};
 }
 
