@@ -19,12 +19,38 @@ const view = await open(browser, page);
 
 test('a study has its sections, and every chart has marks', async () => {
     assert.deepEqual(await view.locator('main section').evaluateAll((all) => all.map(({ id }) => id)),
-        ['study', 'pareto', 'heat-map', 'lines', 'sensitivity', 'parallel', 'points']);
+        ['study', 'pareto', 'heat-map', 'lines', 'sensitivity', 'parallel', 'points', 'definitions']);
     for (const chart of await view.locator('.chart').all()) {
         assert.ok(await chart.locator('svg path').count() > 5, await chart.getAttribute('aria-label'));
         assert.equal(await chart.locator('path[d*="NaN"]').count(), 0);
     }
     assert.match(await view.locator('#study').innerText(), /24 of 24 points are done/);
+});
+
+test('the page leads with the best points, whether they are at an end of an axis, and their commands', async () => {
+    const best = answer.points.reduce((a, b) => (b.metrics.per_joule > a.metrics.per_joule ? b : a));
+    const first = view.locator('#study .best').first();
+    const text = await first.innerText();
+    assert.match(text, /^Highest per_joule: /);
+    assert.match(text, new RegExp(`point ${best.point}\\b`));
+    assert.match(text, /The best has .*batch = 8.*, the largest of (its axis|their axes): /);
+    const command = await first.locator('code').innerText();
+    const settings = Object.entries(best.settings).map(([key, value]) => ` --set ${key}=${value}`).join('');
+    assert.equal(command, answer.command + settings);
+    await first.locator('button').click();
+    assert.match(await view.locator('#picked').innerText(), new RegExp(`point ${best.point}\\b`));
+});
+
+test('the front is listed with the commands that repeat its points', async () => {
+    const rows = await view.locator('#pareto tbody tr').count();
+    assert.ok(rows > 0 && rows <= 12);
+    const number = /point (\d+)/.exec(await view.locator('#pareto tbody tr').first().innerText())[1];
+    await view.locator('#pareto summary').click();
+    const commands = (await view.locator('#pareto pre').innerText()).trim().split('\n');
+    assert.equal(commands.length, rows);
+    const { settings } = answer.points.find(({ point }) => point === Number(number));
+    assert.ok(commands[0].endsWith(` --set batch=${settings.batch} --set machine.matrix_unit.rows=${
+        settings['machine.matrix_unit.rows']} --set mapping=${settings.mapping}`), commands[0]);
 });
 
 test('the table has all points, with the numbers of the answer', async () => {
@@ -82,6 +108,25 @@ test('a study prints and requests nothing, and fits a narrow screen', async () =
     const width = await narrow.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 430, `${width} pixels wide`);
     await narrow.leave();
+});
+
+test('keys that a condition couples have one bar, and unknown watts are gaps that the page tells', async () => {
+    const place = mkdtempSync(path.join(tmpdir(), 'systole_study_'));
+    sim('sweep', 'mnist_cnn', '--limit', '8', '--name', 's', '--quiet', '--out', place, '--axis', 'machine.clock_mhz=350,700,2800',
+        '--axis', 'machine.matrix_unit.rows=64,128', '--axis', 'machine.matrix_unit.columns=64,128',
+        '--where', 'machine.matrix_unit.rows == machine.matrix_unit.columns');
+    const coupled = await open(browser, path.join(place, 'study.html'));
+    assert.match(await coupled.locator('#sensitivity').innerText(), /couples move together/);
+    const labels = await coupled.locator('#sensitivity .chart text').allTextContents();
+    assert.ok(labels.some((text) => text.includes('matrix_unit.rows with')), labels.join());
+    assert.match(await coupled.locator('#parallel').innerText(), /Not all points have a value of watts, joules_per_inference: no axis/);
+    await coupled.locator('#heat-map select').first().selectOption('watts');
+    assert.match(await coupled.locator('#heat-map').innerText(), /2 of 6 cells are empty: their points have no value of watts/);
+    await coupled.locator('#lines select').first().selectOption('watts');
+    assert.match(await coupled.locator('#lines').innerText(), /2 of 6 points have no value of watts/);
+    await coupled.locator('#pareto select').nth(1).selectOption('watts');
+    assert.match(await coupled.locator('#pareto').innerText(), /2 without a value of both are not drawn/);
+    await coupled.leave();
 });
 
 test('a study that has run nothing has a page', async () => {

@@ -300,4 +300,83 @@ const AnswerRow* best_point(const Answer& answer, const Goal& goal) {
     return best;
 }
 
+namespace {
+
+/// The metrics by which a study's best points are shown, the most important first.
+std::vector<Goal> goals_of_study(const Answer& answer) {
+    std::vector<Goal> own;
+    std::vector<Goal> usual;
+    constexpr std::array<std::string_view, 3> names{"inferences_per_second", "latency_ms",
+                                                    "joules_per_inference"};
+    for (std::size_t i = 0; i < answer.metrics.size(); ++i) {
+        const Metric& metric = answer.metrics[i];
+        if (metric.better == Better::Neither) continue;
+        const Goal goal{.metric = i, .lower = metric.better == Better::Lower};
+        if (std::ranges::find(common_metrics(), metric.name, &Metric::name) == common_metrics().end()) {
+            own.push_back(goal);
+        } else if (std::ranges::find(names, metric.name) != names.end()) {
+            usual.push_back(goal);
+        }
+    }
+    // Throughput comes before latency, whatever the order of the metrics.
+    std::ranges::stable_sort(usual, {}, [&](const Goal& goal) {
+        return std::ranges::find(names, answer.metrics[goal.metric].name);
+    });
+    own.insert(own.end(), usual.begin(), usual.end());
+    return own;
+}
+
+bool varies(const Answer& answer, const Goal& goal) {
+    std::set<double> values;
+    for (const AnswerRow* row : finished(answer)) {
+        if (row->metrics[goal.metric]) values.insert(*row->metrics[goal.metric]);
+    }
+    return values.size() > 1;
+}
+
+/// "model=a.onnx, input=b.npy": what the point computes, where that varies.
+std::string workload_of(const Answer& answer, const AnswerRow& row) {
+    std::string text;
+    for (const std::size_t key : workload_keys(answer)) {
+        text +=
+            fmt::format("{}{}={}", text.empty() ? "" : ", ", answer.keys[key], value_text(row.values[key]));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<BestPoint> best_points(const Answer& answer) {
+    constexpr std::size_t most_workloads = 8;
+    constexpr std::size_t most_of_one = 4;
+    constexpr std::size_t most_of_each = 2;
+    std::vector<std::string> workloads;
+    for (const AnswerRow* row : finished(answer)) {
+        std::string workload = workload_of(answer, *row);
+        if (std::ranges::find(workloads, workload) == workloads.end())
+            workloads.push_back(std::move(workload));
+    }
+    const std::size_t most = workloads.size() > 1 ? most_of_each : most_of_one;
+    if (workloads.size() > most_workloads) workloads.resize(most_workloads);
+    const std::vector<Goal> goals = goals_of_study(answer);
+    std::vector<BestPoint> all;
+    for (const std::string& workload : workloads) {
+        Answer part = answer;
+        std::erase_if(part.rows, [&](const AnswerRow& row) { return workload_of(answer, row) != workload; });
+        std::size_t count = 0;
+        for (const Goal& goal : goals) {
+            if (count == most) break;
+            if (!varies(part, goal)) continue;
+            ++count;
+            const AnswerRow* const best = best_point(part, goal);
+            const auto row = std::ranges::find(answer.rows, best->number, &AnswerRow::number);
+            all.push_back({.workload = workload,
+                           .goal = goal,
+                           .row = &*row,
+                           .edges = edge_sentences(part, *best, goal)});
+        }
+    }
+    return all;
+}
+
 }  // namespace systole::sweep

@@ -22,9 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The rows on the Pareto fronts that the page can show at first: throughput over each cost.
+/// The best rows, and those on the Pareto fronts that the page can show at first: throughput over each cost.
 std::set<const AnswerRow*> front_rows(const Answer& answer) {
     std::set<const AnswerRow*> rows;
+    for (const BestPoint& best : best_points(answer)) rows.insert(best.row);
     const std::size_t rate = answer.metric("inferences_per_second", "page");
     for (const std::string_view cost : {"area_mm2", "latency_ms", "watts"}) {
         const std::array<Goal, 2> goals{Goal{.metric = answer.metric(cost, "page"), .lower = true},
@@ -72,6 +73,23 @@ Json columns_of(const Answer& answer, const std::vector<const AnswerRow*>& rows)
         }
     }
     return {{"number", numbers}, {"values", values}, {"metrics", metrics}};
+}
+
+/// The best points as texts: they stand on the page even where it has not their rows.
+Json best_of(const Answer& answer) {
+    Json all = Json::array();
+    for (const BestPoint& best : best_points(answer)) {
+        const Metric& metric = answer.metrics[best.goal.metric];
+        all.push_back({{"workload", best.workload},
+                       {"metric", metric.name},
+                       {"way", best.goal.lower ? "lowest" : "highest"},
+                       {"value", *best.row->metrics[best.goal.metric]},
+                       {"point", best.row->number},
+                       {"settings", settings_text(answer, *best.row)},
+                       {"command", command_of(answer, *best.row)},
+                       {"edges", best.edges}});
+    }
+    return all;
 }
 
 /// Number, blank, report.json compressed and in base64.
@@ -125,6 +143,7 @@ std::string to_html(const Answer& answer, Database& database, const PageLimits& 
                      {"counts", counts},
                      {"findings", findings(answer)},
                      {"failures", failures(answer)},
+                     {"best", best_of(answer)},
                      {"sensitivity", to_json(answer, sensitivity(answer))},
                      {"points", columns_of(answer, rows)}};
     return page::study_to_html(study, report_lines(database, with_reports));

@@ -12,6 +12,7 @@ export function heatMap(study, pick) {
     let [down, across] = ofMachine.length >= 2 ? ofMachine : keys;
     let metric = mainMetric(study);
     const names = study.metrics.map(({ name }) => name);
+    const sentence = h('p', { class: 'meaning' });
     const workload = workloadPicker(study, () => drawing.redraw());
     const drawing = chart({
         label: 'One metric over two keys',
@@ -29,6 +30,9 @@ export function heatMap(study, pick) {
                 const value = best?.metrics[metric];
                 return value === null || value === undefined ? [] : [{ value: [x, y, value], row: best }];
             }));
+            const places = new Set(shownRows.map(({ values }) => JSON.stringify([values[down], values[across]]))).size;
+            sentence.textContent = cells.length < places
+                ? `${places - cells.length} of ${places} cells are empty: their points have no value of ${metric}.` : '';
             // By ratios where they are large: else all but the largest are of one colour.
             const numbers = cells.map(({ value }) => value[2]);
             const byRatio = Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) > 20;
@@ -64,5 +68,5 @@ export function heatMap(study, pick) {
         study.axisKeys.length > 2 ? 'If other keys vary too, each cell shows the best point of all their values.' : null,
         h('div', { class: 'row' }, workload.element, picker('metric', names, metric, redraw((name) => { metric = name; })),
             picker('down', keys, down, redraw((name) => { down = name; })),
-            picker('across', keys, across, redraw((name) => { across = name; }))), drawing);
+            picker('across', keys, across, redraw((name) => { across = name; }))), sentence, drawing);
 }

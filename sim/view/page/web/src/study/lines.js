@@ -28,9 +28,11 @@ export function lines(study, pick) {
             const shown = metricOf(study, metric);
             const all = by === none || by === x ? [null] : valuesOf(study, by);
             const groups = all.slice(0, mostLines);
+            const unknown = study.rows.filter(({ metrics: its }) => its[metric] === null).length;
             sentence.textContent = (study.axisKeys.length > (groups[0] === null ? 1 : 2)
                 ? 'If other keys vary too, a line shows the best point of all their values. ' : '')
-                + (all.length > groups.length ? `The first ${mostLines} of ${all.length} values of ${shortKey(by)}.` : '');
+                + (all.length > groups.length ? `The first ${mostLines} of ${all.length} values of ${shortKey(by)}. ` : '')
+                + (unknown > 0 ? `${unknown} of ${study.rows.length} points have no value of ${metric}: where all of a place have none, the line has a gap.` : '');
             const numbers = valuesOf(study, x);
             const logarithmic = isRatioScale(numbers);
             const isSample = study.axisKeys.some((key) => isSampled(study, key));
@@ -56,8 +58,8 @@ export function lines(study, pick) {
                         data: numbers.flatMap((number) => {
                             const best = bestOf(study.rows.filter(({ values }) => values[x] === number
                                 && (group === null || values[by] === group)), shown);
-                            const value = best?.metrics[metric];
-                            return value === null || value === undefined ? [] : [{ value: [number, value], row: best }];
+                            // Without a point the line goes on; without the value of a point it has a gap.
+                            return best === null ? [] : [{ value: [number, best.metrics[metric] ?? '-'], row: best }];
                         }),
                     };
                 }),

@@ -32,7 +32,7 @@ export function studyOf(data) {
         .map((metric) => ({ ...metric, unit: metric.unit === metric.name ? '' : metric.unit })); // cycles
     // Keys that go with another one (zip) say nothing more.
     const axisKeys = data.keys.slice(0, data.axes).filter((key) => !(data.followers ?? []).includes(key));
-    return { own: [], workload: [], ...data, rows, metrics, axisKeys };
+    return { own: [], workload: [], best: [], ...data, rows, metrics, axisKeys };
 }
 
 export const metricOf = (study, name) => study.metrics.find((metric) => metric.name === name);

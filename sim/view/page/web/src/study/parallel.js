@@ -11,6 +11,9 @@ import { pointTip } from './scatter.js';
 const mostLines = 1000;
 const mostMetrics = 9;
 
+/// How opaque a line is: of many, those below are seen through those above.
+const opacityOf = (lines) => Math.min(0.7, Math.max(0.12, 40 / lines));
+
 /// The type of an axis for these numbers, which ascend, and how it writes them.
 function scaleOf(numbers, logBase, unit = '') {
     const formatter = (value) => (unit === 'J' ? numberText(value, unit) : shownValue(Number(value.toPrecision(3))));
@@ -22,20 +25,31 @@ export function parallel(study, pick) {
     let metric = mainMetric(study);
     // Those of the study first; what is equal everywhere says nothing.
     const varying = study.metrics.filter(({ name }) => new Set(study.rows.map(({ metrics: all }) => all[name])).size > 1);
+    // A line without a value at an axis would cross it at a place that means nothing. So a metric that more than a few
+    // points lack is no axis, and the few points that lack one of the others are no lines.
+    const knownOf = (name) => study.rows.filter(({ metrics: all }) => all[name] !== null).length;
+    const isMostlyKnown = ({ name }) => knownOf(name) >= 0.95 * study.rows.length;
+    const leftOut = varying.filter((each) => !isMostlyKnown(each)).map(({ name }) => name);
     const shownMetrics = [...varying.filter(({ name }) => study.own.includes(name)),
-        ...varying.filter(({ name }) => !study.own.includes(name) && name !== 'cycles')].slice(0, mostMetrics);
+        ...varying.filter(({ name }) => !study.own.includes(name) && name !== 'cycles')].filter(isMostlyKnown).slice(0, mostMetrics);
     const keys = study.axisKeys.filter((key) => valuesOf(study, key).length > 1);
     const step = Math.max(1, Math.ceil(study.rows.length / mostLines));
     const workload = workloadPicker(study, () => drawing.redraw());
     const meaning = h('p', { class: 'quiet' });
     const drawing = chart({
         label: 'Keys and metrics',
-        height: 420,
+        height: 460,
         onPick: ({ data }) => pick(data.row),
         option: (colours) => {
             const shown = metricOf(study, metric);
-            const rows = workload.rows().filter((_row, index) => index % step === 0);
-            const axisStyle = { nameTextStyle: { color: colours.text }, axisLabel: { color: colours.quiet },
+            // The best are drawn last, over the others; those without a value first.
+            const rank = ({ metrics: all }) => (all[metric] === null ? -Infinity : all[metric] * (shown.better === 'higher' ? 1 : -1));
+            const all = workload.rows();
+            const lacking = shownMetrics.filter(({ name }) => all.some(({ metrics: its }) => its[name] === null)).map(({ name }) => name);
+            const complete = all.filter(({ metrics: its }) => lacking.every((name) => its[name] !== null));
+            const rows = complete.filter((_row, index) => index % step === 0).sort((a, b) => rank(a) - rank(b));
+            const opacity = opacityOf(rows.length);
+            const axisStyle = { nameTextStyle: { color: colours.text }, axisLabel: { color: colours.quiet, textBorderColor: colours.card, textBorderWidth: 3 },
                 axisLine: { lineStyle: { color: colours.line } } };
             const axes = [
                 ...keys.map((key) => (isNumeric(study, key)
@@ -47,27 +61,31 @@ export function parallel(study, pick) {
                         10, each.unit),
                 })),
             ].map((axis, dim) => ({ dim, ...axisStyle, ...axis, axisLabel: { ...axisStyle.axisLabel, ...axis.axisLabel }, nameRotate: 20, nameLocation: 'end',
-                nameTruncate: { maxWidth: 160 } }));
+                nameTruncate: { maxWidth: 230 } }));
             const values = rows.map((row) => row.metrics[metric]).filter((value) => value !== null);
             const least = Math.min(...values);
             const range = Math.max(...values) - least || 1;
-            meaning.textContent = `Violet: ${numberText(least, shown.unit)}; green: ${numberText(least + range, shown.unit)} of ${metric}.`
-                + (step > 1 ? ` Every ${step}th point is drawn.` : '');
+            meaning.textContent = `Violet: ${numberText(least, shown.unit)}; green: ${numberText(least + range, shown.unit)} of ${metric}${values.length < rows.length ? '; gray: no value of it' : ''}.`
+                + (step > 1 ? ` Every ${step}th point is drawn.` : '')
+                + (complete.length < all.length ? ` ${all.length - complete.length} points without a value of ${lacking.join(' or ')} are not drawn.` : '')
+                + (leftOut.length > 0 ? ` Not all points have a value of ${leftOut.join(', ')}: no axis.` : '');
             const shade = (value) => (value === null ? colours.line
                 : `hsl(${Math.round(280 - 160 * ((value - least) / range))} 65% 50%)`);
             return {
-                parallel: { left: 60, right: 130, top: 80, bottom: 20 },
+                parallel: { left: 60, right: 190, top: 100, bottom: 20 },
                 parallelAxis: axes,
                 tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data.row, [shown]) },
                 series: [{
                     type: 'parallel',
-                    lineStyle: { width: 1, opacity: 0.5 },
+                    lineStyle: { width: 1, opacity },
+                    activeOpacity: Math.min(1, 3 * opacity),
+                    inactiveOpacity: 0.02,
                     emphasis: { lineStyle: { width: 3, opacity: 1 } },
                     data: rows.map((row) => ({
                         row,
                         value: [...keys.map((key) => (isNumeric(study, key) ? row.values[key] : valueText(row.values[key]))),
                             ...shownMetrics.map(({ name }) => row.metrics[name])],
-                        lineStyle: { color: shade(row.metrics[metric]) },
+                        lineStyle: { color: shade(row.metrics[metric]), opacity },
                     })),
                 }],
             };

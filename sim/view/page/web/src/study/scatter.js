@@ -1,15 +1,37 @@
 // Two metrics of all points, and the points that none beats.
 import { chart, legend, tip, valueAxis } from '../chart.js';
-import { h, section } from '../dom.js';
+import { h, section, table } from '../dom.js';
 import { colourOf } from '../palette.js';
 import { mainMetric, picker, workloadPicker } from './controls.js';
-import { metricOf, metricTitle, numberText, paretoFront, shortKey, shownValue } from './model.js';
+import {
+    commandOf, metricOf, metricTitle, numberText, paretoFront, shortKey, shownValue, valuesOf,
+} from './model.js';
 
 /// The tooltip of a point: its settings and the metrics in question.
 export function pointTip(row, metrics) {
     return tip(`point ${row.number}`, [
         ...metrics.map(({ name, unit }) => [name, numberText(row.metrics[name], unit)]),
         ...Object.entries(row.values).map(([key, value]) => [shortKey(key), shownValue(value)])]);
+}
+
+/// So many points of a front are listed.
+const mostListed = 12;
+
+/// The points of the front, with the keys that vary, and the command lines that repeat them.
+function frontTable(study, front, metrics, pick) {
+    const keys = study.keys.filter((key) => valuesOf(study, key).length > 1);
+    const shown = front.slice(0, mostListed);
+    const more = front.length - shown.length;
+    return [
+        table(['front', ...metrics.map(metricTitle), ...keys.map(shortKey)], shown.map((row) => [
+            h('button', { type: 'button', class: 'link', onclick: () => pick(row) }, `point ${row.number}`),
+            ...metrics.map(({ name, unit }) => numberText(row.metrics[name], unit === 'J' || unit === 'W' ? unit : '')),
+            ...keys.map((key) => shownValue(row.values[key])),
+        ]), { label: 'The points of the front', class: 'numbers' }),
+        more > 0 ? h('p', { class: 'meaning' }, `${more} more are in the chart.`) : null,
+        shown.length > 0 ? h('details', null, h('summary', null, 'The commands that repeat them'),
+            h('pre', { class: 'commands' }, shown.map((row) => `${commandOf(study, row)}\n`).join(''))) : null,
+    ].filter((each) => each !== null);
 }
 
 const wayOf = ({ better }) => (better === 'higher' ? 'higher' : 'lower');
@@ -27,6 +49,7 @@ export function scatter(study, pick) {
     const metrics = () => [metricOf(study, across), metricOf(study, up)];
     const data = (rows) => rows.map((row) => ({ value: [row.metrics[across], row.metrics[up]], row }));
     const sentence = h('p', { class: 'meaning' });
+    const frontPlace = h('div');
     const drawing = chart({
         label: 'Two metrics of all points',
         height: 380,
@@ -38,7 +61,9 @@ export function scatter(study, pick) {
             const inFront = new Set(front);
             const known = rows.filter(({ metrics: all }) => all[across] !== null && all[up] !== null);
             sentence.textContent = `${front.length} of ${known.length} points are on the Pareto front: ${wayOf(x)} ${across} and `
-                + `${wayOf(y)} ${up} are better.`;
+                + `${wayOf(y)} ${up} are better.`
+                + (known.length < rows.length ? ` ${rows.length - known.length} without a value of both are not drawn.` : '');
+            frontPlace.replaceChildren(...frontTable(study, front, [x, y], pick));
             return {
                 grid: { left: 80, right: 24, top: 60, bottom: 56 },
                 legend: legend(colours),
@@ -57,5 +82,5 @@ export function scatter(study, pick) {
     });
     return section('pareto', 'Two metrics', null, sentence, h('div', { class: 'row' }, workload.element,
         picker('across', names, across, (name) => { across = name; drawing.redraw(); }),
-        picker('upwards', names, up, (name) => { up = name; drawing.redraw(); })), drawing);
+        picker('upwards', names, up, (name) => { up = name; drawing.redraw(); })), drawing, frontPlace);
 }

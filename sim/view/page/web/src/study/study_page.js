@@ -2,6 +2,7 @@
 import { drawCharts } from '../chart.js';
 import { h } from '../dom.js';
 import { themeSwitch } from '../theme.js';
+import { definitions } from './definitions.js';
 import { heatMap } from './heat_map.js';
 import { lines } from './lines.js';
 import { commandOf, numberText, settingsText, studyOf } from './model.js';
@@ -37,11 +38,12 @@ export function showStudy(page, data) {
     const study = studyOf(data);
     document.title = `${study.study}: Systole study`;
     const { bar, show } = pickedBar(study);
-    const made = [overview(study)];
+    const made = [overview(study, show)];
     if (study.rows.length > 0) {
         made.push(scatter(study, show), heatMap(study, show), lines(study, show), sensitivity(study),
             parallel(study, show), points(study, show));
     }
+    made.push(definitions(study));
     const sections = made.filter((each) => each !== null);
     const links = h('nav', { 'aria-label': 'Sections' }, sections.map((each) =>
         h('a', { href: `#${each.id}` }, each.querySelector('h1, h2').textContent)));
