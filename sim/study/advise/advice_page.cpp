@@ -68,7 +68,7 @@ public:
             if (!point.error.empty()) continue;
             sizes_.insert(point.size);
             batches_.insert(point.batch);
-            most_ = std::max(most_, point.peak_share);
+            most_ = std::max(most_, point.peak_share.value_or(0.0));
         }
         scale_axis();
     }
@@ -121,16 +121,22 @@ private:
     std::string line(std::uint32_t size, std::string_view colour) const {
         std::string path;
         std::string dots;
+        bool is_open = false;
         for (const Point& point : advice_.points) {
             if (point.size != size || !point.error.empty()) continue;
+            if (!point.peak_share) {  // a gap: the line begins anew behind it
+                is_open = false;
+                continue;
+            }
             const double at_x = x(point.batch);
-            const double at_y = y(point.peak_share);
-            path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "M" : " L", at_x, at_y);
+            const double at_y = y(*point.peak_share);
+            path += fmt::format("{}{:.1f},{:.1f}", is_open ? " L" : " M", at_x, at_y);
+            is_open = true;
             dots += fmt::format(
                 "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"><title>batch {}: {}, {} "
                 "inferences/s, {}</title></circle>",
                 at_x, at_y, colour, point.batch, report::percent(point.peak_share),
-                report::grouped(static_cast<std::uint64_t>(point.inferences_per_second)), point.limit);
+                report::amount(point.inferences_per_second, ""), point.limit);
         }
         return fmt::format("<path class=\"line\" stroke=\"{}\" d=\"{}\"/>{}\n", colour, path, dots);
     }
@@ -157,9 +163,8 @@ std::string table(const Advice& advice) {
         text +=
             fmt::format("<td>{:.3f}</td><td>{:.3f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                         1e3 * point.latency_seconds, 1e3 * point.interval_seconds,
-                        report::grouped(static_cast<std::uint64_t>(point.inferences_per_second)),
-                        report::percent(point.peak_share), point.limit,
-                        point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
+                        report::amount(point.inferences_per_second, ""), report::percent(point.peak_share),
+                        point.limit, point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
     }
     return text + "</table>\n";
 }

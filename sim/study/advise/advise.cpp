@@ -73,11 +73,12 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
         point.error = fmt::format("no figure of the speed of {}: {}", report.machine, report.left_out.speed);
         return point;
     }
+    // Every network has inferences; a bare program has none.
     point.inferences_per_second = report.inferences_per_second.value_or(0.0);
     const report::BatchSeconds times = report.latency.value_or(report::BatchSeconds());
     point.latency_seconds = times.latency;
     point.interval_seconds = times.interval;
-    point.peak_share = report.peak_tops > 0.0 ? report.achieved_tops.value_or(0.0) / report.peak_tops : 0.0;
+    point.peak_share = report.peak_share;
     point.limit = limit_of(report);
     if (!report.comparison.empty() && report.comparison.front().expected) {
         point.speedup = report.comparison.front().expected->speedup;
@@ -313,13 +314,11 @@ tables::Table to_table(const Advice& advice) {
             table.add(label, {{}, {}, {}, {}, tables::Cell::words(point.error), {}});
             continue;
         }
-        table.add(
-            label,
-            {tables::Cell::number(1e3 * point.latency_seconds, 3),
-             tables::Cell::number(1e3 * point.interval_seconds, 3),
-             tables::Cell::figure(report::grouped(static_cast<std::uint64_t>(point.inferences_per_second))),
-             tables::Cell::percent(point.peak_share), tables::Cell::words(point.limit),
-             tables::Cell::number(point.speedup, 1)});
+        table.add(label, {tables::Cell::number(1e3 * point.latency_seconds, 3),
+                          tables::Cell::number(1e3 * point.interval_seconds, 3),
+                          tables::Cell::figure(report::amount(point.inferences_per_second, "")),
+                          point.peak_share ? tables::Cell::percent(*point.peak_share) : tables::Cell(),
+                          tables::Cell::words(point.limit), tables::Cell::number(point.speedup, 1)});
     }
     return table;
 }
@@ -334,7 +333,7 @@ nlohmann::ordered_json to_json(const Advice& advice) {
             json["latency_ms"] = 1e3 * point.latency_seconds;
             json["interval_ms"] = 1e3 * point.interval_seconds;
             json["inferences_per_second"] = point.inferences_per_second;
-            json["peak_share"] = point.peak_share;
+            json["peak_share"] = point.peak_share ? nlohmann::ordered_json(*point.peak_share) : nullptr;
             json["limit"] = point.limit;
             json["speedup"] = point.speedup ? nlohmann::ordered_json(*point.speedup) : nullptr;
         }

@@ -31,8 +31,9 @@ struct Point {
     double latency_seconds = 0.0;   ///< of a batch, mean
     double interval_seconds = 0.0;  ///< by which batches follow each other
     double inferences_per_second = 0.0;
-    double peak_share = 0.0;  ///< arithmetic done, of what the array could do at its peak
-    std::string limit = {};   ///< the part of the machine that is the busiest in most layers, or "waiting"
+    /// Arithmetic done, of what the array could do at its peak; absent where the report does not know it.
+    std::optional<double> peak_share = {};
+    std::string limit = {};  ///< the part of the machine that is the busiest in most layers, or "waiting"
     /// The expected speed of one die of the CPU, over which the chip's is `speedup`; absent if not known.
     std::optional<double> speedup = {};
 

@@ -66,7 +66,12 @@ Energy from_published_watts(const run::RunRecord& record, double seconds) {
     energy.dynamic_joules = (power.busy_watts - power.idle_watts) * seconds;
     energy.watts = power.busy_watts;
     energy.joules_per_inference = for_each_inference(energy.joules(), record);
-    energy.by_unit = {{"chip_static", energy.static_joules}, {"chip_dynamic", energy.dynamic_joules}};
+    energy.knows_static = power.idle_watts > 0.0;
+    energy.by_unit =
+        energy.knows_static
+            ? std::vector<std::pair<std::string, double>>{{"chip_static", energy.static_joules},
+                                                          {"chip_dynamic", energy.dynamic_joules}}
+            : std::vector<std::pair<std::string, double>>{{"chip", energy.joules()}};
     return energy;
 }
 

@@ -35,8 +35,9 @@ public:
 private:
     void write_published_energy(const Energy& energy) {
         entry("chip", si(energy.joules(), "J"),
-              fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
-                          si(energy.dynamic_joules, "J")));
+              energy.knows_static ? fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
+                                                si(energy.dynamic_joules, "J"))
+                                  : "the static part is not known: power.idle_watts is not given");
         if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
         entry("power", si(energy.watts, "W"), "published, of the busy chip");
     }

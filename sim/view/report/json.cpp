@@ -105,13 +105,14 @@ Json energy(const std::optional<Energy>& energy, const std::optional<std::string
                 {"die_dynamic_factor", nullptr},
                 {"uncalibrated", nullptr}};
     }
+    const auto known = [&](double of_parts) { return energy->knows_static ? Json(of_parts) : Json(nullptr); };
     Json object{{"joules", energy->joules()},
                 {"joules_per_inference", or_null(energy->joules_per_inference)},
                 {"watts", or_null(energy->watts)},
                 {"by_unit", Json::object()},
-                {"static_joules", energy->static_joules},
-                {"dynamic_joules", energy->dynamic_joules},
-                {"static_watts", energy->static_watts},
+                {"static_joules", known(energy->static_joules)},
+                {"dynamic_joules", known(energy->dynamic_joules)},
+                {"static_watts", known(energy->static_watts)},
                 {"voltage", energy->voltage},
                 {"notes", energy->notes}};
     for (const auto& [unit, joules] : energy->by_unit) object["by_unit"][unit] = joules;

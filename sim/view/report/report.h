@@ -148,6 +148,9 @@ struct Energy {
     std::optional<EventEnergy> events;                    ///< absent where watts are the published ones
     std::vector<std::string> notes;  ///< sentences: what does not follow the machine's array and clock
 
+    /// Whether the static part is known: a machine may have published watts of the busy chip alone. Else all
+    /// energy counts as dynamic here, and no text tells the parts.
+    bool knows_static = true;
     double static_watts = 0.0;
     double voltage = 1.0;  ///< over that at which the machine's watts and energies hold
 

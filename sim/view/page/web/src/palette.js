@@ -110,6 +110,7 @@ const [, , green, ochre, purple, skyBlue, pink, brown] = qualitative;
 const consumers = {
     chip_static: gray,
     chip_dynamic: blue,
+    chip: blue,
     matrix_unit: blue,
     accumulators: purple,
     unified_buffer: green,

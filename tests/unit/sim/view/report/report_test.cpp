@@ -217,6 +217,18 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
     CHECK(report::to_json(report)["layers"][0]["energy"].is_null());
     CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
 
+    // Without idle watts, no part of it is called static, or 0.
+    finished.result.spec.machine.power.idle_watts = 0.0;
+    const report::Report busy = report::make_report(finished.result);
+    const auto energy = report::to_json(busy)["energy"];
+    CHECK(energy["joules"].get<double>() == Approx(40.0 * report.seconds));
+    CHECK(energy["by_unit"] == nlohmann::ordered_json{{"chip", energy["joules"]}});
+    for (const char* const key : {"static_joules", "dynamic_joules", "static_watts"})
+        CHECK(energy[key].is_null());
+    const std::string text = report::to_text(busy);
+    CHECK(text.find("the static part is not known") != std::string::npos);
+    CHECK(text.find(" static, ") == std::string::npos);
+
     finished.result.spec.machine.power = {};
     const report::Report without = report::make_report(finished.result);
     CHECK_FALSE(without.energy);

@@ -120,7 +120,7 @@ export function energy(report) {
         return used.notes?.length ? section('energy', 'Energy', `No energy: ${used.notes.join('; ')}.`) : null;
     }
     const basis = used.die_watts === undefined
-        ? 'From the chip\'s published watts, idle and busy.'
+        ? `From the chip's published watts, ${used.static_watts === null ? 'of the busy chip alone' : 'idle and busy'}.`
         : 'Each event of a unit has its energy; the static share is the energy of an idle chip.';
     return section('energy', 'Energy', `${si(used.joules, 'J')} in the run, ${si(used.watts, 'W')} on average. ${basis}`,
         (used.notes ?? []).map((note) => h('p', { class: 'meaning' }, `Note: ${note}.`)),
