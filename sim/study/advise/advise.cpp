@@ -100,17 +100,35 @@ std::string limited(const std::string& limit) {
     return fmt::format("the {} is the limit", limit);
 }
 
-std::string fill_sentence(const std::string& machine, const std::string& model, const Point& first,
-                          const Point& filling, const Point& last) {
-    const std::string rates =
-        fmt::format("{} inferences a second, {} of the array's peak",
-                    report::amount(filling.inferences_per_second, ""), report::percent(filling.peak_share));
-    if (filling.batch == last.batch && first.batch != last.batch) {
-        return fmt::format("{} gains from larger batches up to the largest that was tried, {}: {}.", model,
-                           last.batch, rates);
+/// "900 inferences a second, 20.0 % of the array's peak".
+std::string rates(const Point& point) {
+    const std::string speed = report::amount(point.inferences_per_second, "") + " inferences a second";
+    if (!point.peak_share) return speed;
+    return fmt::format("{}, {} of the array's peak", speed, report::percent(point.peak_share));
+}
+
+std::string fill_sentence(const std::string& machine, const std::string& model,
+                          std::span<const Point> batches, const Point& filling) {
+    if (batches.size() == 1) {
+        return fmt::format("At batch {}, the only one here, {} does {}.", filling.batch, model,
+                           rates(filling));
     }
-    return fmt::format("{} fills {} from batch {} on, as far as batches can: {}.", model, machine,
-                       filling.batch, rates);
+    if (filling.batch == batches.back().batch) {
+        return fmt::format("{} gains from larger batches up to the largest that was tried, {}: {}.", model,
+                           filling.batch, rates(filling));
+    }
+    const Point& most = *std::ranges::max_element(batches, {}, &Point::inferences_per_second);
+    const bool holds_on = std::ranges::all_of(batches, [&](const Point& point) {
+        return point.batch < filling.batch ||
+               point.inferences_per_second >= enough * most.inferences_per_second;
+    });
+    std::string text = fmt::format("{} batch {}{}, {} does at least {:.0f} % of its most on {}: {}.",
+                                   holds_on ? "From" : "At", filling.batch, holds_on ? " on" : "", model,
+                                   100.0 * enough, machine, rates(filling));
+    if (most.batch == filling.batch) return text + " No other batch does more.";
+    return text + fmt::format(" Batch {} does most: {} ({}).", most.batch, rates(most),
+                              report::difference(most.inferences_per_second, filling.inferences_per_second)
+                                  .value_or("the same"));
 }
 
 std::string limit_sentence(const Point& first, const Point& filling) {
@@ -121,46 +139,66 @@ std::string limit_sentence(const Point& first, const Point& filling) {
                        limited(filling.limit));
 }
 
-std::optional<std::string> size_sentence(std::span<const Point> points, const Point& filling) {
+/// The point with the largest share of the peak among those of these sizes; null if none has one.
+template <class IsSize>
+const Point* best_filled(std::span<const Point> points, IsSize is_size) {
     const Point* best = nullptr;
     for (const Point& point : points) {
-        if (point.error.empty() && point.size > 1 &&
-            (best == nullptr || point.peak_share > best->peak_share)) {
-            best = &point;
-        }
+        if (!point.error.empty() || !point.peak_share || !is_size(point.size)) continue;
+        if (best == nullptr || *point.peak_share > *best->peak_share) best = &point;
     }
-    if (best == nullptr) return std::nullopt;
-    if (best->peak_share <= 1.1 * filling.peak_share) {
-        return fmt::format("Larger images fill the array no better: at most {} of the peak.",
-                           report::percent(best->peak_share));
+    return best;
+}
+
+std::optional<std::string> size_sentence(std::span<const Point> points) {
+    const Point* const own = best_filled(points, [](std::uint32_t size) { return size == 1; });
+    const Point* const larger = best_filled(points, [](std::uint32_t size) { return size > 1; });
+    if (own == nullptr || larger == nullptr) return std::nullopt;
+    constexpr double noticeably = 1.1;
+    const std::string most = fmt::format("{} of the peak", report::percent(larger->peak_share));
+    if (*larger->peak_share <= *own->peak_share) {
+        return fmt::format("Larger images fill the array no better: at most {}.", most);
     }
-    return fmt::format("Images {} times as wide and high fill it best, with {} of the peak at batch {}.",
-                       best->size, report::percent(best->peak_share), best->batch);
+    if (*larger->peak_share <= noticeably * *own->peak_share) {
+        return fmt::format("Larger images fill the array hardly better: at most {}, instead of {}.", most,
+                           report::percent(own->peak_share));
+    }
+    return fmt::format("Images {} times as wide and high fill it best, with {} at batch {}.", larger->size,
+                       most, larger->batch);
 }
 
 std::optional<std::string> cpu_sentence(const std::string& machine, const std::string& cpu,
                                         std::span<const Point> batches, const Point& filling) {
-    const Point* quicker_up_to = nullptr;
-    for (const Point& point : batches) {
-        if (!point.speedup) return std::nullopt;
-        if (*point.speedup < 1.0) quicker_up_to = &point;
+    if (!std::ranges::all_of(batches, [](const Point& point) { return point.speedup.has_value(); })) {
+        return std::nullopt;
     }
+    const auto is_slower = [](const Point& point) { return *point.speedup < 1.0; };
     const auto chip = [](const Point& point) {
         return fmt::format("{:.1f} times at batch {}", *point.speedup, point.batch);
     };
     const Point& first = batches.front();
-    if (quicker_up_to == nullptr) {
+    const auto slower = static_cast<std::size_t>(std::ranges::count_if(batches, is_slower));
+    if (slower == 0) {
         return fmt::format("A die of {} is slower at every batch here: {} is expected to be quicker {}{}.",
                            cpu, machine, chip(first),
                            first.batch == filling.batch ? "" : " and " + chip(filling));
     }
-    if (quicker_up_to->batch == batches.back().batch) {
+    if (slower == batches.size()) {
         return fmt::format("A die of {} is expected to be the better choice at every batch here.", cpu);
     }
+    std::string where = fmt::format("Up to batch {}", batches[slower - 1].batch);
+    if (!std::ranges::all_of(batches.first(slower), is_slower)) {
+        std::vector<std::uint32_t> those;
+        for (const Point& point : batches) {
+            if (is_slower(point)) those.push_back(point.batch);
+        }
+        where = fmt::format("At batch {}", fmt::join(those, ", "));
+    }
+    const Point& quicker =
+        is_slower(filling) ? *std::ranges::max_element(batches, {}, &Point::speedup) : filling;
     return fmt::format(
-        "Up to batch {}, a die of {} is expected to be the better choice; at batch {}, {} is "
-        "quicker {:.1f} times.",
-        quicker_up_to->batch, cpu, filling.batch, machine, *filling.speedup);
+        "{}, a die of {} is expected to be the better choice; at batch {}, {} is quicker {:.1f} times.",
+        where, cpu, quicker.batch, machine, *quicker.speedup);
 }
 
 }  // namespace
@@ -181,10 +219,9 @@ std::vector<std::string> sentences_for(const std::string& machine, const std::st
     const std::vector<Point> batches = points_of(points, 1);
     const Point* const filling = filling_point(batches, 1);
     if (filling == nullptr) return {};
-    std::vector<std::string> sentences{
-        fill_sentence(machine, model, batches.front(), *filling, batches.back()),
-        limit_sentence(batches.front(), *filling)};
-    if (auto sentence = size_sentence(points, *filling)) sentences.push_back(*std::move(sentence));
+    std::vector<std::string> sentences{fill_sentence(machine, model, batches, *filling),
+                                       limit_sentence(batches.front(), *filling)};
+    if (auto sentence = size_sentence(points)) sentences.push_back(*std::move(sentence));
     if (auto sentence = cpu_sentence(machine, cpu, batches, *filling))
         sentences.push_back(*std::move(sentence));
     const bool may_gain = filling->batch == batches.back().batch && batches.size() > 1;

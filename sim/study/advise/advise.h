@@ -58,9 +58,12 @@ sweep::StudyDefinition study_of(const Question& question);
 /// why.
 Advice advise(const Question& question, std::span<const run::RunOutcome> outcomes);
 
+/// A batch with so much of the largest throughput is large enough.
+inline constexpr double enough = 0.9;
+
 /// The smallest batch of a size that computes at least `share` of the most inferences a second of this size;
 /// null if no point of the size has a result.
-const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = 0.9);
+const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = enough);
 
 /// The sentences for these points.
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,

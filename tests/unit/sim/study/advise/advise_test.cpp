@@ -1,12 +1,16 @@
 #include "sim/study/advise/advise.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +21,7 @@
 #include "sim/study/advise/advice_page.h"
 #include "sim/study/sweep/study.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/random_runs.h"
 #include "tests/support/run_keys.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
@@ -221,8 +226,9 @@ TEST_CASE("The sentences answer what fills, what limits, when the CPU is quicker
                    point(1, 64, 950, 0.21, 9.0), point(2, 8, 300, 0.5, 12.0)});
     REQUIRE(said.size() == 5);
     CHECK(said[0] ==
-          "net fills chip from batch 8 on, as far as batches can: 900 inferences a second, 20.0 % of "
-          "the array's peak.");
+          "From batch 8 on, net does at least 90 % of its most on chip: 900 inferences a second, 20.0 % of "
+          "the array's peak. Batch 64 does most: 950 inferences a second, 21.0 % of the array's peak (+5.6 "
+          "%).");
     CHECK(said[1] == "At batch 8, the weight memory is the limit.");
     CHECK(said[2] == "Images 2 times as wide and high fill it best, with 50.0 % of the peak at batch 8.");
     CHECK(said[3] ==
@@ -247,12 +253,68 @@ TEST_CASE("The sentences answer what fills, what limits, when the CPU is quicker
     CHECK(sentences({}).empty());
 }
 
+TEST_CASE("Sentences about batches are true of the points, whatever they are", "[study][advise]") {
+    for (std::uint32_t seed = 1; seed <= tests::random_runs(300); ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        const auto number = [&](double least, double most) {
+            return std::uniform_real_distribution<double>(least, most)(random);
+        };
+        std::vector<Point> points;
+        for (std::uint32_t batch = 1; batch <= 16; batch *= 2) {
+            points.push_back(point(1, batch, number(800, 1000), number(0.1, 0.2), number(0.5, 2.0)));
+        }
+        const std::string said = sentences(points).front();
+        CAPTURE(said);
+        double most = 0.0;
+        for (const Point& each : points) most = std::max(most, each.inferences_per_second);
+        std::uint32_t batch = 0;
+        const bool holds_on = std::sscanf(said.c_str(), "From batch %u on,", &batch) == 1;
+        if (!holds_on && std::sscanf(said.c_str(), "At batch %u,", &batch) != 1) {
+            CHECK(said.starts_with("net gains from larger batches"));
+            CHECK(points.back().inferences_per_second == most);
+            continue;
+        }
+        for (const Point& each : points) {
+            if (each.batch < batch) CHECK(each.inferences_per_second < 0.9 * most);
+            if (each.batch == batch || (each.batch > batch && holds_on)) {
+                CHECK(each.inferences_per_second >= 0.9 * most);
+            }
+            const bool does_most =
+                said.find(fmt::format(" Batch {} does most", each.batch)) != std::string::npos;
+            CHECK(does_most == (each.inferences_per_second == most && each.batch != batch));
+        }
+        // The CPU is the better choice exactly where the chip is slower.
+        const std::string cpu = sentences(points).at(2);
+        CAPTURE(cpu);
+        const auto slower = [](const Point& each) { return *each.speedup < 1.0; };
+        CHECK((cpu.find("slower at every batch") != std::string::npos) ==
+              std::ranges::none_of(points, slower));
+        CHECK((cpu.find("better choice at every") != std::string::npos) ==
+              std::ranges::all_of(points, slower));
+        std::uint32_t last = 0;
+        if (std::sscanf(cpu.c_str(), "Up to batch %u,", &last) == 1) {
+            for (const Point& each : points) CHECK(slower(each) == (each.batch <= last));
+        }
+        double times = 0.0;
+        const std::size_t at = cpu.find("; at batch ");
+        std::array<char, 8> machine{};
+        if (at != std::string::npos &&
+            std::sscanf(cpu.c_str() + at, "; at batch %u, %7s is quicker %lf times", &last, machine.data(),
+                        &times) == 3) {
+            CHECK(times >= 1.0);
+        }
+    }
+}
+
 TEST_CASE("Larger images fill the array better from a tenth more of the peak on", "[study][advise]") {
     const auto said = [](double peak) {
         return sentences({point(1, 8, 900, 0.2, {}), point(2, 4, 300, peak, {}), point(3, 4, 90, 0.1, {})})
             .at(2);
     };
-    CHECK(said(0.219) == "Larger images fill the array no better: at most 21.9 % of the peak.");
+    CHECK(said(0.2) == "Larger images fill the array no better: at most 20.0 % of the peak.");
+    CHECK(said(0.219) ==
+          "Larger images fill the array hardly better: at most 21.9 % of the peak, instead of 20.0 %.");
     CHECK(said(0.221) == "Images 2 times as wide and high fill it best, with 22.1 % of the peak at batch 4.");
 }
 
