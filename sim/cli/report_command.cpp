@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hw/base/whole_file.h"
+#include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
@@ -30,9 +31,7 @@ struct ReportCommand {
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
-        std::vector<page::NamedReport> read;
-        read.reserve(reports.size());
-        for (const std::string& each : reports) read.push_back(page::read_report(each));
+        const std::vector<page::NamedReport> read = read_reports();
         const std::size_t reference = against ? page::find_report(read, *against) : 0;
         if (csv) {
             print_data(page::to_csv(page::side_by_side(read, reference)));
@@ -45,12 +44,35 @@ struct ReportCommand {
     }
 
 private:
+    /// What a shell's dir/* names besides reports is left out, and named; without any report that is an
+    /// error.
+    std::vector<page::NamedReport> read_reports() const {
+        if (reports.size() == 1) return {page::read_report(reports.front())};
+        std::vector<page::NamedReport> read;
+        std::vector<std::string> others;
+        for (const std::string& each : reports) {
+            if (const auto reason = page::no_report_reason(each)) {
+                others.push_back(fmt::format("{} ({})", each, *reason));
+            } else {
+                read.push_back(page::read_report(each));
+            }
+        }
+        const std::string listed = fmt::format("{}", fmt::join(others, ", "));
+        if (read.empty()) throw machine::ConfigError("no report among " + listed);
+        if (!others.empty()) print_warning(screen->error(), "left out, as no reports: " + listed);
+        return read;
+    }
+
     void write_page(const std::vector<page::NamedReport>& read, std::size_t reference) const {
-        const fs::path page = out.empty() ? beside(reports.front()) : fs::path(out);
+        const fs::path page = out.empty() ? beside(read.front().name) : fs::path(out);
         write_file(page, page::to_html(read, reference));
         if (print.quiet) return;
-        if (print.json) return print_json({{"page", page.string()}, {"reports", reports}});
-        fmt::print("Page in {}\n", page.string());
+        if (print.json) {
+            std::vector<std::string> names;
+            for (const page::NamedReport& each : read) names.push_back(each.name);
+            return print_json({{"page", page.string()}, {"reports", names}});
+        }
+        print_text({}, "Page in {}\n", page.string());
     }
 
     static fs::path beside(const fs::path& file_or_folder) {

@@ -147,6 +147,50 @@ TEST_CASE("A run with --out lists every file that it wrote", "[system][report]")
     CHECK(files == 4);
 }
 
+TEST_CASE("Of a folder with other results, sim report shows the reports and names the others",
+          "[system][report]") {
+    const Folder folder;
+    const std::string program = "docs/micro_benchmarks/tile_cost.asm --machine tpu_v1";
+    run_into(folder / "a", program);
+    run_into(folder / "b", program + " --set machine.clock_mhz=1400");
+    const auto quiet = [&](const std::string& arguments) {
+        REQUIRE(sim(arguments + (folder / "x").string()).exit_code == 0);
+        for (const auto& each : std::filesystem::directory_iterator(folder / "x")) {
+            std::filesystem::rename(each.path(), folder.path() / each.path().filename());
+        }
+    };
+    REQUIRE(sim("advise mnist_cnn --batches 1,8 --sizes 1 --out " + (folder / "advice").string()).exit_code ==
+            0);
+    quiet("advise mnist_cnn --batches 1,8 --sizes 1 --out ");
+    quiet("sweep mnist_cnn --limit 4 --name s --axis batch=1,2 --quiet --out ");
+    std::filesystem::create_directory(folder / "nothing");
+    std::string all;
+    for (const auto& each : std::filesystem::directory_iterator(folder.path()))
+        all += " " + each.path().string();
+    const Outcome text = sim("report" + all + " --text");
+    INFO(text.err);
+    CHECK(text.exit_code == 0);
+    CHECK(text.out.find("2 reports side by side") != std::string::npos);
+    CHECK(std::count(text.err.begin(), text.err.end(), '\n') == 1);
+    CHECK(text.err.starts_with("sim: warning: left out, as no reports: "));
+    const std::string at = folder.path().string() + "/";
+    for (const std::string& named :
+         {at + "advice (an advice: its page is advice.html)", at + "advice.json (of the kind sim.advice/1)",
+          at + "advice.html (no file of JSON)", at + "s.sqlite (no file of JSON)",
+          at + "nothing (a folder without report.json)"}) {
+        INFO(named);
+        CHECK(text.err.find(named) != std::string::npos);
+    }
+    // What is broken, or not there, is an error as before.
+    const std::string reports = "report " + at + "a " + at + "b ";
+    const std::string broken = folder.file("broken.json", "{");
+    CHECK(sim(reports + broken).exit_code == 2);
+    CHECK(sim(reports + at + "nowhere").err.starts_with("sim: " + at + "nowhere: there is no such file"));
+    const Outcome none = sim("report " + at + "advice " + at + "nothing");
+    CHECK(none.exit_code == 2);
+    CHECK(none.err.starts_with("sim: no report among " + at + "advice (an advice"));
+}
+
 TEST_CASE("A file that is not a report is rejected in one line", "[system][report]") {
     const Folder folder;
     const std::string other = folder.file("other.json", R"({"schema": "sim.machine/1"})");

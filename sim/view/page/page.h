@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct NamedReport {
 /// Reads and checks a report.json, or the one in a folder; the report's name is the path as given. Throws
 /// ConfigError, whose message is one line: file, place, value, rule.
 NamedReport read_report(const std::filesystem::path& file_or_folder);
+
+/// Why a file or folder that exists is no report, as "an advice: its page is advice.html"; absent for one
+/// that must be read: a folder with a report.json, a file of this kind, or what is damaged and may be one.
+std::optional<std::string> no_report_reason(const std::filesystem::path& file_or_folder);
 
 /// Reads and checks the text of a report; `file` leads the messages. Throws ConfigError.
 nlohmann::ordered_json parse_report(std::string_view text, const std::string& file);

@@ -152,12 +152,13 @@ void check_left_out(const Json& report, const std::string& file) {
     }
 }
 
+constexpr std::string_view report_schema = "sim.report/1";
+
 void check_schema(const Json& report, const std::string& file) {
-    constexpr std::string_view schema = "sim.report/1";
     const Json given = report.value("schema", Json());
-    if (given == schema) return;
+    if (given == report_schema) return;
     throw machine::ConfigError(fmt::format("{}: schema is {}; it must be \"{}\"", file,
-                                           given.is_null() ? "missing" : given.dump(), schema));
+                                           given.is_null() ? "missing" : given.dump(), report_schema));
 }
 
 }  // namespace
@@ -182,6 +183,32 @@ Json parse_report(std::string_view text, const std::string& file) {
     check_left_out(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
+}
+
+std::optional<std::string> no_report_reason(const std::filesystem::path& file_or_folder) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::is_directory(file_or_folder, error)) {
+        if (fs::exists(file_or_folder / "report.json", error)) return std::nullopt;
+        if (fs::exists(file_or_folder / "advice.json", error)) return "an advice: its page is advice.html";
+        if (fs::exists(file_or_folder / "study.html", error)) return "a study: its page is study.html";
+        return "a folder without report.json";
+    }
+    if (!fs::is_regular_file(file_or_folder, error)) return std::nullopt;
+    const std::string name = file_or_folder.filename().string();
+    if (file_or_folder.extension() != ".json") {
+        return file_or_folder.has_extension() ? std::optional("no file of JSON") : std::nullopt;
+    }
+    if (name == "report.json") return std::nullopt;
+    try {
+        const nlohmann::json object = machine::read_json_object(file_or_folder);
+        const auto schema = object.find("schema");
+        if (schema == object.end() || !schema->is_string()) return "no file of the simulator";
+        const auto& text = schema->get_ref<const std::string&>();
+        return text == report_schema ? std::nullopt : std::optional("of the kind " + text);
+    } catch (const machine::ConfigError&) {
+        return std::nullopt;  // read_report says what is wrong
+    }
 }
 
 NamedReport read_report(const std::filesystem::path& file_or_folder) {
