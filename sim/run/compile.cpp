@@ -254,10 +254,47 @@ std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<In
     return inputs;
 }
 
+namespace {
+
+/// The inputs with the sizes that they have in the network's file.
+std::vector<InputTensor> with_own_sizes(std::vector<InputTensor> tensors, std::uint32_t multiplier) {
+    constexpr std::size_t image_rank = 3;
+    for (InputTensor& tensor : tensors) {
+        if (tensor.shape.size() == image_rank) {
+            tensor.shape[0] /= multiplier;
+            tensor.shape[1] /= multiplier;
+        } else {  // an image in a line (scale_images)
+            tensor.shape[0] /= multiplier * multiplier;
+        }
+    }
+    return tensors;
+}
+
+/// Images of files: of the size that the network takes, or, for a run without values on larger images, of the
+/// size that it takes in its file: their number is all that such a run needs of them.
+std::vector<NamedImages> read_files(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                    const std::string& name) {
+    if (spec.size_multiplier == 1) return read_input(spec, tensors, name);
+    try {
+        std::vector<NamedImages> inputs =
+            read_input(spec, with_own_sizes(tensors, spec.size_multiplier), name);
+        for (NamedImages& input : inputs) {  // as those of the larger network, whose values nothing reads
+            input.images.height *= spec.size_multiplier;
+            input.images.width *= spec.size_multiplier;
+            drop_values(input.images);
+        }
+        return inputs;
+    } catch (const input::InputError&) {
+        return read_input(spec, tensors, name);
+    }
+}
+
+}  // namespace
+
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
     std::vector<InputTensor> tensors = input_tensors(graph);
     if (spec.data.random_input == 0) {
-        std::vector<NamedImages> inputs = read_input(spec, tensors, graph.name);
+        std::vector<NamedImages> inputs = read_files(spec, tensors, graph.name);
         if (inputs.empty()) return inputs;
         // Where some inputs are images, the others' numbers are as they are.
         const bool has_images = std::ranges::any_of(

@@ -53,6 +53,14 @@ TEST_CASE("Larger images make the network of the same layers", "[system][advise]
     };
     constexpr std::uint64_t last = 4 * 2000;
     CHECK(macs("--size-multiplier 2") - last == 4 * (macs("") - last));
+    // Of the images of the run's file, only the number counts; they may have either size.
+    const Json own =
+        report_of("mnist_cnn --timing-only --no-explain --size-multiplier 2 --batch 64 --limit 128");
+    CHECK(own["inferences"] == 128);
+    const Json resized = report_of(
+        "mnist_cnn --timing-only --no-explain --size-multiplier 2 --batch 64 --limit 128 --resize 56x56");
+    CHECK(resized["cycles"] == own["cycles"]);
+    CHECK(resized["traffic"] == own["traffic"]);
     const Outcome with_values = sim("run mnist_cnn --size-multiplier 2");
     CHECK(with_values.exit_code == 2);
     CHECK(with_values.err.find("size_multiplier") != std::string::npos);
