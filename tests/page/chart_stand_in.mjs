@@ -14,3 +14,4 @@ export const valueAxis = (colours, more) => ({ ...more });
 export const nameAxis = (colours, names) => ({ names });
 export const legend = () => ({});
 export const rowZoom = () => [];
+export const widthOf = (text) => 7 * text.length;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
@@ -21,10 +22,14 @@ public:
         constexpr std::size_t kind = 18;
         const std::size_t name = columns_ - figures - kind - 4;
         line("{:<{}}{:>9}{:>9}  {:>10}", "Accuracy", name + kind + 4, "dB", "lost", "clipped");
-        for (const run::LayerAccuracy& layer : report_.layer_accuracy) {
+        std::vector<std::string> names;
+        for (const run::LayerAccuracy& layer : report_.layer_accuracy) names.push_back(layer.name);
+        const std::vector<std::string> shown = terminal::told_apart(names, name);
+        for (std::size_t i = 0; i < shown.size(); ++i) {
+            const run::LayerAccuracy& layer = report_.layer_accuracy[i];
             const std::optional<double> clipped = share_of(layer.clipped, layer.numbers);
-            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", terminal::with_both_ends(layer.name, name), name,
-                 terminal::fitted(layer.kind, kind), kind, decibels(layer.decibels), decibels(layer.lost),
+            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", shown[i], name, terminal::fitted(layer.kind, kind),
+                 kind, decibels(layer.decibels), decibels(layer.lost),
                  layer.clipped == 0 ? std::string("-") : percent(clipped));
         }
         note(

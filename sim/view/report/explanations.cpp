@@ -21,9 +21,7 @@ std::string paragraph(std::string_view text, std::size_t width) {
                        terminal::wrapped(text, width - text_indent, text_indent));
 }
 
-std::string layer_text(const Explanation& layer, const terminal::Look& look) {
-    constexpr std::size_t share_width = 24;
-    const std::string name = terminal::fitted(layer.name, look.width() - share_width);
+std::string layer_text(const Explanation& layer, std::string_view name, const terminal::Look& look) {
     return fmt::format("{} ({} of the run)\n", look.paint(terminal::Role::Heading, name),
                        percent(layer.share)) +
            paragraph(layer.text, look.width());
@@ -90,8 +88,15 @@ std::string to_text(const Explanations& explanations, const terminal::Look& look
         cycles.reserve(layers.size());
         for (const Explanation* const layer : layers) cycles.push_back(layer->cycles);
         const LayerLines lines = main_layers(cycles, all_layers);
-        for (const std::size_t i : lines.listed) text += layer_text(*layers[i], look);
-        if (!lines.others.empty()) text += layer_text(sum_of(layers, lines.others), look);
+        constexpr std::size_t share_width = 24;
+        std::vector<std::string> names;
+        for (const Explanation* const layer : layers) names.push_back(layer->name);
+        const std::vector<std::string> shown = terminal::told_apart(names, look.width() - share_width);
+        for (const std::size_t i : lines.listed) text += layer_text(*layers[i], shown[i], look);
+        if (!lines.others.empty()) {
+            const Explanation others = sum_of(layers, lines.others);
+            text += layer_text(others, others.name, look);
+        }
     }
     if (explanations.what_ifs.empty()) return text;
     text += '\n' + heading("Simulated for this: the speed of an inference in the run");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/view/report/main_layers.h"
@@ -44,8 +45,14 @@ public:
              LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
              class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
         const LayerLines lines = layer_lines();
-        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], widths);
-        if (!lines.others.empty()) write_layer(sum_of(lines.others), widths);
+        std::vector<std::string> names;
+        for (const Layer& layer : report_.layers) names.push_back(layer.name);
+        const std::vector<std::string> shown = terminal::told_apart(names, widths.name);
+        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], shown[i], widths);
+        if (!lines.others.empty()) {
+            const Layer others = sum_of(lines.others);
+            write_layer(others, others.name, widths);
+        }
         note(2, widths.used > 0
                     ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
                     : "(in % of the layer's cycles)");
@@ -110,7 +117,7 @@ private:
         return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
     }
 
-    void write_layer(const Layer& layer, const LayerWidths& widths) {
+    void write_layer(const Layer& layer, std::string_view name, const LayerWidths& widths) {
         const MatrixUnit& unit = layer.matrix_unit;
         const auto column = [&](std::uint64_t cycles) {
             return bare_percent(share_of(cycles, unit.cycles()));
@@ -120,7 +127,7 @@ private:
         const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
         const std::string kind =
             widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
-        line("  {:<{}} {}{:>{}}{}{}{}", fitted(layer.name, widths.name), widths.name, kind, cycles,
+        line("  {:<{}} {}{:>{}}{}{}{}", name, widths.name, kind, cycles,
              widths.kind + LayerWidths::cycles - kind.size(),
              widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
              class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),

@@ -45,19 +45,18 @@ constexpr std::string_view no_results = "the program has not written results of 
 /// So many layers of the host are named.
 constexpr std::size_t named_layers = 3;
 
-/// Names in few columns each; in more where two would look the same.
-std::vector<std::string> told_apart(std::span<const std::string> names) {
+/// Names in few columns each; in more where they would look the same.
+std::vector<std::string> in_few_columns(std::span<const std::string> names) {
     constexpr std::size_t preferred = 24;
     constexpr std::size_t most = 96;
     constexpr std::size_t step = 4;
     const std::set<std::string> different(names.begin(), names.end());
-    std::vector<std::string> shown;
     for (std::size_t width = preferred; width <= most; width += step) {
-        shown.clear();
+        std::vector<std::string> shown;
         for (const std::string& name : names) shown.push_back(with_both_ends(name, width));
-        if (std::set(shown.begin(), shown.end()).size() == different.size()) break;
+        if (std::set(shown.begin(), shown.end()).size() == different.size()) return shown;
     }
-    return shown;
+    return terminal::told_apart(names, most);
 }
 
 }  // namespace
@@ -67,7 +66,7 @@ std::string layers_text(std::span<const std::string> names) {
     const std::size_t count = names.size();
     // One more takes no more room than "and 1 more".
     const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
-    const std::vector<std::string> shown = told_apart(names.first(named));
+    const std::vector<std::string> shown = in_few_columns(names.first(named));
     for (std::size_t i = 0; i < named; ++i) {
         const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
         text += fmt::format("{}{}", between, shown[i]);

@@ -45,9 +45,17 @@ std::vector<std::size_t> parts_of(const std::vector<std::size_t>& widest, std::s
     return parts;
 }
 
-/// Cut if it is too long. A text that fits is not changed, even if it is not ASCII.
+/// Cut if it is too long. In a cell, what is not printable becomes "?", line ends too.
 std::string shortened(const std::string& text, std::size_t width) {
-    return text.size() <= width ? text : terminal::fitted(text, width);
+    return terminal::fitted(text, width);
+}
+
+/// The names of rows, told apart where they are cut.
+void shorten_labels(std::vector<std::vector<std::string>>& lines, std::size_t width) {
+    std::vector<std::string> names;
+    for (const auto& line : lines) names.push_back(line.front());
+    const std::vector<std::string> shown = terminal::told_apart(names, width);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i].front() = shown[i];
 }
 
 }  // namespace
@@ -78,7 +86,7 @@ nlohmann::ordered_json Cell::json() const {
 
 std::string to_text(const Table& table, const terminal::Look& look) {
     const std::size_t columns = look.width();
-    const std::vector<std::vector<std::string>> lines = texts_of(table);
+    std::vector<std::vector<std::string>> lines = texts_of(table);
     std::vector<std::size_t> widest(table.columns.size());
     for (const auto& line : lines) {
         for (std::size_t i = 0; i < line.size(); ++i) widest.at(i) = std::max(widest.at(i), line[i].size());
@@ -89,6 +97,7 @@ std::string to_text(const Table& table, const terminal::Look& look) {
         widest[0] = std::min(widest[0], columns / 2);
         for (std::size_t& width : widest) width = std::min(width, columns - widest[0] - 4);
     }
+    shorten_labels(lines, widest[0]);
     const auto padded = [&](const std::string& text, std::size_t column) {
         const std::size_t width = widest[column];
         return is_left_aligned(table, column) ? fmt::format("  {:<{}}", shortened(text, width), width)

@@ -1,7 +1,9 @@
 #include "sim/view/terminal/layout.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,6 +100,28 @@ std::string with_both_ends(std::string_view text, std::size_t width) {
     parts.insert(parts.end(), end.rbegin(), end.rend());
     std::string shown;
     for (const std::string_view part : parts) shown += part;
+    return shown;
+}
+
+std::vector<std::string> told_apart(std::span<const std::string> names, std::size_t width) {
+    std::vector<std::string> shown;
+    for (const std::string& name : names) shown.push_back(with_both_ends(name, width));
+    std::vector<bool> numbered(names.size(), false);
+    // A number may make a name equal to one that has none yet: until nothing changes.
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::map<std::string_view, std::set<std::string_view>> alike;
+        for (std::size_t i = 0; i < names.size(); ++i) alike[shown[i]].insert(names[i]);
+        std::vector<std::size_t> same;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (!numbered[i] && alike[shown[i]].size() > 1) same.push_back(i);
+        }
+        for (const std::size_t i : same) {
+            const std::string number = "#" + std::to_string(i + 1);
+            shown[i] = with_both_ends(names[i], width - std::min(width, number.size())) + number;
+            numbered[i] = changed = true;
+        }
+    }
     return shown;
 }
 

@@ -8,6 +8,7 @@ import * as echarts from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { h } from './dom.js';
+import { toldApart } from './names.js';
 import { ink } from './palette.js';
 import { onThemeChange } from './theme.js';
 
@@ -180,12 +181,25 @@ export function valueAxis(colours, more) {
     };
 }
 
+let measuring = null;
+
+/// The width of a text of 12 pixels in a chart.
+export function widthOf(text) {
+    measuring ??= document.createElement('canvas').getContext('2d');
+    measuring.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return measuring.measureText(text).width;
+}
+
+/// The axis of a bar chart. Long names are cut in the middle; names that differ never look the same.
 export function nameAxis(colours, names, more) {
+    const width = more?.axisLabel?.width ?? 150;
+    const shown = toldApart(names.map(String), (text) => widthOf(text) <= width);
+    const shownOf = new Map(names.map((name, index) => [String(name), shown[index]]));
     return {
         type: 'category',
         data: names,
         inverse: true,
-        axisLabel: { color: colours.text, width: 150, overflow: 'truncate', ...more?.axisLabel },
+        axisLabel: { color: colours.text, width, overflow: 'truncate', formatter: (name) => shownOf.get(name) ?? name, ...more?.axisLabel },
         axisLine: { lineStyle: { color: colours.line } },
         axisTick: { show: false },
     };

@@ -1,7 +1,9 @@
 #include "sim/view/table/table.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 
 namespace systole::tables {
 namespace {
@@ -48,6 +50,32 @@ TEST_CASE("A table as Markdown", "[table]") {
           "| row | 1.3 | words |\n"
           "| longer row | +1 | - |\n"
           "\nA note.\n");
+}
+
+TEST_CASE("Names of rows that are cut never look the same", "[table]") {
+    Table table{.id = "t", .title = "t", .columns = {"", "a"}};
+    for (int i = 0; i < 12; ++i) {
+        table.add(
+            "a_model/with_a_long_name/block_" + std::to_string(i) + "/separable_convolution/depthwise_of_it",
+            {Cell::number(i, 0)});
+    }
+    std::istringstream lines(to_text(table, {.columns = 60}));
+    std::set<std::string> labels;
+    for (std::string line; std::getline(lines, line);) {
+        CHECK(line.size() <= 60);
+        if (line.find('~') != std::string::npos) labels.insert(line.substr(0, 33));
+    }
+    CHECK(labels.size() == 12);
+}
+
+TEST_CASE("Cells cannot control the terminal, or end a line", "[table]") {
+    Table table = small();
+    table.rows[0].label = "a\x1b[2Jb\nc";
+    table.rows[0].cells[1] = Cell::words("x\x1b]0;t\x07\ry");
+    const std::string text = to_text(table);
+    CHECK(text.find("a?[2Jb?c") != std::string::npos);
+    CHECK(text.find("x?]0;t??y") != std::string::npos);
+    CHECK(text.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("Columns that do not fit the terminal follow below", "[table]") {

@@ -1,7 +1,15 @@
 #include "sim/view/terminal/layout.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/view/terminal/look.h"
+#include "tests/support/random_runs.h"
 
 using namespace systole::terminal;
 
@@ -41,6 +49,36 @@ TEST_CASE("A cut in the middle keeps both ends of a name", "[terminal]") {
     CHECK(with_both_ends("画像画像", 8) == "画像画像");  // two columns each
     CHECK(with_both_ends("画像画像", 7) == "画像~像");
     CHECK(with_both_ends("画像画像", 4) == "~像");
+}
+
+TEST_CASE("Names that differ never look the same, however narrow their column is", "[terminal]") {
+    using Names = std::vector<std::string>;
+    CHECK(told_apart(Names{"conv2d", "convolution"}, 8) == Names{"conv2d", "con~tion"});
+    CHECK(told_apart(Names{"block_1_a_conv", "block_1_b_conv", "block_1_c_conv"}, 10) ==
+          Names{"blo~conv#1", "blo~conv#2", "blo~conv#3"});
+    // Layers of one name are one name; a name that looks like a number's has one, too.
+    CHECK(told_apart(Names{"same_long_name", "same_long_name"}, 8) == Names{"sam~name", "sam~name"});
+    CHECK(told_apart(Names{}, 8).empty());
+    for (std::uint32_t seed = 1; seed <= systole::tests::random_runs(200); ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const std::size_t width = 8 + random() % 20;
+        std::set<std::string> different;
+        while (different.size() < 30) {
+            std::string name = random() % 2 == 0 ? "model/block_" : "";
+            const std::size_t letters = random() % 40;
+            for (std::size_t i = 0; i < letters; ++i) name += "ab#1~"[random() % 5];
+            different.insert(name);
+        }
+        const Names names(different.begin(), different.end());
+        const Names shown = told_apart(names, width);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            CHECK(columns_of(shown[i]) <= width);
+            if (names[i].size() <= width - 4 && shown[i] != names[i])
+                CHECK(shown[i].find('#') != std::string::npos);
+        }
+        CHECK(std::set<std::string>(shown.begin(), shown.end()).size() == names.size());
+    }
 }
 
 TEST_CASE("Paragraphs are wrapped between words", "[terminal]") {
