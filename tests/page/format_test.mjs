@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as format from '../../sim/view/page/web/src/format.js';
+import { placeLabels } from '../../sim/view/page/web/src/labels.js';
+import { toldApart } from '../../sim/view/page/web/src/names.js';
 
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');

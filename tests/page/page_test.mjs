@@ -552,6 +552,45 @@ test('differences are to the report that the reader chooses', async () => {
     await other.leave();
 });
 
+test('labels of the roofline lie on no other label and on no point', async () => {
+    const folder = reports.altered(digits, 'crowded', (its) => {
+        // Layers at almost one place.
+        its.layers.forEach((layer, index) => {
+            if (!layer.roofline) return;
+            Object.assign(layer, { share: 0.2, achieved_tops: its.tops.achieved * (1 + 0.02 * index) });
+            layer.roofline.macs_per_weight_byte = its.roofline.macs_per_weight_byte * (1 + 0.05 * index);
+        });
+    });
+    const shown = await open(browser, path.join(folder, 'report.html'));
+    const names = new Set([...reports.readReport(folder).layers.map(({ name }) => name), 'run']);
+    const boxes = (await shown.locator('#roofline svg text').evaluateAll((all) => all.map((text) => {
+        const { left, top, right, bottom } = text.getBoundingClientRect();
+        return { name: text.textContent, left, top, right, bottom };
+    }))).filter(({ name, top }, index, all) => names.has(name) && all.findIndex((each) => each.name === name && each.top === top) === index);
+    // The legend also has a "run".
+    const labels = boxes.filter(({ top }) => top > Math.min(...boxes.map((each) => each.top)) + 1 || boxes.length === 1);
+    assert.ok(labels.length >= 2, JSON.stringify(boxes));
+    for (const [index, a] of labels.entries()) {
+        for (const b of labels.slice(index + 1)) {
+            const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+            assert.ok(apart, `${a.name} lies on ${b.name}`);
+        }
+    }
+    await shown.leave();
+});
+
+test('long names of layers are cut in the middle and never look the same', async () => {
+    const long = (index) => `a_model/with_a_long_name/block_${index}/separable_convolution/depthwise_of_it`;
+    const folder = reports.altered(digits, 'long_names', (its) => its.layers.forEach((layer, index) => { layer.name = long(index); }));
+    const shown = await open(browser, path.join(folder, 'report.html'));
+    const texts = await shown.locator('[aria-label="Cycles of each layer by class"] svg text').evaluateAll((all) => all.map(({ textContent }) => textContent));
+    const names = texts.filter((text) => text.includes('…'));
+    assert.equal(names.length, reports.readReport(folder).layers.length, texts.join());
+    assert.equal(new Set(names).size, names.length, names.join());
+    for (const name of names) assert.match(name, /^a_mod.*…/);
+    await shown.leave();
+});
+
 test('a run of another network is neither better nor worse', async () => {
     const { shown, figures } = await sideBySide(digits, reports.convolutions());
     for (const [name, { verdict }] of Object.entries(figures)) {

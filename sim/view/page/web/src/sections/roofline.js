@@ -1,7 +1,8 @@
 // The roofline of weight bandwidth and peak, with the run, its layers and the baselines.
-import { chart, tip } from '../chart.js';
+import { chart, tip, widthOf } from '../chart.js';
 import { section } from '../dom.js';
 import { bandText, grouped, percent, ratio, rough, si } from '../format.js';
+import { placeLabels } from '../labels.js';
 import { colourOf } from '../palette.js';
 
 /// Layers with at least this share of the run's cycles are shown with their name.
@@ -119,53 +120,74 @@ export function roofline(report) {
         itemStyle: { color: colour },
         data: lineOf(its, least, most),
     });
+    const height = 430;
+    const sizeOf = ({ share }) => 7 + 22 * Math.sqrt(share ?? 0);
+    const runSize = 20;
+    const baselineSize = 13;
+    /// The run and the layers with the options of their labels.
+    const labelled = (grid, width) => {
+        const along = (value, from, to, pixels) => pixels * Math.log(value / from) / Math.log(to / from);
+        const place = ({ value: [x, y] }, size) => ({
+            x: grid.left + along(x, least, most, width - grid.left - grid.right),
+            y: height - grid.bottom - along(y, lowest, highest, height - grid.top - grid.bottom),
+            radius: size / 2,
+        });
+        const byShare = [...layers].sort((a, b) => b.share - a.share);
+        const texts = byShare.map(({ name, share }) => (layers.length > 1 && share >= labelledShare ? name : ''));
+        const places = placeLabels(
+            [{ ...place(run, runSize), text: 'run' },
+                ...byShare.map((layer, index) => ({ ...place(layer, sizeOf(layer)), text: texts[index] }))],
+            others.flatMap(({ points }) => points).map((point) => place(point, baselineSize)),
+            [grid.left, grid.top, width - grid.right, height - grid.bottom], widthOf);
+        const withLabel = (point, index) => ({ ...point,
+            label: { show: places[index] !== null, position: places[index] ?? 'right' } });
+        return { run: withLabel(run, 0), layers: byShare.map((layer, index) => withLabel(layer, index + 1)) };
+    };
     const drawn = chart({
         label: 'Roofline: performance over MACs a weight byte',
-        height: 430,
-        option: (colours, width) => ({
-            grid: { left: 62, right: 24, top: width < 600 ? 76 : 40, bottom: 48 },
-            legend: { top: 0, left: 0, itemWidth: 14, textStyle: { color: colours.text }, inactiveColor: colours.line },
-            tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data) },
-            xAxis: axis(colours, 'MACs for each weight byte fetched', least, most, 28),
-            yAxis: axis(colours, 'operations a second (10¹²)', lowest, highest, 44),
-            series: [
-                line(report.machine, roof, colours.text, 2),
-                ...others.map(({ name, colour, roof: its }) => line(name, its, colour[colours.scheme], 1.5)),
-                ...others.map(({ name, colour, points }) => ({
-                    type: 'scatter',
-                    name,
-                    symbol: 'triangle',
-                    symbolSize: 13,
-                    itemStyle: { color: colour[colours.scheme], opacity: 1 },
-                    data: points,
-                })),
-                {
-                    type: 'scatter',
-                    name: 'layers (size: share of cycles)',
-                    symbolSize: (_value, { data }) => 7 + 22 * Math.sqrt(data.share ?? 0),
-                    itemStyle: { color: colourOf(5)[colours.scheme], opacity: 1, borderColor: colours.card, borderWidth: 1 },
-                    label: {
-                        show: true,
-                        position: 'right',
-                        color: colours.text,
-                        formatter: ({ data }) => (layers.length > 1 && data.share >= labelledShare ? data.name : ''),
+        height,
+        option: (colours, width) => {
+            const grid = { left: 62, right: 24, top: width < 600 ? 76 : 40, bottom: 48 };
+            const shown = labelled(grid, width);
+            const label = { fontSize: 12, color: colours.text, textBorderColor: colours.card, textBorderWidth: 3, formatter: ({ data }) => data.name };
+            return {
+                grid,
+                legend: { top: 0, left: 0, itemWidth: 14, textStyle: { color: colours.text }, inactiveColor: colours.line },
+                tooltip: { trigger: 'item', formatter: ({ data }) => pointTip(data) },
+                xAxis: axis(colours, 'MACs for each weight byte fetched', least, most, 28),
+                yAxis: axis(colours, 'operations a second (10¹²)', lowest, highest, 44),
+                series: [
+                    line(report.machine, roof, colours.text, 2),
+                    ...others.map(({ name, colour, roof: its }) => line(name, its, colour[colours.scheme], 1.5)),
+                    ...others.map(({ name, colour, points }) => ({
+                        type: 'scatter',
+                        name,
+                        symbol: 'triangle',
+                        symbolSize: baselineSize,
+                        itemStyle: { color: colour[colours.scheme], opacity: 1 },
+                        data: points,
+                    })),
+                    {
+                        type: 'scatter',
+                        name: 'layers (size: share of cycles)',
+                        symbolSize: (_value, { data }) => sizeOf(data),
+                        itemStyle: { color: colourOf(5)[colours.scheme], opacity: 1, borderColor: colours.card, borderWidth: 1 },
+                        label,
+                        data: shown.layers,
                     },
-                    labelLayout: { hideOverlap: true },
-                    data: layers,
-                },
-                {
-                    type: 'scatter',
-                    name: 'run',
-                    symbol: 'diamond',
-                    symbolSize: 20,
-                    itemStyle: { color: colourOf(1)[colours.scheme], opacity: 1, borderColor: colours.card,
-                        borderWidth: 1.5 },
-                    label: { show: true, position: 'right', color: colours.text, fontWeight: 600, formatter: 'run' },
-                    labelLayout: { hideOverlap: true },
-                    data: [run],
-                },
-            ],
-        }),
+                    {
+                        type: 'scatter',
+                        name: 'run',
+                        symbol: 'diamond',
+                        symbolSize: runSize,
+                        itemStyle: { color: colourOf(1)[colours.scheme], opacity: 1, borderColor: colours.card,
+                            borderWidth: 1.5 },
+                        label: { ...label, fontWeight: 600 },
+                        data: [shown.run],
+                    },
+                ],
+            };
+        },
     });
     return section('roofline', 'Roofline',
         `Left of its ridge, at ${si(roof.ridge)} MACs a weight byte, the machine is bound by weight bandwidth; right of `
