@@ -94,8 +94,11 @@ sweep::Pivot StudyAnswer::pivot(const sweep::Answer& answer) const {
 }
 
 void StudyAnswer::tell_tables(const sweep::Answer& answer) const {
+    // A file has room for any number of columns, yet people read it; --csv is for programs.
+    const terminal::Look out = context_.screen.out();
+    const terminal::Look look{.colours = out.colours, .columns = out.width()};
     const auto print_table = [&](const tables::Table& table) {
-        fmt::print("{}\n", tables::to_text(table, context_.screen.out()));
+        print_text(look, "{}\n", tables::to_text(table, look));
     };
     if (!options_.pivot.empty()) print_table(sweep::pivot_table(answer, pivot(answer)));
     if (!options_.pareto.empty()) print_table(sweep::pareto_table(answer, goals(answer)));
@@ -166,7 +169,7 @@ void StudyAnswer::write_report(const sweep::Answer& answer, sweep::Database& dat
     write_file(report::report_path(folder), report::to_json_text(report) + "\n");
     write_file(report::page_path(folder), page::to_html(shown));
     if (!print_.quiet && !print_.json) {
-        fmt::print("Report of point {} in {}, its page in {}\n", options_.report,
+        print_text({}, "Report of point {} in {}, its page in {}\n", options_.report,
                    report::report_path(folder).string(), report::page_path(folder).string());
     }
 }
