@@ -38,8 +38,12 @@ std::string shell_word(const std::string& word) {
     return quoted + "'";
 }
 
+std::string json_text(const nlohmann::ordered_json& value) {
+    return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string set_option(const std::string& key, const nlohmann::json& value) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string text = value.is_string() ? value.get<std::string>() : json_text(value);
     return " --set " + shell_word(key + "=" + text);
 }
 

@@ -10,6 +10,7 @@
 #include "sim/run/execute/worker.h"
 #include "sim/run/record/bytes.h"
 #include "sim/study/sweep/axis.h"
+#include "sim/study/sweep/command_line.h"
 #include "sim/study/sweep/compression.h"
 #include "sim/view/report/report.h"
 
@@ -61,7 +62,7 @@ std::string metrics_json(const Metrics& metrics, const nlohmann::ordered_json& r
                                           why.get_ref<const std::string&>()));
         }
     }
-    return object.dump();
+    return json_text(object);
 }
 
 }  // namespace systole::sweep

@@ -20,6 +20,7 @@
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/content.h"
 #include "sim/study/sweep/build_id.h"
+#include "sim/study/sweep/command_line.h"
 #include "sim/study/sweep/point_answer.h"
 #include "sim/study/sweep/stored_record.h"
 #include "sim/view/report/report.h"
@@ -39,7 +40,7 @@ double seconds_since(Clock::time_point begin) {
 std::string settings_json(const Study& study, const Point& point) {
     nlohmann::ordered_json settings = nlohmann::ordered_json::object();
     for (std::size_t i = 0; i < study.keys().size(); ++i) settings[study.keys()[i]] = point.values[i];
-    return settings.dump();
+    return json_text(settings);
 }
 
 /// The key of a run: equal specs on the same build of the simulator have equal results.
@@ -139,7 +140,7 @@ bool goes_on(const Study& study, Database& database, const PlanNotes& notes) {
 }
 
 PlanNotes notes_of(const Study& study) {
-    return {.study = study.description().dump(), .fingerprint = fingerprint(study)};
+    return {.study = json_text(study.description()), .fingerprint = fingerprint(study)};
 }
 
 }  // namespace
