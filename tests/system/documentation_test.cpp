@@ -1,63 +1,254 @@
-// The commands that pages show print the output that the pages show.
+// Every command that README.md and the pages of docs/ show is run, page after page in one folder, and prints
+// what the page shows; figures in prose come from the same runs.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/system/console_blocks.h"
+#include "tests/system/input_files.h"
 #include "tests/system/install.h"
+#include "tests/system/page_commands.h"
+#include "tests/system/prose_figures.h"
 #include "tests/system/sim_process.h"
+#include "tests/unit/compiler/frontend/keras_file.h"
+#include "tests/unit/compiler/frontend/onnx_model.h"
+#include "tests/unit/compiler/frontend/tflite_file.h"
+#include "tests/unit/compiler/zip/made_zip.h"
+#include "tests/unit/sim/run/input/made_png.h"
 
 namespace systole::tests {
 namespace {
 
-/// The folder for files that the commands write.
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-        text.replace(at, from.size(), to);
-    }
-    return text;
+namespace fs = std::filesystem;
+
+/// In the order in which a reader comes to them.
+const std::vector<std::string> pages{"README.md",
+                                     "docs/tutorial.md",
+                                     "docs/command_line.md",
+                                     "docs/inputs_and_outputs.md",
+                                     "docs/studies.md",
+                                     "docs/python.md",
+                                     "docs/configuration.md",
+                                     "docs/report.md",
+                                     "docs/architecture.md",
+                                     "docs/timing.md",
+                                     "docs/isa.md",
+                                     "docs/micro_benchmarks.md",
+                                     "docs/operators.md",
+                                     "docs/graph_files.md",
+                                     "docs/energy.md",
+                                     "docs/area.md",
+                                     "docs/baselines.md",
+                                     "docs/traces.md",
+                                     "docs/waves.md",
+                                     "docs/validation.md",
+                                     "docs/validation_choices.md",
+                                     "docs/parameters.md",
+                                     "docs/performance.md",
+                                     "docs/dependencies.md",
+                                     "docs/mutants.md",
+                                     "models/isca17/README.md",
+                                     "models/mnist_cnn/README.md",
+                                     "CONTRIBUTING.md"};
+
+/// Commands that are not run, by their beginnings, and why.
+const std::vector<std::pair<std::string, std::string>> not_run{
+    {"apt-get ", "it installs packages as root"},
+    {"git clone ", "it needs the network"},
+    {"make ", ".ci/run does"},
+    {"cmake ", ".ci/run does"},
+    {"ctest ", "it would start this test"},
+    {"export PATH", "it is for the user's own shell"},
+    {"source <(build/release/sim completion bash)", "completion_test.cpp does"},
+    {"tests/judges/make_environment.sh", "it downloads 2.4 GB of Python packages"},
+    {"cd models/mnist_cnn; python", "it needs TensorFlow"},
+    {"$python ", "it needs TensorFlow"},
+    {"python3 models/isca17/make.py", "isca17_test.cpp does"},
+    {"pip install .", "the test python_package does"},
+    {"gtkwave ", "it opens a window"},
+    {"sqlite3 ", "that program is no package of the project"},
+    {"sim report results/* ", "sim report takes the files of studies there for reports"},
+    {"sim validate tpu_v1", "it takes a minute; validation_test.cpp and parameters_test.cpp do"},
+    {"sim sweep array_and_batch --out /shared/results --slurm", "it needs Slurm; make cluster-test has it"},
+    {"sim sweep array_and_batch --out /shared/results --launcher 'ssh", "it needs another computer"},
+};
+
+/// Studies, which a sanitizer makes ten times as slow; other tests run some with it.
+bool is_too_slow([[maybe_unused]] const std::string& command) {
+#ifdef __SANITIZE_ADDRESS__
+    return command.starts_with("sim sweep ") || command.starts_with("sim advise ");
+#else
+    return false;
+#endif
 }
 
-void check_page(const std::string& page, std::size_t least) {
-    const Folder folder;
-    const std::string results = (folder / "results").string() + "/";
-    const std::vector<Command> commands = commands_of(project / page);
-    CHECK(commands.size() >= least);
-    for (const Command& command : commands) {
-        INFO("sim " << command.arguments);
-        const Outcome outcome = sim(replaced(command.arguments, "results/", results));
-        CHECK(outcome.err.empty());
-        CHECK(outcome.exit_code == 0);
-        CHECK(replaced(outcome.out, results, "results/") == command.output);
+/// Words in capitals stand for what the reader puts there.
+bool has_placeholder(const std::string& command) {
+    static const std::regex word(R"((^|[\s\[=])([A-Z][A-Z]*|\.\.\.)($|[\s\].=]))");
+    return std::regex_search(command, word);
+}
+
+/// A network that takes one image of 224 x 224 x 3.
+void write_keras(const fs::path& file) {
+    const std::string config =
+        R"({"class_name": "Sequential", "config": {"name": "net", "layers": [)"
+        R"({"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 224, 224, 3]}},)"
+        R"({"class_name": "Conv2D", "config": {"name": "c", "filters": 2, "kernel_size": [8, 8],)"
+        R"( "strides": [8, 8], "padding": "valid", "use_bias": false}}]}})";
+    KerasFile{.model_config = config,
+              .layers = {{"c",
+                          {{.name = "c/kernel:0",
+                            .shape = {8, 8, 3, 2},
+                            .values = std::vector<double>(8 * 8 * 3 * 2, 0.01)}}}}}
+        .write(file);
+}
+
+std::string tflite_for_photographs() {
+    using Type = format::TensorType;
+    TfliteFile file;
+    const TensorScale scale{{1.0F / 255.0F}, {-128}};
+    const std::int32_t input = file.tensor("x", Type::INT8, {1, 224, 224, 3}, scale);
+    const std::int32_t weights = file.constant<std::int8_t>(
+        "w", Type::INT8, {2, 8, 8, 3}, std::vector<std::int8_t>(2 * 8 * 8 * 3, 3), {{0.01F}, {0}});
+    const std::int32_t result = file.tensor("y", Type::INT8, {1, 28, 28, 2}, scale);
+    file.node(format::BuiltinOperator::CONV_2D, {input, weights, -1}, {result},
+              format::BuiltinOptions::Conv2DOptions,
+              format::CreateConv2DOptions(file.builder(), format::Padding::VALID, 8, 8,
+                                          format::ActivationFunctionType::NONE, 1, 1));
+    const std::vector<std::uint8_t> bytes = file.finish({input}, {result});
+    return {bytes.begin(), bytes.end()};
+}
+
+/// The reader's own files that a page speaks of.
+void add_readers_files(const std::string& page, const Folder& folder) {
+    const auto put = [&](const std::string& name, const fs::path& file) {
+        fs::create_directories((folder / name).parent_path());
+        fs::copy_file(project / file, folder / name, fs::copy_options::overwrite_existing);
+    };
+    const fs::path digits = "models/mnist_cnn";
+    if (page == "README.md" || page == "docs/command_line.md" || page == "docs/tutorial.md") {
+        put("net.h5", digits / "mnist_cnn.h5");
+        put("images.idx3-ubyte.gz", digits / "digits-images.idx3-ubyte.gz");
+        put("labels.idx1-ubyte.gz", digits / "digits-labels.idx1-ubyte.gz");
+    }
+    if (page == "docs/tutorial.md") {
+        for (const char* const picture : {"images/a.png", "images/b.png"}) {
+            const auto bytes = input::tests::bytes_of(input::tests::Png{
+                .width = 28, .height = 28, .rows = std::vector<std::uint8_t>(std::size_t{28} * 29)});
+            folder.file(picture, {bytes.begin(), bytes.end()});
+        }
+        folder.file("labels.idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10));
+    } else if (page == "README.md") {
+        folder.file("net.tflite", tflite_for_photographs());
+        put("photograph.jpg", "tests/fuzz/seeds/jpeg/rgb420.jpg");
+    } else if (page == "docs/inputs_and_outputs.md") {
+        write_keras(folder / "net.h5");
+        put("cat.jpg", "tests/fuzz/seeds/jpeg/rgb420.jpg");
+        OnnxModel model;
+        model.input("x", {1, 4}).floats("w", {4, 2}, std::vector<float>(8, 0.5F));
+        model.node("MatMul", {"x", "w"}, {"logits"});
+        folder.file("net.onnx", model.output("logits").bytes());
+        folder.file("inputs.npz",
+                    made_zip({{.name = "x.npy", .bytes = npy("<f4", "(3, 4)", repeated(0.25F, 12))}}));
+    } else if (page == "docs/isa.md") {
+        folder.file("ten.asm", ".buffer out output 0 256\nwrite_host out ub=0 block=256\nhalt\n");
+    } else if (page == "docs/architecture.md") {
+        folder.file("graph.txt", sim("compile mnist_cnn --dump-after quantize").out);
+    } else if (page == "docs/graph_files.md") {
+        put("net.json", "models/isca17/mlp0.json");
+    } else if (page == "docs/waves.md") {
+        put("scripts/draw_waves.py", "scripts/draw_waves.py");
     }
 }
 
 }  // namespace
 
-TEST_CASE("docs/micro_benchmarks.md shows the output of its commands", "[system]") {
-    check_page("docs/micro_benchmarks.md", 5);
-}
-
-TEST_CASE("docs/tutorial.md shows the output of its commands, for an installed sim in an empty folder",
+TEST_CASE("Every command of README.md and docs runs, in one folder, and prints what its page shows",
           "[system]") {
     const Folder folder;
-    const std::filesystem::path prefix = install("simulator", folder);
-    std::filesystem::create_directory(folder / "empty");
-    const std::vector<Command> commands = commands_of(project / "docs/tutorial.md");
-    CHECK(commands.size() >= 12);
-    for (const Command& command : commands) {
-        INFO("sim " << command.arguments);
-        const Outcome outcome = bash("exec sim " + command.arguments, folder / "empty", prefix / "bin");
-        CHECK(outcome.err.empty());
-        CHECK(outcome.exit_code == 0);
-        CHECK(outcome.out == command.output);
+    const fs::path prefix = install("simulator", folder);
+    const Folder work;
+    fs::create_directory(work / "docs");  // into which some write pages
+    std::set<std::string> reasons_used;
+    std::set<std::string> seen;
+    std::size_t ran = 0;
+    std::size_t compared = 0;
+    for (const std::string& name : pages) {
+        const Page page(project / name);
+        add_readers_files(name, work);
+        for (const PageCommand& command : page.commands()) {
+            INFO(name << ": " << command.text);
+            const auto reason = std::ranges::find_if(
+                not_run, [&](const auto& row) { return command.text.starts_with(row.first); });
+            if (reason != not_run.end()) {
+                reasons_used.insert(reason->first);
+                continue;
+            }
+            if (has_placeholder(command.text) || is_too_slow(command.text)) continue;
+            static const std::regex remark(R"( +# .*)");
+            const bool is_new = seen.insert(std::regex_replace(command.text, remark, "")).second;
+            if (!is_new && !command.output) continue;
+            const Outcome outcome = bash(command.text, work.path(), prefix / "bin");
+            INFO(outcome.err);
+            CHECK(outcome.exit_code == 0);
+            CHECK(outcome.err.empty());
+            ++ran;
+            if (!command.output) continue;
+            CHECK(outcome.out == *command.output);
+            ++compared;
+        }
+        if (name == "README.md" || name == "docs/tutorial.md") {
+            INFO(name);
+            ProseFigures(page, work / "results");
+        }
+    }
+    CHECK(ran >= 60);
+    CHECK(compared >= 23);
+    for (const auto& [beginning, reason] : not_run) {
+        INFO("no page has: " << beginning << " (" << reason << ")");
+        CHECK(reasons_used.contains(beginning));
     }
 }
 
-TEST_CASE("README.md shows the output of its command", "[system]") {
-    check_page("README.md", 1);
+TEST_CASE("No page of docs is left out where commands are run, and none hides commands from it", "[system]") {
+    for (const fs::directory_entry& entry : fs::directory_iterator(project / "docs")) {
+        const std::string name = "docs/" + entry.path().filename().string();
+        if (!name.ends_with(".md") || name.ends_with(".template.md")) continue;
+        INFO(name);
+        CHECK(std::ranges::find(pages, name) != pages.end());
+    }
+    for (const std::string& name : pages) {
+        INFO(name << ": commands stand in blocks of ```console, or are indented by four spaces");
+        const std::string text = text_in(project / name);
+        for (const char* const fence : {"```sh", "```bash", "```shell", "```text"}) {
+            CHECK(text.find(fence) == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("The commands of a page and its prose are told apart", "[system]") {
+    const Folder folder;
+    const std::string file = folder.file("page.md",
+                                         "# 7 things\n\nUse `sim run mnist_cnn --batch 4`, not `sim run`,\n"
+                                         "on 12 [machines](a/9.md).\n\n    sim a \\\n        b   # 3\n"
+                                         "    x = 5\n    python3 - <<'END'\n    sim\n    END\n\n"
+                                         "```console\n$ sim c \\\n  d\nout 8\n$ scripts/e f\n```\n"
+                                         "<!-- figures\ngiven \"12 machines\"\n-->\nEnd 65,536.\n");
+    const Page page(file);
+    std::vector<std::string> texts;
+    for (const PageCommand& command : page.commands()) texts.push_back(command.text);
+    CHECK(texts == std::vector<std::string>{"sim run mnist_cnn --batch 4", "sim a \\\n    b   # 3",
+                                            "python3 - <<'END'\nsim\nEND", "sim c \\\n  d", "scripts/e f"});
+    CHECK_FALSE(page.commands()[1].output);
+    CHECK(page.commands()[3].output == "out 8\n");
+    CHECK(page.prose().find("on 12 [machines]") != std::string::npos);
+    CHECK(numbers_of(page.prose()) == std::vector<std::string>{"12", "65,536"});
 }
 
 }  // namespace systole::tests

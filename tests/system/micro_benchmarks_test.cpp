@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/system/console_blocks.h"
+#include "tests/system/page_commands.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole;
@@ -73,7 +73,7 @@ TEST_CASE("The programs that help shows run", "[system]") {
 }
 
 TEST_CASE("Every micro-benchmark's program is run by the page and survives its program file", "[system]") {
-    const std::vector<tests::Command> commands = tests::commands_of(page);
+    const std::vector<tests::PageCommand> commands = tests::Page(page).commands();
     const tests::Folder folder;
     std::size_t found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(programs)) {
@@ -81,8 +81,8 @@ TEST_CASE("Every micro-benchmark's program is run by the page and survives its p
         ++found;
         const std::string name = "docs/micro_benchmarks/" + entry.path().filename().string();
         INFO(name);
-        CHECK(std::any_of(commands.begin(), commands.end(), [&](const tests::Command& command) {
-            return command.arguments.find(name) != std::string::npos;
+        CHECK(std::any_of(commands.begin(), commands.end(), [&](const tests::PageCommand& command) {
+            return command.text.find(name) != std::string::npos;
         }));
         const std::string once = (folder / "once.tpu").string();
         const std::string twice = (folder / "twice.tpu").string();

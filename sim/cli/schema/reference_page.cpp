@@ -26,7 +26,7 @@ Made by `sim schema --page docs/configuration.md` from the declarations that rea
 - [parameters.md](parameters.md) lists the values of the shipped machines, their sources, and what would notice a wrong one.
 - Every key of a run can be set on the command line, and every key of its machine behind `machine.`:
 
-      build/release/sim run mnist_cnn --set batch=64 --set machine.clock_mhz=1050
+      sim run mnist_cnn --set batch=64 --set machine.clock_mhz=1050
 )";
 
 /// The text, escaped for a cell of a Markdown table.
