@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import tempfile
 import threading
 import warnings
 from pathlib import Path
@@ -17,6 +16,7 @@ from ._errors import Error, SimulatorWarning
 from ._inputs import KEYS, ArrayFiles
 from ._progress import ProgressLine
 from ._record import Record, read_record
+from ._scratch import ScratchFolder
 from ._worker import Worker
 
 FilePath = Union[str, "os.PathLike[str]"]
@@ -58,7 +58,7 @@ def _setting_pairs(settings: Any) -> list[list[Any]]:
 
 
 def _run_on(worker: Worker, arguments: Mapping[str, Any]) -> Record:
-    with tempfile.TemporaryDirectory(prefix="systole-") as folder:
+    with ScratchFolder() as folder:
         files = ArrayFiles(folder)
         try:
             text, said = worker.ask(_request(files, folder, arguments))

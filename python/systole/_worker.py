@@ -20,6 +20,7 @@ _REPORT = b"p"
 _ERROR = b"e"
 _DIED = b"d"
 _WARNING = "sim: warning: "
+_SECONDS_TO_END = 10.0
 
 
 def _plain(value: Any) -> Any:
@@ -78,11 +79,15 @@ class Worker:
 
     def kill(self) -> None:
         """Ends the process and what it simulates; what waits for an answer gets an Error. From any thread."""
-        self._process.kill()
+        self._process.terminate()  # it removes its files
 
     def close(self) -> None:
         self.kill()
-        self._process.wait()
+        try:
+            self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is None:
                 continue

@@ -288,6 +288,41 @@ def test_arrays_of_other_layouts_and_lists_of_labels() -> None:
     expected = systole.run("tpu_v1", "mnist_cnn", images, labels=labels).predictions
     floats = (images / 255).astype(">f4")
     assert systole.run("tpu_v1", "mnist_cnn", floats, labels=labels.tolist()).predictions.tolist() == expected.tolist()
+    turned = images[..., 0].transpose(2, 1, 0).copy().T  # the same numbers, in column-major order with gaps
+    for other in (np.asfortranarray(images), turned, np.repeat(images, 2, axis=0)[::2]):
+        assert not other.flags.c_contiguous
+        assert (other.reshape(images.shape) == images).all()
+        assert systole.run("tpu_v1", "mnist_cnn", other, labels=labels).predictions.tolist() == expected.tolist()
+
+
+def test_nothing_stays_in_the_temporary_folder(tmp_path: Path) -> None:
+    script = "import numpy as np, systole\n"
+    script += "images = np.ones((2, 28, 28), np.uint8)\n"
+    runs = "systole.run('tpu_v1', 'mnist_cnn', images)\n"
+    runs += "systole.run_many([{'file': 'mnist_cnn', 'timing_only': True}] * 3, workers=2, progress=False)\n"
+    runs += "systole.machine('tpu_v1')\n"
+    environment = dict(os.environ, TMPDIR=os.fspath(tmp_path))
+    subprocess.run([sys.executable, "-c", script + runs], env=environment, check=True)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_killed_process_leaves_only_what_the_next_one_removes(tmp_path: Path) -> None:
+    environment = dict(os.environ, TMPDIR=os.fspath(tmp_path))
+    script = "import os, signal\nfrom systole._scratch import ScratchFolder\nfolder = ScratchFolder()\n"
+    ended = subprocess.run([sys.executable, "-c", script + "os.kill(os.getpid(), signal.SIGKILL)"], env=environment)
+    assert ended.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    an_hour_ago = time.time() - 3600
+    os.utime(left / ".lock", (an_hour_ago, an_hour_ago))
+    waits = [sys.executable, "-c", script + "print(folder.name, flush=True)\ninput()"]
+    with subprocess.Popen(waits, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as living:
+        assert living.stdout is not None
+        held = Path(living.stdout.readline().decode().strip())
+        os.utime(held / ".lock", (an_hour_ago, an_hour_ago))
+        subprocess.run([systole.find_simulator(), "worker"], stdin=subprocess.DEVNULL, env=environment, check=True)
+        assert list(tmp_path.iterdir()) == [held]
+        living.communicate(b"\n")
+    assert os.listdir(tmp_path) == []
 
 
 def test_settings_may_be_nested_and_runs_are_dictionaries() -> None:

@@ -1,6 +1,7 @@
 // Reports of sim for the tests.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -10,6 +11,13 @@ export const output = process.env.SYSTOLE_PAGE_OUTPUT;
 
 export function sim(...args) {
     return execFileSync(process.env.SYSTOLE_SIM, args, { cwd: project, encoding: 'utf8' });
+}
+
+/// A folder that is removed when the test ends.
+export function temporaryFolder() {
+    const folder = mkdtempSync(path.join(tmpdir(), 'systole_page_'));
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+    return folder;
 }
 
 export function readReport(folder) {

@@ -1,14 +1,12 @@
 // study.html in headless Chromium.
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { commandOf, numberText, paretoFront, studyOf } from '../../sim/view/page/web/src/study/model.js';
 import { launch, open, tooltip } from './browser.mjs';
-import { sim } from './reports.mjs';
+import { sim, temporaryFolder } from './reports.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'systole_study_'));
+const folder = temporaryFolder();
 const options = ['sweep', 'mnist_cnn', '--limit', '16', '--name', 's', '--out', folder, '--axis', 'batch=1,2,4,8',
     '--axis', 'machine.matrix_unit.rows=64,128,256', '--axis', 'mapping=best,plain',
     '--metric', 'per_joule=max:1 / joules_per_inference'];
@@ -130,7 +128,7 @@ test('keys that a condition couples have one bar, and unknown watts are gaps tha
 });
 
 test('a study that has run nothing has a page', async () => {
-    const none = mkdtempSync(path.join(tmpdir(), 'systole_study_'));
+    const none = temporaryFolder();
     sim('sweep', 'mnist_cnn', '--axis', 'batch=1,2', '--no-run', '--quiet', '--name', 's', '--out', none);
     const empty = await open(browser, path.join(none, 'study.html'));
     assert.match(await empty.locator('#study').innerText(), /0 of 2 points are done/);

@@ -12,4 +12,6 @@ if [ ! -x "$SYSTOLE_SIM" ]; then
     exit 0
 fi
 export PYTHONPATH="$2" PYTHONDONTWRITEBYTECODE=1
-exec "$1" -m pytest -q "$2/tests"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT  # pytest keeps the folders of the last runs
+"$1" -m pytest -q --basetemp "$folder/tests" "$2/tests"
