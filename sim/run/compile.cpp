@@ -339,6 +339,7 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
                          : normalizations_of(spec, *graph, layers);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const Normalization& normalization = normalizations[i];
+        if (auto warning = orientation_warning(inputs[i])) warnings.push_back(*std::move(warning));
         if (layers[i]) {
             if (auto warning = scaled_twice_warning(inputs[i], normalization, *layers[i])) {
                 warnings.push_back(*std::move(warning));

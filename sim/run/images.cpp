@@ -36,17 +36,13 @@ std::string proposal(const input::Images& images, const ir::FeatureMap& shape) {
     return fmt::format("{}, --resize {} --crop {} keeps their proportions", stretched, shorter, shape.height);
 }
 
-/// The type of numbers in a file: int64 becomes int32 where it is read.
-std::string type_in_files(DataType type) {
-    return type == DataType::Int32 ? "int32 or int64" : std::string(name_of(type));
-}
-
 /// Throws InputError for integers that are not those in which the network stores its input.
 void check_type(const NamedImages& named, const InputTensor& tensor, const std::string& model) {
     const DataType given = input::type_of(named.images.values);
     if (named.images.pixels() != nullptr || named.images.floats() != nullptr || given == tensor.type) return;
     throw input::InputError(fmt::format("{}: values are {}; {} takes {}, and 8-bit pixels (uint8) or floats",
-                                        named.name, type_in_files(given), model, type_in_files(tensor.type)));
+                                        named.name, input::type_in_files(given), model,
+                                        input::type_in_files(tensor.type)));
 }
 
 /// As `check_shape`. An input that is no image was compared with its array's shape.
@@ -82,6 +78,9 @@ NamedImages read_images(input::InputReader& reader, const std::vector<Content>& 
     for (const Content& file : files) found.emplace_back(file.path.text);
     std::string name = found.empty() ? "" : found.front().string();
     if (found.size() > 1) name += fmt::format(" and {} more", found.size() - 1);
+    const auto check_size = [&](const input::Images& images, std::string_view file) {
+        check_fits({.name = std::string(file), .images = images}, tensor, model);
+    };
     input::Images images =
         reader.read(found, {.input = tensor.name,
                             .is_only_input = is_only_input,
@@ -90,6 +89,7 @@ NamedImages read_images(input::InputReader& reader, const std::vector<Content>& 
                             .layout = preparation.layout,
                             .resize = preparation.resize,
                             .crop = preparation.crop,
+                            .check_size = check_size,
                             .reverse_channels = preparation.channels == ChannelOrder::Bgr});
     const std::uint64_t count = images.count;
     NamedImages named{
@@ -192,7 +192,7 @@ void check_normalization(const NamedImages& named, const Normalization& normaliz
     if (images.pixels() == nullptr) {
         throw input::InputError(fmt::format(
             "{}: values are {}, which are taken as they are; mean, std and preset are for 8-bit pixels",
-            named.name, name_of(input::type_of(images.values))));
+            named.name, input::type_in_files(input::type_of(images.values))));
     }
     for (const auto& [key, numbers] :
          {std::pair("mean", &normalization.mean), std::pair("std", &normalization.deviation)}) {
@@ -252,6 +252,16 @@ std::optional<std::string> scale_warning(const NamedImages& named, double pixel_
         "{}: the largest 8-bit pixel is {}, which stands for {:.4g}; the network expects up to {:.4g} "
         "(--input-scale is {:.4g})",
         named.name, most, most * pixel_scale, highest, pixel_scale);
+}
+
+std::optional<std::string> orientation_warning(const NamedImages& named) {
+    const std::uint64_t turned = named.images.turned;
+    if (turned == 0) return std::nullopt;
+    return fmt::format(
+        "{}: the EXIF orientation{} not applied, as Pillow and TensorFlow do not: the network gets the "
+        "pixels as "
+        "they are stored, which a viewer shows turned or mirrored",
+        named.name, turned == 1 ? " is" : fmt::format("s of {} images are", turned));
 }
 
 std::optional<std::string> scaled_twice_warning(const NamedImages& named, const Normalization& normalization,

@@ -86,6 +86,9 @@ inline constexpr double most_pixel = 255.0;
 /// where it expects 0 to 1, or the reverse. `highest` is the largest number that it expects for a pixel.
 std::optional<std::string> scale_warning(const NamedImages& named, double pixel_scale, double highest);
 
+/// A warning for pictures whose EXIF orientation is not that of their pixels.
+std::optional<std::string> orientation_warning(const NamedImages& named);
+
 /// A warning for pixels that the run scales although a layer of the network does, or for floats from 0 to 1
 /// where that layer expects pixels from 0 to 255.
 std::optional<std::string> scaled_twice_warning(const NamedImages& named, const Normalization& normalization,

@@ -1,11 +1,16 @@
 // Inputs that are right: their scale and shape, and settings that change what a run file says.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
+#include "tests/unit/sim/run/input/made_images.h"
+#include "tests/unit/sim/run/input/made_png.h"
 
 using namespace systole;
 using tests::npy;
@@ -51,6 +56,31 @@ TEST_CASE("Pixels of another scale than the network expects are run with a warni
     CHECK(warning("--input " + floats("right.npy", 0.5F)).empty());
     CHECK(warning("--input " + bytes("black.npy", 0)).empty());
     CHECK(warning("--input " + bytes("right8.npy", 100)).empty());
+}
+
+TEST_CASE("Pictures that are to be shown turned are run as they are stored, with a warning", "[system]") {
+    const tests::Folder folder;
+    const auto picture = [&](const std::string& name, std::uint8_t orientation) {
+        const auto bytes = input::tests::bytes_of({.width = 28,
+                                                   .height = 28,
+                                                   .rows = std::vector<std::uint8_t>(std::size_t{28} * 29),
+                                                   .exif = input::tests::made_exif(orientation, false)});
+        folder.file(name, {bytes.begin(), bytes.end()});
+    };
+    picture("a/1.png", 1);
+    picture("a/2.png", 6);
+    picture("a/3.png", 8);
+    const auto err = [&](const std::string& options) {
+        const tests::Outcome outcome = tests::sim("run mnist_cnn --set labels=null --quiet --input " +
+                                                  (folder / "a").string() + options);
+        CHECK(outcome.exit_code == 0);
+        return outcome.err;
+    };
+    const std::string warning = err("/2.png");
+    CHECK(warning.find("/a/2.png: the EXIF orientation is not applied") != std::string::npos);
+    CHECK(std::count(warning.begin(), warning.end(), '\n') == 1);
+    CHECK(err("/1.png").empty());
+    CHECK(err("").find("/a: the EXIF orientations of 2 images are not applied") != std::string::npos);
 }
 
 /// A classifier of 2x2 pixels: pixel / 255 - 0.5 in front of a product, or the product alone.

@@ -24,7 +24,7 @@ class BmpReader {
 public:
     BmpReader(std::span<const std::uint8_t> bytes, std::string_view file) : bytes_(bytes), file_(file) {}
 
-    Images read() {
+    Images read(const SizeCheck& check_size) {
         read_header();
         if (bits_ <= 8) read_palette();
         const bool is_gray = !palette_.empty() && std::ranges::all_of(palette_, [](const Color& color) {
@@ -38,6 +38,7 @@ public:
             fail(fmt::format("its {} bytes cannot hold {}x{} pixels of {} bits", bytes_.size(), height_,
                              width_, bits_));
         }
+        if (check_size) check_size(image, file_);
         std::vector<std::uint8_t> pixels;
         pixels.reserve(size);
         for (std::uint32_t row = 0; row < height_; ++row) {
@@ -157,8 +158,8 @@ bool is_bmp(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= 2 && bytes[0] == 'B' && bytes[1] == 'M';
 }
 
-Images read_bmp(std::span<const std::uint8_t> bytes, std::string_view file) {
-    return BmpReader(bytes, file).read();
+Images read_bmp(std::span<const std::uint8_t> bytes, std::string_view file, const SizeCheck& check_size) {
+    return BmpReader(bytes, file).read(check_size);
 }
 
 }  // namespace systole::input

@@ -21,7 +21,7 @@ namespace systole::input {
 bool is_idx(ByteStream& stream);
 
 /// An IDX file of images: 3 dimensions (N, H, W: one channel) or 4 (N, H, W, C).
-Images read_idx_images(ByteStream& stream);
+Images read_idx_images(ByteStream& stream, const SizeCheck& check_size = {});
 
 /// An IDX file of labels: 1 dimension, one byte a label.
 std::vector<std::uint32_t> read_idx_labels(ByteStream& stream);
@@ -87,24 +87,30 @@ bool is_png(std::span<const std::uint8_t> bytes);
 /// A PNG file as one image of 1 channel (gray) or 3 (RGB; a palette is looked up).
 ///
 /// Values are those in the file: gray of 1, 2 or 4 bits is scaled to 0..255, 16 bits are rounded to 8, and
-/// no gamma or colour profile is applied. An alpha channel is dropped if every pixel is opaque. An image
-/// with a pixel that is not opaque, and so has no definite colour, throws an InputError, and so does any file
-/// that libpng rejects. Bytes after the image's end chunk are ignored.
-Images read_png(std::span<const std::uint8_t> bytes, std::string_view file);
+/// no gamma or colour profile is applied, nor an EXIF orientation, which is noted. An alpha channel is
+/// dropped if every pixel is opaque. An image with a pixel that is not opaque, and so has no definite colour,
+/// throws an InputError, and so does any file that libpng rejects. Bytes after the image's end chunk are
+/// ignored.
+Images read_png(std::span<const std::uint8_t> bytes, std::string_view file, const SizeCheck& check_size = {});
 
 bool is_jpeg(std::span<const std::uint8_t> bytes);
 
 /// A JPEG file, baseline or progressive, as one image of 1 channel (gray) or 3 (RGB), decoded by
 /// libjpeg-turbo's accurate integer transform with smooth upsampling of the colour, as Pillow and torchvision
-/// do. An EXIF orientation and colour profiles are not applied. Throws InputError for other colours (CMYK),
-/// and for a file that is cut off or damaged.
-Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file);
+/// do. An EXIF orientation is noted and not applied, nor are colour profiles. Throws InputError for other
+/// colours (CMYK), and for a file that is cut off or damaged.
+Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file,
+                 const SizeCheck& check_size = {});
 
 bool is_bmp(std::span<const std::uint8_t> bytes);
 
 /// A BMP file of 1, 4, 8 (with a palette), 24 or 32 bits a pixel, not compressed, as one image of 3 channels
 /// (RGB), or of 1 if its palette has only grays. The fourth byte of 32-bit pixels is ignored. Bytes after the
 /// last row are ignored. Throws InputError for anything else.
-Images read_bmp(std::span<const std::uint8_t> bytes, std::string_view file);
+Images read_bmp(std::span<const std::uint8_t> bytes, std::string_view file, const SizeCheck& check_size = {});
+
+/// Whether EXIF data (a TIFF file of either byte order) say that the picture is to be shown turned or
+/// mirrored: an orientation of 2 to 8. Data that are damaged say nothing.
+bool is_turned(std::span<const std::uint8_t> exif);
 
 }  // namespace systole::input

@@ -35,7 +35,7 @@ bool is_idx(ByteStream& stream) {
     return stream.starts_with("\0\0"sv);
 }
 
-Images read_idx_images(ByteStream& stream) {
+Images read_idx_images(ByteStream& stream, const SizeCheck& check_size) {
     const unsigned rank = read_rank(stream);
     if (rank != 3 && rank != 4) {
         throw InputError(
@@ -48,6 +48,7 @@ Images read_idx_images(ByteStream& stream) {
     images.width = read_extent(stream);
     images.channels = rank == 4 ? read_extent(stream) : 1;
     const std::uint64_t size = checked_size(images, 1, stream.file());
+    if (check_size) check_size(images, stream.file());
     images.values = stream.read_values<std::uint8_t>(size, "IDX image data");
     stream.expect_end("last image");
     return images;

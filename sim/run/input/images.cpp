@@ -9,9 +9,9 @@
 namespace systole::input {
 namespace {
 
-std::string_view kind(const Images& images) {
+std::string kind(const Images& images) {
     if (images.pixels() != nullptr) return "8-bit";
-    return images.floats() != nullptr ? "float" : name_of(type_of(images.values));
+    return images.floats() != nullptr ? "float" : type_in_files(type_of(images.values));
 }
 
 }  // namespace
@@ -21,6 +21,10 @@ DataType type_of(const Values& values) {
                                DataType::Int16, DataType::Uint16,  DataType::Int32};
     static_assert(types.size() == std::variant_size_v<Values>);
     return types.at(values.index());
+}
+
+std::string type_in_files(DataType type) {
+    return type == DataType::Int32 ? "int32 or int64" : std::string(name_of(type));
 }
 
 std::uint64_t checked_size(const Images& images, std::uint64_t bytes_per_value, std::string_view file) {
@@ -67,6 +71,7 @@ void append(Images& images, Images more, std::string_view file) {
         },
         images.values);
     images.count += more.count;
+    images.turned += more.turned;
 }
 
 }  // namespace systole::input

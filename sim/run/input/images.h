@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -26,6 +27,9 @@ using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>, std::
 
 DataType type_of(const Values& values);
 
+/// The type of numbers in a file, for messages: longer integers become int32 where they are read.
+std::string type_in_files(DataType type);
+
 /// A batch of images as the file holds them, packed in N, H, W, C order. Inputs that are no images are
 /// vectors here: their values are channels.
 struct Images {
@@ -34,6 +38,9 @@ struct Images {
     std::uint32_t width = 0;
     std::uint32_t channels = 0;
     Values values;
+    /// Those of the images whose EXIF orientation says that they are to be shown turned or mirrored. The
+    /// pixels are as they are stored.
+    std::uint64_t turned = 0;
 
     std::uint64_t values_per_image() const { return std::uint64_t{height} * width * channels; }
     /// The number of values of all images.

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,8 @@ namespace {
 constexpr std::uint64_t most_pixels_per_byte = 512;
 /// Each scan of a progressive file goes over the whole image. Encoders make about ten.
 constexpr int most_scans = 100;
+constexpr int exif_marker = JPEG_APP0 + 1;
+constexpr unsigned most_marker_bytes = 0xffff;
 
 /// libjpeg's reader over bytes in memory.
 ///
@@ -48,6 +52,7 @@ public:
         jpeg_create_decompress(&jpeg_);
         jpeg_.progress = &progress_;
         jpeg_mem_src(&jpeg_, bytes_.data(), static_cast<unsigned long>(bytes_.size()));
+        jpeg_save_markers(&jpeg_, exif_marker, most_marker_bytes);
         jpeg_read_header(&jpeg_, TRUE);
         if (jpeg_.jpeg_color_space == JCS_GRAYSCALE) {
             jpeg_.out_color_space = JCS_GRAYSCALE;
@@ -77,6 +82,18 @@ public:
     std::uint32_t channels() const { return jpeg_.out_color_space == JCS_GRAYSCALE ? 1 : 3; }
     bool is_other_color() const { return is_other_color_; }
     int components() const { return jpeg_.num_components; }
+    /// EXIF data; empty without.
+    std::span<const std::uint8_t> exif() const {
+        using namespace std::string_view_literals;
+        constexpr std::string_view name = "Exif\0\0"sv;
+        for (const jpeg_marker_struct* marker = jpeg_.marker_list; marker != nullptr; marker = marker->next) {
+            const std::span<const std::uint8_t> data(marker->data, marker->data_length);
+            if (data.size() >= name.size() && std::equal(name.begin(), name.end(), data.begin())) {
+                return data.subspan(name.size());
+            }
+        }
+        return {};
+    }
     /// libjpeg's message after a function has returned false.
     std::string message() const { return message_.data(); }
 
@@ -127,7 +144,7 @@ bool is_jpeg(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
 }
 
-Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file) {
+Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file, const SizeCheck& check_size) {
     JpegDecoder decoder(bytes);
     if (!decoder.read_info()) throw InputError(fmt::format("{}: JPEG header: {}", file, decoder.message()));
     if (decoder.is_other_color()) {
@@ -145,6 +162,8 @@ Images read_jpeg(std::span<const std::uint8_t> bytes, std::string_view file) {
             fmt::format("{}: JPEG header says {}x{} pixels; the file's {} bytes cannot hold them", file,
                         image.height, image.width, bytes.size()));
     }
+    if (check_size) check_size(image, file);
+    if (is_turned(decoder.exif())) image.turned = 1;
     std::vector<std::uint8_t> pixels(size);
     if (!decoder.read_rows(pixels.data())) {
         throw InputError(fmt::format("{}: JPEG image data: {}", file, decoder.message()));

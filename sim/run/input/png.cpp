@@ -56,7 +56,7 @@ public:
     bool read_rows(png_bytepp rows) {
         if (setjmp(png_jmpbuf(png_)) != 0) return false;
         png_read_image(png_, rows);
-        png_read_end(png_, nullptr);
+        png_read_end(png_, info_);
         return true;
     }
 
@@ -65,6 +65,13 @@ public:
     std::uint32_t channels() const { return png_get_channels(png_, info_); }
     /// The bytes of a row as the file stores it, before any conversion.
     std::uint64_t stored_row_bytes() const { return stored_row_bytes_; }
+    /// EXIF data, which may stand before or behind the rows; empty without.
+    std::span<const std::uint8_t> exif() const {
+        png_uint_32 size = 0;
+        png_bytep data = nullptr;
+        if (png_get_eXIf_1(png_, info_, &size, &data) == 0) return {};
+        return {data, size};
+    }
     /// libpng's message after a function has returned false.
     std::string message() const { return message_.data(); }
 
@@ -117,7 +124,7 @@ bool is_png(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= signature_bytes && png_sig_cmp(bytes.data(), 0, signature_bytes) == 0;
 }
 
-Images read_png(std::span<const std::uint8_t> bytes, std::string_view file) {
+Images read_png(std::span<const std::uint8_t> bytes, std::string_view file, const SizeCheck& check_size) {
     Decoder decoder(bytes);
     if (!decoder.read_info()) throw InputError(fmt::format("{}: PNG header: {}", file, decoder.message()));
 
@@ -126,14 +133,15 @@ Images read_png(std::span<const std::uint8_t> bytes, std::string_view file) {
     Images image{.count = 1,
                  .height = decoder.height(),
                  .width = decoder.width(),
-                 .channels = stored_channels,
+                 .channels = has_alpha ? stored_channels - 1 : stored_channels,
                  .values = {}};
-    const std::uint64_t size = checked_size(image, 1, file);
+    const std::uint64_t size = checked_size(image, 1, file) / image.channels * stored_channels;
     if (decoder.stored_row_bytes() * image.height > max_deflate_ratio * bytes.size()) {
         throw InputError(fmt::format("{}: PNG header says {}x{} pixels; the file's {} bytes cannot hold them",
                                      file, image.height, image.width, bytes.size()));
     }
 
+    if (check_size) check_size(image, file);
     std::vector<std::uint8_t> pixels(size);
     std::vector<png_bytep> rows(image.height);
     const std::size_t row_bytes = std::size_t{image.width} * stored_channels;
@@ -141,10 +149,8 @@ Images read_png(std::span<const std::uint8_t> bytes, std::string_view file) {
     if (!decoder.read_rows(rows.data())) {
         throw InputError(fmt::format("{}: PNG image data: {}", file, decoder.message()));
     }
-    if (has_alpha) {
-        drop_alpha(pixels, image.width, stored_channels, file);
-        --image.channels;
-    }
+    if (has_alpha) drop_alpha(pixels, image.width, stored_channels, file);
+    if (is_turned(decoder.exif())) image.turned = 1;
     image.values = std::move(pixels);
     return image;
 }

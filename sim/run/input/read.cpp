@@ -44,11 +44,17 @@ std::vector<fs::path> files_in(const fs::path& directory) {
     return files;
 }
 
+/// The check of the sizes in files; none if the options ask for another size.
+SizeCheck size_check(const ReadOptions& options) {
+    return options.resize || options.crop ? SizeCheck() : options.check_size;
+}
+
 /// The picture in a file of one; absent if its bytes are none.
-std::optional<Images> read_picture(std::span<const std::uint8_t> bytes, std::string_view file) {
-    if (is_png(bytes)) return read_png(bytes, file);
-    if (is_jpeg(bytes)) return read_jpeg(bytes, file);
-    if (is_bmp(bytes)) return read_bmp(bytes, file);
+std::optional<Images> read_picture(std::span<const std::uint8_t> bytes, std::string_view file,
+                                   const ReadOptions& options) {
+    if (is_png(bytes)) return read_png(bytes, file, size_check(options));
+    if (is_jpeg(bytes)) return read_jpeg(bytes, file, size_check(options));
+    if (is_bmp(bytes)) return read_bmp(bytes, file, size_check(options));
     return std::nullopt;
 }
 
@@ -68,11 +74,11 @@ Images read_as_in_file(std::span<const std::uint8_t> bytes, std::string_view fil
     }
     if (bytes.empty())
         throw InputError(fmt::format("{}: is empty; it must be an {} file", file, known_formats));
-    if (auto picture = read_picture(bytes, file)) return *std::move(picture);
+    if (auto picture = read_picture(bytes, file, options)) return *std::move(picture);
     if (is_npz(bytes)) return NpzArrays(bytes, file).images(options, file);
     ByteStream stream(bytes, file);
     if (is_npy(stream)) return read_npy_images(stream, options);
-    if (is_idx(stream)) return read_idx_images(stream);
+    if (is_idx(stream)) return read_idx_images(stream, size_check(options));
     throw InputError(fmt::format("{}: the first bytes are not those of an {} file", file, known_formats));
 }
 
@@ -127,7 +133,7 @@ Images InputReader::read(std::span<const fs::path> paths, const ReadOptions& opt
             continue;
         }
         for (const fs::path& file : files_in(path)) {
-            std::optional<Images> picture = read_picture(input::read_file(file), file.string());
+            std::optional<Images> picture = read_picture(input::read_file(file), file.string(), options);
             if (!picture) {
                 throw InputError(fmt::format("{}: is not a {} file; a directory of images holds nothing else",
                                              file.string(), picture_formats));

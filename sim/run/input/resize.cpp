@@ -104,7 +104,7 @@ const std::vector<std::uint8_t>& pixels_of(const Images& images, std::string_vie
                                            std::string_view file) {
     if (images.pixels() == nullptr) {
         throw InputError(fmt::format("{}: values are {}; {} is for 8-bit pixels", file,
-                                     name_of(type_of(images.values)), change));
+                                     type_in_files(type_of(images.values)), change));
     }
     return *images.pixels();
 }
@@ -181,8 +181,8 @@ void reverse_channels(Images& images, std::string_view file) {
     }
     auto* const pixels = std::get_if<std::vector<std::uint8_t>>(&images.values);
     if (pixels == nullptr) {
-        throw InputError(
-            fmt::format("{}: values are {}; bgr is for 8-bit pixels", file, name_of(type_of(images.values))));
+        throw InputError(fmt::format("{}: values are {}; bgr is for 8-bit pixels", file,
+                                     type_in_files(type_of(images.values))));
     }
     for (std::size_t i = 0; i < pixels->size(); i += colors) std::swap((*pixels)[i], (*pixels)[i + 2]);
 }

@@ -1,6 +1,7 @@
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
 #include "tests/unit/sim/run/input/made_images.h"
+#include "tests/unit/sim/run/input/made_png.h"
 
 namespace systole::input::tests {
 namespace {
@@ -68,6 +69,70 @@ TEST_CASE("A progressive JPEG file of endless scans is rejected", "[input][jpeg]
     endless.insert(endless.end(), {0xff, 0xd9});
     const std::string error = error_of([&] { parse_images(endless, "a.jpg"); });
     CHECK(error.starts_with("a.jpg: JPEG image data: "));
+}
+
+/// The picture with an EXIF segment of this orientation behind its first marker.
+Bytes with_orientation(const Bytes& file, std::uint8_t orientation, bool is_big_endian) {
+    Bytes exif;
+    add(exif, std::string_view("Exif\0\0", 6));
+    const Bytes tiff = made_exif(orientation, is_big_endian);
+    exif.insert(exif.end(), tiff.begin(), tiff.end());
+    Bytes segment{0xff, 0xe1};
+    add_big_endian(segment, exif.size() + 2, 2);
+    segment.insert(segment.end(), exif.begin(), exif.end());
+    Bytes changed = file;
+    changed.insert(changed.begin() + 2, segment.begin(), segment.end());
+    return changed;
+}
+
+TEST_CASE("An EXIF orientation of a JPEG file is noted, and its pixels are as they are stored",
+          "[input][jpeg]") {
+    const Bytes file = seed("jpeg/rgb420.jpg");
+    const Images plain = parse_images(file, "a.jpg");
+    CHECK(plain.turned == 0);
+    for (const bool is_big_endian : {false, true}) {
+        for (std::uint8_t orientation = 0; orientation <= 9; ++orientation) {
+            INFO(int{orientation});
+            const Images image = parse_images(with_orientation(file, orientation, is_big_endian), "a.jpg");
+            CHECK(image.turned == (orientation >= 2 && orientation <= 8 ? 1 : 0));
+            CHECK(*image.pixels() == *plain.pixels());
+        }
+    }
+}
+
+TEST_CASE("EXIF data that are cut off or point outside of themselves say nothing", "[input][jpeg]") {
+    const Bytes exif = made_exif(6, false);
+    CHECK(is_turned(exif));
+    for (std::size_t size = 0; size < exif.size(); ++size) {
+        INFO(size);
+        CHECK_FALSE(is_turned(std::span(exif).first(size)));
+    }
+    Bytes far = exif;
+    std::fill_n(far.begin() + 4, 4, std::uint8_t{0xff});
+    CHECK_FALSE(is_turned(far));
+}
+
+TEST_CASE("A picture of a wrong size is refused before its pixels are read", "[input][jpeg][png][bmp]") {
+    // Each file is damaged behind its header.
+    Bytes jpeg = seed("jpeg/rgb420.jpg");
+    jpeg.resize(jpeg.size() - 60);
+    Bytes png = bytes_of(Png{.width = 30000, .height = 30000, .color = Color::Rgb});
+    png.resize(3'000'000);
+    Bytes idx_file = idx({1, 500, 400}, {1});
+    const ReadOptions options{.check_size = [](const Images& image, std::string_view file) {
+        CHECK(image.pixels()->empty());
+        throw InputError(fmt::format("{}: {}x{}x{}", file, image.height, image.width, image.channels));
+    }};
+    const auto answer = [&](const Bytes& file) {
+        return error_of([&] { parse_images(file, "a", options); });
+    };
+    CHECK(answer(jpeg) == "a: 21x19x3");
+    CHECK(answer(png) == "a: 30000x30000x3");
+    CHECK(answer(idx_file) == "a: 500x400x1");
+    CHECK(answer(bytes_of(Png{.color = Color::Rgba, .rows = {0, 1, 2, 3, 4}})) == "a: 1x1x3");  // not opaque
+    ReadOptions resized = options;
+    resized.resize = run::ImageSize{.height = 8, .width = 8};
+    CHECK(parse_images(seed("jpeg/rgb420.jpg"), "a", resized).width == 8);
 }
 
 }  // namespace

@@ -28,6 +28,22 @@ inline Bytes file_bytes(const std::filesystem::path& path) {
     return {text.begin(), text.end()};
 }
 
+/// EXIF data with an orientation: a TIFF file of one entry.
+inline Bytes made_exif(std::uint8_t orientation, bool is_big_endian) {
+    const auto put = is_big_endian ? add_big_endian : add_little_endian;
+    Bytes exif;
+    add(exif, is_big_endian ? "MM" : "II");
+    put(exif, 42, 2);
+    put(exif, 8, 4);  // where the directory begins
+    put(exif, 1, 2);  // entry
+    put(exif, 0x0112, 2);
+    put(exif, 3, 2);  // 16-bit numbers, of which it has
+    put(exif, 1, 4);
+    put(exif, orientation, 2);
+    put(exif, 0, 2);
+    return exif;
+}
+
 /// A file that the fuzz programs begin with.
 inline Bytes seed(const std::string& name) {
     return file_bytes(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "tests/fuzz/seeds" / name);

@@ -16,6 +16,7 @@ struct Png {
     Bytes palette = {};       ///< RGB triples
     Bytes transparency = {};  ///< the tRNS chunk
     bool interlaced = false;  ///< Adam7
+    Bytes exif = {};          ///< the eXIf chunk
 };
 
 inline void add_chunk(Bytes& file, std::string_view type, const Bytes& data) {
@@ -41,6 +42,7 @@ inline Bytes bytes_of(const Png& png) {
     add_chunk(file, "IHDR", header);
     if (!png.palette.empty()) add_chunk(file, "PLTE", png.palette);
     if (!png.transparency.empty()) add_chunk(file, "tRNS", png.transparency);
+    if (!png.exif.empty()) add_chunk(file, "eXIf", png.exif);
     uLongf size = compressBound(png.rows.size());
     Bytes data(size);
     REQUIRE(compress(data.data(), &size, png.rows.data(), png.rows.size()) == Z_OK);

@@ -102,6 +102,13 @@ TEST_CASE("PNG: a header with wrong sizes allocates no memory", "[input][png]") 
           }).starts_with("a.png: PNG header: "));
 }
 
+TEST_CASE("PNG: an EXIF orientation is noted", "[input][png]") {
+    for (const bool is_big_endian : {false, true}) {
+        CHECK(read_png({.rows = {0, 1}, .exif = made_exif(1, is_big_endian)}).turned == 0);
+        CHECK(read_png({.rows = {0, 1}, .exif = made_exif(8, is_big_endian)}).turned == 1);
+    }
+}
+
 TEST_CASE("PNG: an image with deflate's highest compression is read", "[input][png]") {
     constexpr std::uint32_t side = 4000;
     const Images image = read_png({.width = side, .height = side, .rows = Bytes(side * (side + 1))});
