@@ -20,7 +20,8 @@ void print_text(const terminal::Look& look, fmt::format_string<Arguments...> for
 /// Prints JSON, CSV and the like on stdout: as it is, unless that is a terminal.
 void print_data(std::string_view text);
 
-// Messages on stderr: one line each, even if a name in them has line breaks.
+// Messages on stderr: one line each, whatever names and numbers of the user are in them. Control characters,
+// which a terminal would obey, are written as \x1b, and of numbers of hundreds of digits the first.
 
 /// "sim: MESSAGE".
 void print_error(const terminal::Look& look, std::string_view message);
