@@ -8,26 +8,25 @@
 namespace systole::cli {
 
 /// One line on stderr that shows how far the work is. On a terminal it appears after a second, changes, and
-/// is erased at the end. In a log there is none, or one each minute.
+/// is erased at the end. In a log there is one each minute, from the first or the second minute on.
 class ProgressLine {
 public:
-    enum class Log : std::uint8_t { None, EachMinute };
+    enum class Log : std::uint8_t { EachMinute, EachMinuteOfLong };
 
-    explicit ProgressLine(Log log = Log::None);
+    explicit ProgressLine(Log log);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /// Whether lines are ever shown.
-    bool wanted() const { return is_terminal_ || log_ != Log::None; }
     /// Shows what `text` gives, if it is time for it.
     void show(const std::function<std::string()>& text);
+    /// Makes room on a terminal for another line.
+    void erase();
 
 private:
     using Time = std::chrono::steady_clock::time_point;
 
     const bool is_terminal_;
-    const Log log_;
     bool shown_ = false;
     Time next_;
 };

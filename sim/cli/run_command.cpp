@@ -14,8 +14,8 @@
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
-#include "sim/cli/progress_line.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/sign_of_life.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/record.h"
 #include "sim/run/run_config.h"
@@ -35,10 +35,15 @@ namespace {
 /// Writes the traces that a run asks for, while it runs, and prints its warnings.
 class TraceFiles final : public run::Observer {
 public:
-    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder, terminal::Look messages)
-        : config_(config), folder_(std::move(folder)), messages_(messages) {}
+    /// `sign`, if any, makes room for warnings.
+    TraceFiles(const trace::TraceConfig& config, std::filesystem::path folder, terminal::Look messages,
+               SignOfLife* sign)
+        : config_(config), folder_(std::move(folder)), messages_(messages), sign_(sign) {}
 
-    void warn(const std::string& message) override { print_warning(messages_, message); }
+    void warn(const std::string& message) override {
+        if (sign_ != nullptr) sign_->erase();
+        print_warning(messages_, message);
+    }
 
     void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
         tracer_.emplace(config_, program, machine, folder_);
@@ -70,6 +75,7 @@ private:
     const trace::TraceConfig& config_;
     const std::filesystem::path folder_;
     const terminal::Look messages_;
+    SignOfLife* const sign_;
     std::optional<trace::Tracer> tracer_;
 };
 
@@ -183,16 +189,11 @@ private:
     }
 
     run::RunRecord simulate(const run::RunConfig& config) const {
-        TraceFiles traces(config.trace, config.out, screen->error());
+        std::optional<SignOfLife> sign;
+        if (!print.quiet) sign.emplace();
+        TraceFiles traces(config.trace, config.out, screen->error(), sign ? &*sign : nullptr);
         const run::RunSpec spec = run::make_spec(config);
-        ProgressLine progress;
-        if (print.quiet || !progress.wanted()) return run::run(spec, &traces);
-        return run::run(spec, &traces, [&](std::uint64_t issued, std::uint64_t total) {
-            progress.show([&] {
-                return fmt::format("simulating: {:3} %, instruction {} of {}",
-                                   100 * issued / std::max<std::uint64_t>(total, 1), issued, total);
-            });
-        });
+        return run::run(spec, &traces, sign ? sign->progress() : run::Progress());
     }
 };
 

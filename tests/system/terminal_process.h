@@ -18,13 +18,20 @@ namespace systole::tests {
 /// Stdout and stderr of `sim`, started in a terminal in the project's folder.
 struct Seen {
     int exit_code = -1;
-    std::string text;  ///< lines end in "\n"
+    std::string text;  ///< lines end in "\n"; without what `sim` has erased
+    std::string sent;  ///< all of it
 
     /// The text without colour codes.
     std::string without_colours() const {
         return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*[mK]|\r"), "");
     }
 };
+
+/// The text that stays: a line of progress is written behind "\r\x1b[K", which also erases it.
+inline std::string without_erased(const std::string& text) {
+    const std::string kept = std::regex_replace(text, std::regex("\r\x1b\\[K[^\r\n]*(?=\r\x1b\\[K)"), "");
+    return std::regex_replace(kept, std::regex("\r\x1b\\[K"), "");
+}
 
 /// `environment` comes before the command: "NO_COLOR=1".
 inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns,
@@ -53,7 +60,8 @@ inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns
     REQUIRE(waitpid(child, &status, 0) == child);
     REQUIRE(WIFEXITED(status));
     seen.exit_code = WEXITSTATUS(status);
-    seen.text = own_messages(std::regex_replace(seen.text, std::regex("\r\n"), "\n"));
+    seen.sent = std::regex_replace(seen.text, std::regex("\r\n"), "\n");
+    seen.text = own_messages(without_erased(seen.sent));
     return seen;
 }
 

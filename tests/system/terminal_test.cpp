@@ -109,6 +109,15 @@ TEST_CASE("Errors are red on a terminal", "[system]") {
     CHECK(sim("run nowhere.json").err == "sim:" + message);
 }
 
+TEST_CASE("A run whose compilation takes long says that it goes on", "[system]") {
+    const std::string run =
+        "run mnist_cnn --timing-only --set input=null --set labels=null --batch 2147483648";
+    const Seen seen = sim_on_terminal(run, 80, "timeout --signal INT 4");
+    CHECK_THAT(seen.sent, Catch::Contains("\r\x1b[Kreading and compiling for 2 s so far"));
+    const Seen quiet = sim_on_terminal(run + " --quiet", 80, "timeout --signal INT 3");
+    CHECK_THAT(quiet.sent, !Catch::Contains("compiling"));
+}
+
 TEST_CASE("Texts fit the terminal", "[system]") {
     const auto columns = static_cast<unsigned short>(GENERATE(60, 80, 100, 140));
     const std::string small_cells =

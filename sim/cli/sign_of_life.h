@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "sim/cli/progress_line.h"
+#include "sim/run/execute/run.h"
+
+namespace systole::cli {
+
+/// Shows on stderr that a run goes on, also while it reads and compiles a network: on a terminal a line that
+/// changes, in a log a line each minute once two have passed.
+class SignOfLife {
+public:
+    SignOfLife();
+    ~SignOfLife();
+    SignOfLife(const SignOfLife&) = delete;
+    SignOfLife& operator=(const SignOfLife&) = delete;
+
+    /// Tells how far the simulation is. Valid as long as this.
+    run::Progress progress();
+    /// Makes room on a terminal for another line.
+    void erase();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void show_until(const std::stop_token& stop);
+
+    const Clock::time_point begin_ = Clock::now();
+    std::atomic<std::uint64_t> issued_ = 0;
+    std::atomic<std::uint64_t> total_ = 0;  ///< 0: the simulation has not begun
+    std::mutex mutex_;                      ///< of the line
+    ProgressLine line_{ProgressLine::Log::EachMinuteOfLong};
+    std::jthread thread_;  ///< the last, as it uses the others
+};
+
+}  // namespace systole::cli
