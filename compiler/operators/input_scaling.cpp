@@ -56,12 +56,8 @@ public:
 
     /// The layer that scales pixels on all ways from the value; absent if one of them has none.
     std::optional<std::string> from(ir::ValueId first) const {
-        Place begin{.value = first};
-        for (const float pixel : pixels) {
-            begin.numbers.insert(begin.numbers.end(), graph_.values[first].shape.elements(), pixel);
-        }
         std::optional<std::string> layer;
-        std::vector<Place> places{begin};
+        std::vector<Place> places{{.value = first}};
         while (!places.empty()) {
             Place place = std::move(places.back());
             places.pop_back();
@@ -84,7 +80,7 @@ private:
     /// A value on the way, and what the layers before it do.
     struct Place {
         ir::ValueId value = 0;
-        std::vector<float> numbers = {};  ///< of the images
+        std::vector<float> numbers = {};  ///< of the images; none at the input, as no layer may need them
         Scaling scaling = {};
         std::string layer = {};  ///< the first behind which pixels are scaled
         bool is_last = false;    ///< the next layer does more than to scale
@@ -93,6 +89,8 @@ private:
     /// Goes on through a layer.
     void step(const ir::Node& node, Place& place) const {
         place.is_last = true;
+        if (!may_scale(node)) return;
+        if (place.numbers.empty()) place.numbers = images_of(place.value);
         std::vector<float> numbers = computed(node, place.numbers);
         if (numbers.empty()) return;
         const std::optional<Scaling> scaling = scaling_of(numbers);
@@ -111,14 +109,27 @@ private:
         }
     }
 
-    /// What a node makes of the images; empty if it has weights, which scale what they learned, or more than
-    /// one input, or if it is not computed in float.
+    std::vector<float> images_of(ir::ValueId input) const {
+        std::vector<float> numbers;
+        const std::uint64_t elements = graph_.values[input].shape.elements();
+        numbers.reserve(pixels.size() * elements);
+        for (const float pixel : pixels) numbers.insert(numbers.end(), elements, pixel);
+        return numbers;
+    }
+
+    /// Not a node that has weights, which scale what they learned, or more than one input or output, or that
+    /// is not computed in float.
+    bool may_scale(const ir::Node& node) const {
+        const ir::NodeView view(graph_, node);
+        if (node.outputs.size() != 1 || view.output().type != DataType::Float32) return false;
+        return node.is("cast") || (view.data_inputs() == 1 && !operator_of(node).has_weights());
+    }
+
+    /// What a node makes of the images; empty if its constants are not known, or not computed in float.
     std::vector<float> computed(const ir::Node& node, std::span<const float> numbers) const {
+        if (node.is("cast")) return {numbers.begin(), numbers.end()};
         const ir::NodeView view(graph_, node);
         const Operator& op = operator_of(node);
-        if (node.outputs.size() != 1 || view.output().type != DataType::Float32) return {};
-        if (node.is("cast")) return {numbers.begin(), numbers.end()};
-        if (view.data_inputs() != 1 || op.has_weights()) return {};
         std::vector<const void*> inputs;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const ir::Value& value = view.input(i);

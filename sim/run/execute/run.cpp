@@ -12,6 +12,8 @@
 
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/operators/operator.h"
+#include "compiler/passes/drop_weights.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/base/conversion.h"
@@ -462,6 +464,32 @@ std::string prepared_key(const RunSpec& spec) {
     return hash_of(mapping_key(spec) + compared_bytes(seen));
 }
 
+namespace {
+
+/// Whether calibration computes so much that a network which does not fit the machine is better refused
+/// before it.
+bool takes_long_to_calibrate(const ir::Graph& graph) {
+    constexpr std::uint64_t many = std::uint64_t{1} << 27U;  // seconds for one inference
+    std::uint64_t elements = 0;
+    for (const ir::Value& value : graph.values) {
+        if (!value.constant) elements += value.shape.elements();
+    }
+    return graph.has_weights && !operators::is_quantized(graph) && elements >= many;
+}
+
+/// Compiles the network as for a timing-only run, which no value of its weights and images changes. Throws
+/// what makes it impossible.
+void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs) {
+    RunSpec timed = spec;
+    timed.timing_only = true;
+    naming_file(spec, graph, [&] {
+        const ir::Graph shapes = passes::drop_weights(graph);
+        return compile(operators::lower(quantize(shapes, timed, {})), timed, options_of(spec, inputs));
+    });
+}
+
+}  // namespace
+
 Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
     if (spec.program) {
@@ -496,6 +524,7 @@ Prepared prepare(const RunSpec& spec) {
         // Data before the compilation, which takes longer, so that errors in it show first.
         prepared.inputs = read_input(spec, *prepared.graph);
         prepared.labels = read_labels(spec, prepared.inputs);
+        if (takes_long_to_calibrate(*prepared.graph)) check_compiles(*prepared.graph, spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             CompiledNetwork compiled =
                 compile(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
