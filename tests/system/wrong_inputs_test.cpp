@@ -16,6 +16,7 @@
 #include "tests/system/sim_process.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
 #include "tests/unit/compiler/zip/made_zip.h"
+#include "tests/unit/sim/run/input/made_png.h"
 
 using namespace systole;
 using tests::idx_images;
@@ -56,6 +57,7 @@ void check(const std::vector<WrongInput>& rows) {
         CHECK(outcome.out.empty());
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
         CHECK(outcome.err.find("sim: ") == 0);
+        CHECK(outcome.err.find('\x1b') == std::string::npos);
         for (const std::string& word : row.words) {
             INFO(word);
             CHECK(outcome.err.find(word) != std::string::npos);
@@ -696,9 +698,11 @@ TEST_CASE("Each wrong file of images or labels ends with one line that names it 
          {"28x28x3", "1x1x784"}},
         {"NPY of integers",
          images(npy("<i4", "(1, 28, 28)", std::string(pixels * 4, 'a'))),
-         {"values are int32", "mnist_cnn takes float32, and 8-bit pixels (uint8) or floats"}},
-        {"NPY of another byte order", images(npy(">f4", "(1, 28, 28)", "")), {"'>f4'", "'<f4'"}},
-        {"NPY in Fortran order", images(npy("<f4", "(1, 28, 28)", "", "True")), {"fortran_order", "C order"}},
+         {"values are int32 or int64", "mnist_cnn takes float32, and 8-bit pixels (uint8) or floats"}},
+        {"NPY of long integers to be resized",
+         images(npy("<i8", "(1, 28, 28)", std::string(pixels * 8, '\0'))) + " --resize 28",
+         {"values are int32 or int64", "resize is for 8-bit pixels"}},
+        {"NPY of complex numbers", images(npy("<c8", "(1, 28, 28)", "")), {"'<c8'", "'<f4'"}},
         {"a value that is no number",
          images(npy("<f4", "(1, 28, 28)", repeated(std::nanf(""), pixels))),
          {"value 0 is nan", "finite"}},
@@ -948,6 +952,71 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
         {"a float reference of a timing-only run",
          "run mnist_cnn --timing-only --float-reference",
          {"float_reference is true", "timing-only"}},
+    });
+}
+
+TEST_CASE("What a user's names and numbers hold does not reach the terminal", "[system]") {
+    const tests::Folder folder;
+    const std::string digits(300, '7');
+    const std::string shown = "77777777777777777777... (300 digits)";
+    const std::string named = folder.file("a\x1b[31m.json", "{}");
+    const std::string program = "run docs/micro_benchmarks/fifo_runs_dry.asm --machine tpu_v1 ";
+    const std::string array =
+        folder.file("a.npy", npy("<i4", "(" + digits.substr(0, 60) + ")", repeated(std::int32_t{0}, 1)));
+    check({
+        {"a name that colours",
+         "run --machine tpu_v1 --timing-only --model '" + named + "'",
+         {"a\\x1b[31m.json"}},
+        {"a missing file of such a name", "run $'x\\e]0;title\\a.json'", {"x\\x1b]0;title\\x07.json"}},
+        {"an option of such a name", "run mnist_cnn --$'\\e[2J'", {"\\x1b[2J"}},
+        {"a row of 300 digits", program + "--print ub:" + digits, {shown}},
+        {"a number of rows of 300 digits", program + "--print acc:0+" + digits, {shown}},
+        {"a type of 300 digits", program + "--print ub:0:int8x" + digits, {shown}},
+        {"batches of 300 digits", "advise mnist_cnn --batches " + digits, {shown}},
+        {"a cycle of 300 digits in a program",
+         "asm -o " + (folder / "a.tpu").string() + " " +
+             folder.file("a.asm", "nop count=" + digits + "\nhalt\n"),
+         {"a.asm:1:5: count=7777", "...: must be a whole number from 1 to 1048576"}},
+        {"a range of 300 digits",
+         "run mnist_cnn --set machine.matrix_unit.engine=pe --registers 1-" + digits,
+         {"registers"}},
+        {"an extent of 60 digits", "run mnist_cnn --input " + array, {"a.npy"}},
+        {"a JSON number of 300 digits",
+         "run " + folder.file("run.json",
+                              R"({"schema": "sim.run/1", "machine": "tpu_v1", "batch": )" + digits + "}"),
+         {"run.json", "batch is 7.77"}},
+    });
+}
+
+TEST_CASE("What a machine cannot run is refused before minutes of work", "[system]") {
+    const tests::Folder folder;
+    const std::string large = folder.file("large.json", Json({{"schema", "sim.graph/1"},
+                                                              {"name", "large"},
+                                                              {"input", {{"shape", {16384, 16384, 1}}}},
+                                                              {"weights", {{"seed", 1}}},
+                                                              {"layers",
+                                                               {{{"name", "c"},
+                                                                 {"op", "convolution"},
+                                                                 {"inputs", {"input"}},
+                                                                 {"kernel", {3, 3}},
+                                                                 {"stride", {2, 2}},
+                                                                 {"padding", "same"},
+                                                                 {"filters", 1}}}},
+                                                              {"output", "c"}})
+                                                            .dump());
+    auto png = input::tests::bytes_of({.width = 30000, .height = 30000, .color = input::tests::Color::Rgb});
+    png.resize(3'000'000);  // as large as the file of so many black pixels
+    const std::string picture = folder.file("large.png", {png.begin(), png.end()});
+    check({
+        {"an image of 16384 x 16384",
+         "run --machine tpu_v1 --timing-only --model " + large,
+         {"large.json: layer \"c\"", "4096 accumulator rows"}},
+        {"the same with values",
+         "run --machine tpu_v1 --random-input 1 --model " + large,
+         {"large.json: layer \"c\"", "4096 accumulator rows"}},
+        {"a picture of 30000 x 30000",
+         "run mnist_cnn --set labels=null --input " + picture,
+         {"large.png", "30000x30000x3", "1x1x784"}},
     });
 }
 
