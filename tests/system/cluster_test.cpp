@@ -86,11 +86,11 @@ TEST_CASE("A chunk that is killed again and again costs no more than the points 
     const Folder folder;
     // Runs a chunk, and kills it when its second point has begun. So each point dies once at most.
     const std::filesystem::path killer = folder / "killer";
-    write_file(killer,
-               "#!/bin/bash\n\"$@\" & sim=$!\nwhile kill -0 $sim 2> /dev/null; do\n"
-               "  if [ $(ls " +
-                   (folder / "l/s.chunks/begun").string() +
-                   " | wc -l) -ge 2 ]; then kill -9 $sim; fi\n  sleep 0.01\ndone\n");
+    write_file(killer, "#!/bin/bash\nexport TMPDIR='" + folder.path().string() +
+                           "'\n\"$@\" & sim=$!\nwhile kill -0 $sim 2> /dev/null; do\n"
+                           "  if [ $(ls " +
+                           (folder / "l/s.chunks/begun").string() +
+                           " | wc -l) -ge 2 ]; then kill -9 $sim; fi\n  sleep 0.01\ndone\n");
     std::filesystem::permissions(killer, std::filesystem::perms::owner_all);
     const Outcome outcome =
         sim(study(10, folder / "l") + "--launcher '" + killer.string() + " {chunk}' --array-size 1");

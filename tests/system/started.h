@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -14,13 +15,17 @@
 
 namespace systole::tests {
 
-/// A started `sim`, in the project's folder, that writes to files of a folder.
+/// A started `sim`, in the project's folder, that writes to files of a folder. Its temporary files are there
+/// too: a process that is killed leaves them.
 class Started {
 public:
     Started(const std::string& arguments, const Folder& folder) {
-        const std::string script = "cd '" + project.string() + "' && exec " + std::string(SYSTOLE_SIM) + " " +
-                                   arguments + " >" + (folder / "out").string() + " 2>" +
-                                   (folder / "err").string() + " </dev/null";
+        const std::filesystem::path temporary = folder / "temporary";
+        std::filesystem::create_directories(temporary);
+        const std::string script = "export TMPDIR='" + temporary.string() + "' && cd '" + project.string() +
+                                   "' && exec " + std::string(SYSTOLE_SIM) + " " + arguments + " >" +
+                                   (folder / "out").string() + " 2>" + (folder / "err").string() +
+                                   " </dev/null";
         process_ = ::fork();
         REQUIRE(process_ >= 0);
         if (process_ == 0) {
