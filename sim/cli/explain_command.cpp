@@ -6,6 +6,7 @@
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
+#include "sim/cli/sign_of_life.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/run_config.h"
 #include "sim/study/explain/explain.h"
@@ -29,6 +30,7 @@ struct ExplainCommand {
 
 private:
     static report::Explanations explained(const run::RunConfig& config) {
+        const SignOfLife sign(SignOfLife::explaining);
         try {
             return explain::explain(config);
         } catch (const explain::CannotRun&) {

@@ -98,8 +98,12 @@ struct RunCommand {
         // First, because the simulations for an explanation run in forks of this process, which must not
         // have begun a simulation of its own.
         std::optional<report::Explanations> why;
+        std::optional<SignOfLife> sign;
+        if (!print.quiet) sign.emplace(SignOfLife::explaining);
         if (!config.out.empty() && config.explain) why = explained(config);
-        const run::RunRecord record = simulate(config);
+        if (sign) sign->begin(SignOfLife::compiling);
+        const run::RunRecord record = simulate(config, sign ? &*sign : nullptr);
+        sign.reset();
         report::Report report = report::make_report(record);
         report.explanations = std::move(why);
         std::vector<arrays::WrittenOutput> outputs;
@@ -188,12 +192,10 @@ private:
         }
     }
 
-    run::RunRecord simulate(const run::RunConfig& config) const {
-        std::optional<SignOfLife> sign;
-        if (!print.quiet) sign.emplace();
-        TraceFiles traces(config.trace, config.out, screen->error(), sign ? &*sign : nullptr);
+    run::RunRecord simulate(const run::RunConfig& config, SignOfLife* sign) const {
+        TraceFiles traces(config.trace, config.out, screen->error(), sign);
         const run::RunSpec spec = run::make_spec(config);
-        return run::run(spec, &traces, sign ? sign->progress() : run::Progress());
+        return run::run(spec, &traces, sign != nullptr ? sign->progress() : run::Progress());
     }
 };
 

@@ -7,7 +7,8 @@
 
 namespace systole::cli {
 
-SignOfLife::SignOfLife() : thread_([this](const std::stop_token& stop) { show_until(stop); }) {}
+SignOfLife::SignOfLife(const char* work)
+    : work_(work), thread_([this](const std::stop_token& stop) { show_until(stop); }) {}
 
 SignOfLife::~SignOfLife() = default;
 
@@ -21,7 +22,7 @@ void SignOfLife::show_until(const std::stop_token& stop) {
                                total);
         }
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_);
-        return fmt::format("reading and compiling for {} s so far", seconds.count());
+        return fmt::format("{} for {} s so far", work_.load(), seconds.count());
     };
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex_);
@@ -29,6 +30,10 @@ void SignOfLife::show_until(const std::stop_token& stop) {
         stopped.wait_for(lock, stop, between, [] { return false; });
         if (!stop.stop_requested()) line_.show(text);
     }
+}
+
+void SignOfLife::begin(const char* work) {
+    work_ = work;
 }
 
 run::Progress SignOfLife::progress() {
