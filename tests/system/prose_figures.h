@@ -32,13 +32,14 @@
 /// output or in a command of the page.
 namespace systole::tests {
 
-/// The numbers of a text, as they are written: "65,536", "2.7". Not those in names, as "conv2d" or "TPU v1".
+/// The numbers of a text, as they are written, without commas: "65536", "2.7". Not those in names, as
+/// "conv2d" or "TPU v1".
 inline std::vector<std::string> numbers_of(const std::string& text) {
     static const std::regex number(R"((^|[^\w.,])(\d[\d,]*(\.\d+)?)(?!\w|\.\d))");
     std::vector<std::string> numbers;
     for (std::sregex_iterator match(text.begin(), text.end(), number), end; match != end; ++match) {
         std::string found = (*match)[2];
-        while (found.ends_with(',')) found.pop_back();
+        std::erase(found, ',');
         numbers.push_back(found);
     }
     return numbers;
@@ -77,11 +78,10 @@ private:
     void check(const Page& page, const std::string& text, const std::string& formulas) {
         add(page, text);
         std::istringstream list(formulas);
-        std::vector<std::string> numbers = numbers_of(text);
-        for (std::string& number : numbers) {
+        const std::vector<std::string> numbers = numbers_of(text);
+        for (const std::string& number : numbers) {
             std::string formula;
             REQUIRE(std::getline(list, formula, ';'));
-            std::erase(number, ',');
             const std::size_t point = number.find('.');
             const auto decimals =
                 static_cast<double>(point == std::string::npos ? 0 : number.size() - point - 1);
