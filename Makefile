@@ -68,7 +68,7 @@ install: packages-build
 test: packages-test
 	cmake --preset dev
 	cmake --build --preset dev --parallel $(JOBS)
-	ctest --preset dev --parallel $(JOBS)
+	scripts/in_temporary_folder.sh ctest --preset dev --parallel $(JOBS)
 
 sanitize: packages-test
 	cmake --preset sanitize
