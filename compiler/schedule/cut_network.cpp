@@ -52,7 +52,10 @@ public:
 
     CutNetwork take() {
         for (std::size_t l = 0; l < cut_.network.layers.size(); ++l) {
-            if (is_part_[l]) cut_.network.layers[l].part_of = first_parts_[cut_.whole_layers[l]].value();
+            const std::uint32_t whole = cut_.whole_layers[l];
+            const std::optional<std::uint32_t> part_of = from_.layers[whole].part_of;
+            if (!is_part_[l] && !part_of) continue;
+            cut_.network.layers[l].part_of = first_parts_[part_of.value_or(whole)].value();
         }
         return std::move(cut_);
     }

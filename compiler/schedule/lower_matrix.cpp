@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "compiler/mapping/accumulator_parts.h"
@@ -61,7 +60,6 @@ void check_lines(const LayerView& view, const ir::FeatureMap& output) {
         view.reject(fmt::format("an output line has {} pixels; it must fit the {} accumulator rows",
                                 output.width, accumulators.rows()));
     }
-    constexpr std::uint32_t most_lines = std::numeric_limits<std::uint16_t>::max();
     if (output.height > most_lines) {
         view.reject(
             fmt::format("the output has {} lines; there may be at most {}", output.height, most_lines));

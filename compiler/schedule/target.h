@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -80,6 +81,9 @@ struct Mapping {
 
     bool operator==(const Mapping&) const = default;
 };
+
+/// The most lines of an output: instructions count them in 16 bits.
+inline constexpr std::uint32_t most_lines = std::numeric_limits<std::uint16_t>::max();
 
 /// The block of a layer's output pixels.
 inline mapping::PixelBlock block_of(const Mapping& mapping, std::size_t layer) {

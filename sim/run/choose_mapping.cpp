@@ -18,6 +18,7 @@
 #include "compiler/schedule/choose_slices.h"
 #include "compiler/schedule/choose_stages.h"
 #include "compiler/schedule/fit_memory.h"
+#include "compiler/schedule/fold_lines.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "hw/timing/matrix_unit.h"
 #include "sim/run/baselines/baseline.h"
@@ -126,6 +127,11 @@ schedule::Target with_blocks(const mapping::Network& network, const RunSpec& spe
     const bool pays =
         static_cast<double>(*with) < (1.0 - least_gain_of_parts) * static_cast<double>(*without);
     return pays ? cut : whole;
+}
+
+/// The network with lines that fit the accumulators, where they can be folded.
+mapping::Network with_short_lines(mapping::Network network, const RunSpec& spec) {
+    return schedule::fold_long_lines(std::move(network), target_of(spec.machine, spec.compiler.mapping));
 }
 
 /// The network cut to the unified buffer, if the run's mapping cuts images.
@@ -264,7 +270,7 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
 
 ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec,
                              const schedule::Options& options) {
-    schedule::FittedNetwork fit = fitted(std::move(network), spec, options);
+    schedule::FittedNetwork fit = fitted(with_short_lines(std::move(network), spec), spec, options);
     if (!fit.fit) {
         fit.target = with_slices(fit.network, std::move(fit.target), spec, options);
         fit.target = with_stages(fit.network, std::move(fit.target), spec, options);
@@ -282,8 +288,9 @@ ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec,
     return scheduled;
 }
 
-std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
+std::string explain_mapping(const mapping::Network& given, const RunSpec& spec,
                             const schedule::Options& options) {
+    const mapping::Network network = with_short_lines(given, spec);
     const Mapping& mapping = spec.compiler.mapping;
     std::string text =
         fmt::format("{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",

@@ -15,6 +15,7 @@
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/fit_memory.h"
+#include "compiler/schedule/fold_lines.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/program_rules.h"
@@ -241,6 +242,53 @@ ir::Graph tall_graph(std::mt19937& random) {
     const ir::ValueId both = made.append("concat", {depthwise, pooled}, encoding);
     const ir::ValueId last = made.convolution(both, half, 9, weights(3 * 3 * 24 * 9), encoding);
     made.dense({last}, 5, weights(made.map(last).elements() * 5), encoding);
+    return made.graph();
+}
+
+/// Pointwise convolutions of images, convolutions along lines of images of one line, sums and concatenations.
+ir::Graph graph_of_long_lines(std::mt19937& random) {
+    const operators::Encoding encoding{0.5, 101, DataType::Uint8};
+    const auto weights = [&](std::uint64_t count) {
+        tests::IntegerWeights drawn{.values = {}, .scales = {0.01}};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            drawn.values.push_back(static_cast<std::int8_t>(random()));
+        }
+        return drawn;
+    };
+    tests::IntegerGraph made("long");
+    const std::uint32_t height = draw(random, 0, 1) == 0 ? 1 : draw(random, 2, 5);
+    std::vector<ir::ValueId> values{
+        made.input({height, draw(random, 20, 120), draw(random, 1, 9)}, encoding)};
+    const std::uint32_t layers = draw(random, 2, 6);
+    while (made.graph().nodes.size() < layers) {
+        const auto count = static_cast<std::uint32_t>(values.size());
+        const ir::ValueId from = values[draw(random, count > 1 ? count - 2 : 0, count - 1)];
+        const ir::FeatureMap map = made.map(from);
+        const std::uint32_t filters = draw(random, 1, 12);
+        ir::Window window;
+        switch (draw(random, 0, 4)) {
+            case 0:
+                values.push_back(made.append("add", {from, from}, encoding));
+                continue;
+            case 1:
+                if (made.map(values.back()) != map) continue;
+                values.push_back(made.append("concat", {from, values.back()}, encoding));
+                continue;
+            case 2:
+                if (height > 1) continue;
+                window.kernel_width = draw(random, 2, 5);
+                window.dilation_x = draw(random, 1, 2);
+                window.stride_x = draw(random, 1, 2);
+                window.pad_left = draw(random, 0, 1);
+                window.pad_right = draw(random, 0, 1);
+                if (map.width < 2 * window.kernel_width) continue;
+                break;
+            default:
+                break;
+        }
+        const std::uint64_t elements = window.kernel_elements() * map.channels * filters;
+        values.push_back(made.convolution(from, window, filters, weights(elements), encoding));
+    }
     return made.graph();
 }
 
@@ -563,6 +611,71 @@ TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, dow
     CHECK(most_strips >= 40);
     CHECK(most_spilled >= 3);
     CHECK(refusal.find(" bytes of unified buffer; the machine has ") != std::string::npos);
+}
+
+TEST_CASE("Lines longer than the accumulators are folded, and compute what the integer reference computes",
+          "[compiler][emit]") {
+    const std::uint32_t seed = 8400;
+    INFO("first seed " << seed);
+    std::uint32_t folded = 0, swapped = 0, in_blocks = 0, cut = 0, refused = 0;
+    for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
+        std::mt19937 random(seed + run);
+        const ir::Graph graph = graph_of_long_lines(random);
+        const mapping::Network network = operators::lower(graph);
+        schedule::Target target;
+        target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
+        target.accumulator_rows = draw(random, 1, 25);
+        target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
+        const mapping::Network whole = schedule::fold_long_lines(network, target);
+        if (draw(random, 0, 1) == 1) draw_blocks(whole, target, random);
+        const schedule::Options options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 5)};
+        INFO(describe(seed + run, target, options));
+        schedule::FittedNetwork fitted{.network = whole, .target = target, .fit = {}};
+        if (draw(random, 0, 2) == 0) {
+            const std::uint32_t least = fewest_rows(whole, target);
+            target.unified_buffer_rows = draw(random, (least + 1) / 2, least);
+            try {
+                fitted = schedule::fit_memory(whole, target, machine_of(target));
+            } catch (const ModelError&) {
+                ++refused;
+                continue;
+            }
+        }
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input = tests::RandomNetwork(random).images(graph, inferences);
+        const schedule::Schedule plan = schedule::make_schedule(fitted.network, fitted.target, options);
+        INFO(schedule::to_text(plan));
+        const isa::Program program = emit_program(fitted.network, plan);
+        REQUIRE_NOTHROW(isa::validate(program));
+        auto machine = interpreter(program, target, input);
+        machine.run_in_any_order(random);
+        REQUIRE(machine.output() == reference::execute(graph, input, inferences));
+        CHECK(machine.unused_signals() == 0);
+
+        REQUIRE(program.layers.size() == network.layers.size());
+        std::uint64_t macs = 0, of_network = 0;
+        for (std::size_t l = 0; l < network.layers.size(); ++l) {
+            CHECK(program.layers[l].name == network.layers[l].name);
+            macs += program.layers[l].macs;
+            of_network += network.layers[l].macs;
+        }
+        CHECK(macs == of_network);
+        const std::int64_t extra = fitted.fit ? fitted.fit->extra_macs : 0;
+        CHECK(machine.useful_macs() == (macs + static_cast<std::uint64_t>(extra)) * options.inferences);
+        CHECK(program.outputs.front().shape == network.output_shapes.front());
+        folded += whole.layers.size() > network.layers.size();
+        in_blocks += !target.mapping.blocks.empty();
+        cut += fitted.fit.has_value();
+        swapped += std::ranges::any_of(whole.layers, [](const mapping::Layer& layer) {
+            const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+            return product != nullptr && product->window && product->window->kernel_height > 1;
+        });
+    }
+    CHECK(folded >= tests::random_share(100));
+    CHECK(swapped >= tests::random_share(30));
+    CHECK(in_blocks >= tests::random_share(60));
+    CHECK(cut >= tests::random_share(10));
+    CHECK(refused <= tests::random_runs(60));
 }
 
 TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[compiler][emit]") {
