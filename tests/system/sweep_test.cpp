@@ -53,7 +53,7 @@ TEST_CASE("A study prints a table, keeps its results, and goes on with them", "[
     const std::string file = (folder / "s.sqlite").string();
     const Outcome best = sim("sweep " + file + " --best inferences_per_second --subject-to 'batch <= 4'");
     CHECK(best.exit_code == 0);
-    CHECK_THAT(best.out, Catch::Contains("point 5, batch=4, mapping=best"));
+    CHECK_THAT(best.out, Catch::Contains("1/s: point 5,") && Catch::Contains("batch=4, mapping=best."));
     CHECK_THAT(best.out, Catch::Contains("--set batch=4 --set mapping=best"));
     CHECK_THAT(sim("sweep " + file + " --pivot batch,mapping,cycles").out,
                Catch::Contains("batch \\ mapping"));

@@ -98,9 +98,7 @@ TEST_CASE("Messages about ONNX files name node and operator, or input", "[wrong_
          [](tests::OnnxModel& model) {
              add_values(model);
              model.node("QLinearAdd", {"x"}, {"y"}).set_domain("com.microsoft");
-             auto& set = *model.proto().add_opset_import();
-             set.set_domain("com.microsoft");
-             set.set_version(3);
+             model.import_set("com.microsoft", 3);
          },
          R"(its operator set of the domain "com.microsoft" is 3; it must be 1)"},
         {"a function that calls itself",

@@ -304,8 +304,8 @@ TEST_CASE("Values that a file keeps in another one are refused by their place", 
                                            H5Dclose);
         REQUIRE(dataset.valid());
     }
-    CHECK(error_of(temporary.path()) ==
-          "\"" + place + "\": its values are in another file; they must be in this one");
+    CHECK(error_of(temporary.path()) == "layer \"first\": its kernel in the file, \"" + place +
+                                            "\": its values are in another file; they must be in this one");
 }
 
 TEST_CASE("An attribute that is missing is named with its group", "[compiler][frontend]") {

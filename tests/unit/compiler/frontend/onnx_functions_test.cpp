@@ -387,19 +387,14 @@ TEST_CASE("Operator sets of an ONNX file are judged by their domain", "[compiler
     model.node("Relu", {"x"}, {"y"});
     auto& own = *model.proto().mutable_opset_import(0);
     std::string expected = "no error";
-    const auto import = [&](const std::string& domain, std::int64_t version) {
-        auto& added = *model.proto().add_opset_import();
-        added.set_domain(domain);
-        added.set_version(version);
-    };
     SECTION("of a domain that no node is of") {
-        import("com.example", 3);
+        model.import_set("com.example", 3);
     }
     SECTION("of onnxruntime's operators") {
-        import("com.microsoft", 1);
+        model.import_set("com.microsoft", 1);
     }
     SECTION("of a newer set of onnxruntime's operators") {
-        import("com.microsoft", 2);
+        model.import_set("com.microsoft", 2);
         expected = R"(its operator set of the domain "com.microsoft" is 2; it must be 1)";
     }
     SECTION("too old") {
@@ -429,7 +424,7 @@ TEST_CASE("Operator sets of an ONNX file are judged by their domain", "[compiler
         expected = "its operator set is 1; it must be 7 or newer";
     }
     SECTION("an operator of a domain that is not known") {
-        import("com.example", 1);
+        model.import_set("com.example", 1);
         model.graph().mutable_node(0)->set_domain("com.example");
         expected = R"(node "n_y" ("Relu"): this operator of the domain "com.example" is not supported: )"
                    "docs/operators.md lists those that are, and the file has no function of this name";

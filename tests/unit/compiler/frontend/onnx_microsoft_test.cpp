@@ -27,11 +27,7 @@ namespace {
 /// A model of one node of the domain on int8, with the numbers of its tensors.
 class MicrosoftNode {
 public:
-    explicit MicrosoftNode(std::uint32_t seed) : generator_(seed) {
-        auto& set = *model.proto().add_opset_import();
-        set.set_domain("com.microsoft");
-        set.set_version(1);
-    }
+    explicit MicrosoftNode(std::uint32_t seed) : generator_(seed) { model.import_set("com.microsoft", 1); }
 
     std::int64_t number(std::int64_t from, std::int64_t to) {
         return std::uniform_int_distribution<std::int64_t>(from, to)(generator_);

@@ -26,6 +26,14 @@ public:
         graph().set_name("g");
     }
 
+    /// Imports an operator set of another domain than ONNX' own.
+    OnnxModel& import_set(const std::string& domain, std::int64_t version) {
+        auto& set = *model_.add_opset_import();
+        set.set_domain(domain);
+        set.set_version(version);
+        return *this;
+    }
+
     ::onnx::ModelProto& proto() { return model_; }
     ::onnx::GraphProto& graph() { return *model_.mutable_graph(); }
 

@@ -277,7 +277,7 @@ TEST_CASE("Messages about ONNX models name node, operator and attribute", "[comp
     }
     SECTION("an operator that another domain does not have") {
         OnnxModel model = row_product();
-        model.proto().add_opset_import()->set_domain("com.microsoft");
+        model.import_set("com.microsoft", 1);
         model.graph().mutable_node(0)->set_domain("com.microsoft");
         model.graph().mutable_node(0)->set_op_type("Einstein");
         check_onnx_message(model, {"n_y", "this operator of the domain \"com.microsoft\" is not supported"});
@@ -349,7 +349,7 @@ TEST_CASE("Each operator of another domain that is listed is read", "[compiler][
         if (dot == std::string::npos) continue;
         CAPTURE(name);
         OnnxModel model = row_product();
-        model.proto().add_opset_import()->set_domain(name.substr(0, dot));
+        model.import_set(name.substr(0, dot), 1);
         model.graph().mutable_node(0)->set_domain(name.substr(0, dot));
         model.graph().mutable_node(0)->set_op_type(name.substr(dot + 1));
         // Its inputs are none that it takes; but it is known.
@@ -364,7 +364,7 @@ TEST_CASE("Each operator of another domain that is listed is read", "[compiler][
     model.floats("s", {}, {0.5F}).floats("t", {}, {0.25F});
     model.raw<std::uint8_t>("z", TensorProto::UINT8, {}, {0});
     model.raw<std::uint8_t>("c", TensorProto::UINT8, {1, 2}, {10, 20});
-    model.proto().add_opset_import()->set_domain("com.microsoft");
+    model.import_set("com.microsoft", 1);
     model.node("QLinearAdd", {"x", "s", "z", "c", "t", "z", "s", "z"}, {"y"}).set_domain("com.microsoft");
     const ir::Graph graph = model.read();
     const std::vector<std::uint8_t> input{1, 2};
