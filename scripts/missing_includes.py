@@ -45,7 +45,7 @@ STANDARD = {
     "complex": "complex",
     "concepts": "convertible_to copy_constructible derived_from floating_point integral invocable same_as "
                 "signed_integral unsigned_integral regular_invocable predicate default_initializable",
-    "condition_variable": "condition_variable cv_status",
+    "condition_variable": "condition_variable condition_variable_any cv_status",
     "csignal": "raise sig_atomic_t signal",
     "csetjmp": "jmp_buf longjmp",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",

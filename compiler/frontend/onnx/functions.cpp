@@ -4,6 +4,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <utility>
+
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 

@@ -1,5 +1,6 @@
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
+#include "tests/unit/sim/run/input/made_images.h"
 #include "tests/unit/sim/run/input/made_png.h"
 
 namespace systole::input::tests {
