@@ -3,12 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
 namespace systole::frontend {
+namespace {
+
+/// As ?x?x?x3.
+std::string open_text(std::span<const std::optional<std::uint32_t>> extents) {
+    std::string text;
+    for (const auto& extent : extents) {
+        if (!text.empty()) text += "x";
+        text += extent ? std::to_string(*extent) : "?";
+    }
+    return text;
+}
+
+}  // namespace
 
 void check_given_shapes(const InputShapes& shapes, std::span<const std::string> inputs) {
     for (const auto& [name, shape] : shapes) {
@@ -35,8 +53,8 @@ const ir::Shape* given_shape(const InputShapes& shapes, std::string_view input) 
 
 ir::Shape closed_shape(std::span<const std::optional<std::uint32_t>> extents, const ir::Shape* given) {
     if (given != nullptr && given->rank() != extents.size()) {
-        throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*given),
-                                     ir::counted(extents.size(), "dimension")));
+        throw ModelError(fmt::format("its shape is given as {}; in the file it is {}", to_text(*given),
+                                     open_text(extents)));
     }
     std::vector<std::uint32_t> closed;
     for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -46,7 +64,8 @@ ir::Shape closed_shape(std::span<const std::optional<std::uint32_t>> extents, co
         }
         if (given == nullptr && !extents[axis] && axis > 0) {
             throw ModelError(fmt::format(
-                "its dimension {} is open; the input's shape must be given with --input-shape", axis));
+                "its dimension {} is open in {}; the input's shape must be given with --input-shape", axis,
+                open_text(extents)));
         }
         closed.push_back(given != nullptr ? (*given)[axis] : extents[axis].value_or(1));
     }

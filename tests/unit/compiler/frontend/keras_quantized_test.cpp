@@ -159,10 +159,11 @@ TEST_CASE("The sizes that a Keras file leaves open are given", "[compiler][front
     CHECK(shape_of({{"", {1, 8, 6, 3}}}) == ir::Shape{1, 4, 3, 3});
     CHECK(shape_of({{"x", {1, 2, 5, 3}}}) == ir::Shape{1, 1, 2, 3});
     CHECK(refused({}) ==
-          "input \"x\": its dimension 1 is open; the input's shape must be given with --input-shape");
+          "input \"x\": its dimension 1 is open in ?x?x?x3; the input's shape must be given with "
+          "--input-shape");
     CHECK(refused({{"", {1, 8, 6, 4}}}) == "input \"x\": its dimension 3 is given as 4; in the file it is 3");
     CHECK(refused({{"", {8, 6, 3}}}) ==
-          "input \"x\": its shape is given as 8x6x3; in the file it has 4 dimensions");
+          "input \"x\": its shape is given as 8x6x3; in the file it is ?x?x?x3");
     CHECK(refused({{"", {2, 8, 6, 3}}}) ==
           "input \"x\": its batch is given as 2; it must be 1: --batch says how many images go through the "
           "network together");
