@@ -106,25 +106,33 @@ TEST_CASE("Batch normalization may come without scale or center", "[compiler][fr
 
 TEST_CASE("Activations are layers, arguments or classes of their own", "[compiler][frontend]") {
     const json keras3{{"class_name", "function"}, {"config", "tanh"}, {"module", "builtins"}};
-    CHECK(
-        nodes_of(sequential(
-            {nullptr, 4},
-            {layer("Activation", "a", {{"activation", "sigmoid"}}),
-             layer("Activation", "b", {{"activation", keras3}}),
-             layer("ReLU", "c", {{"max_value", 6.0}, {"negative_slope", 0.0}, {"threshold", 0.0}}),
-             layer("LeakyReLU", "d", {{"alpha", 0.25}}), layer("LeakyReLU", "e", {{"negative_slope", 0.5}}),
-             layer("Activation", "f", {{"activation", "linear"}}), layer("Softmax", "g", {{"axis", -1}})})) ==
-        "%1 = sigmoid(%0) -> 1x1x4 \"a\"\n"
-        "%2 = tanh(%1) -> 1x1x4 \"b\"\n"
-        "%3 = relu(%2) -> 1x1x4 \"c\": maximum 6\n"
-        "%4 = leaky_relu(%3) -> 1x1x4 \"d\": alpha 0.25\n"
-        "%5 = leaky_relu(%4) -> 1x1x4 \"e\": alpha 0.5\n"
-        "%6 = softmax(%5) -> 1x1x4 \"g\"\n");
+    CHECK(nodes_of(sequential(
+              {nullptr, 4},
+              {layer("Activation", "a", {{"activation", "sigmoid"}}),
+               layer("Activation", "b", {{"activation", keras3}}),
+               layer("ReLU", "c", {{"max_value", 6.0}, {"negative_slope", 0.0}, {"threshold", 0.0}}),
+               layer("LeakyReLU", "d", {{"alpha", 0.25}}), layer("LeakyReLU", "e", {{"negative_slope", 0.5}}),
+               layer("Activation", "f", {{"activation", "linear"}}), layer("Softmax", "g", {{"axis", -1}}),
+               layer("Activation", "h", {{"activation", "swish"}}),
+               layer("Activation", "i", {{"activation", "hard_swish"}})})) ==
+          "%1 = sigmoid(%0) -> 1x1x4 \"a\"\n"
+          "%2 = tanh(%1) -> 1x1x4 \"b\"\n"
+          "%3 = relu(%2) -> 1x1x4 \"c\": maximum 6\n"
+          "%4 = leaky_relu(%3) -> 1x1x4 \"d\": alpha 0.25\n"
+          "%5 = leaky_relu(%4) -> 1x1x4 \"e\": alpha 0.5\n"
+          "%6 = softmax(%5) -> 1x1x4 \"g\"\n"
+          "%7 = swish(%6) -> 1x1x4 \"h\"\n"
+          "%8 = hard_swish(%7) -> 1x1x4 \"i\"\n");
 }
 
 TEST_CASE("Layers for training only become no nodes", "[compiler][frontend]") {
-    CHECK(nodes_of(sequential(
-              {nullptr, 4}, {layer("Dropout", "d", {{"rate", 0.4}}), layer("Dense", "e", {{"units", 1}})})) ==
+    const std::string name =
+        GENERATE("ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
+                 "RandomBrightness", "RandomContrast", "RandomFlip", "RandomHeight", "RandomRotation",
+                 "RandomTranslation", "RandomWidth", "RandomZoom", "SpatialDropout1D", "SpatialDropout2D");
+    CAPTURE(name);
+    CHECK(nodes_of(sequential({nullptr, 4},
+                              {layer(name, "d", {{"rate", 0.4}}), layer("Dense", "e", {{"units", 1}})})) ==
           "%1 = dense(%0) -> 1x1x1 \"e\": units 1, bias yes\n");
 }
 
