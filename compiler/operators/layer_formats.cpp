@@ -44,7 +44,7 @@ std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key) {
     return {{kernel_key, "`kernel`"},
             {"strides", "`stride`"},
             {"padding", "`padding`: \"valid\" is none, \"same\" as TensorFlow"},
-            {"data_format", "only \"channels_last\""}};
+            {"data_format", keras_data_format}};
 }
 
 std::vector<ir::LayerKey> json_window_keys() {

@@ -11,6 +11,10 @@
 /// Reading of layers of network files that operators share.
 namespace systole::operators {
 
+/// What the page of operators says of a Keras layer's data_format; the reader puts the transpositions there.
+inline constexpr const char* keras_data_format =
+    "\"channels_last\"; with \"channels_first\", the layer is between transpositions";
+
 /// The keys of layers with windows.
 std::vector<ir::LayerKey> keras_window_keys(const char* kernel_key);
 std::vector<ir::LayerKey> json_window_keys();

@@ -107,7 +107,7 @@ const std::vector<ir::AttributeDeclaration>& Pool::attributes() const {
 std::vector<ir::LayerKind> Pool::layer_kinds() const {
     const std::string op(name());
     const std::string keras_class = keras_class_;
-    const std::vector<ir::LayerKey> global_keys{{"data_format", "only \"channels_last\""},
+    const std::vector<ir::LayerKey> global_keys{{"data_format", keras_data_format},
                                                 {"keepdims", "whether the result keeps its axes of 1"}};
     const auto append = [op](ir::LayerReader& layer, const ir::Window& window) {
         return layer.append(op, ir::attributes_of(window), {layer.input()});

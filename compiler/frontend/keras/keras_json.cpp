@@ -96,7 +96,7 @@ void modernize_merge(std::string& class_name, json& config) {
 /// hard_sigmoid is steeper before Keras 3. A function is a name, or an object with the name as its config.
 void rename_function(json& function) {
     if (function.is_object() && function.contains("config")) return rename_function(function["config"]);
-    if (function == "hard_sigmoid") function = "keras_3_hard_sigmoid";
+    if (function == "hard_sigmoid") function = "hard_sigmoid of Keras 3";
 }
 
 constexpr std::string_view keras_3_function = "ops.";

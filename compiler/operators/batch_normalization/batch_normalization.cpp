@@ -166,7 +166,7 @@ public:
     std::vector<ir::LayerKind> layer_kinds() const override {
         return {{.format = ir::Format::Keras,
                  .name = "BatchNormalization",
-                 .keys = {{"axis", "only the last"},
+                 .keys = {{"axis", "the last; if it is 1, the layer is between transpositions"},
                           {"epsilon", "`epsilon`"},
                           {"scale", "whether there is a gamma"},
                           {"center", "whether there is a beta"}},
@@ -178,7 +178,7 @@ public:
                  .build = read_keras_rescaling},
                 {.format = ir::Format::Keras,
                  .name = "Normalization",
-                 .keys = {{"axis", "only the last, or none"},
+                 .keys = {{"axis", "the last, or none; if it is 1, the layer is between transpositions"},
                           {"mean", "if the file has no weights for it"},
                           {"variance", "if the file has no weights for it"},
                           {"invert", "multiply by the deviation and add the mean"}},

@@ -41,7 +41,7 @@ std::unique_ptr<ir::Operator> make_hard_sigmoid() {
         .layers = {onnx_hard_sigmoid()},
         .functions = {{ir::Format::Keras, "hard_sigmoid"},
                       {ir::Format::Keras,
-                       "keras_3_hard_sigmoid",
+                       "hard_sigmoid of Keras 3",
                        {{"alpha", keras_3_hard_sigmoid_slope}, {"beta", double{hard_sigmoid_middle}}}}}});
 }
 

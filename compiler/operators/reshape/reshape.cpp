@@ -169,7 +169,7 @@ public:
              .build = read_keras_reshape},
             {.format = ir::Format::Keras,
              .name = "Flatten",
-             .keys = {{"data_format", "only \"channels_last\""}},
+             .keys = {{"data_format", keras_data_format}},
              .build =
                  [](ir::LayerReader& layer) {
                      layer.require_text("data_format", "channels_last");

@@ -200,7 +200,7 @@ std::vector<ir::LayerKey> tflite_resize_keys() {
 }
 
 std::vector<ir::LayerKey> upsampling_keys() {
-    return {{"size", "the factors"}, {"interpolation", "`mode`"}, {"data_format", "only \"channels_last\""}};
+    return {{"size", "the factors"}, {"interpolation", "`mode`"}, {"data_format", keras_data_format}};
 }
 
 }  // namespace
@@ -246,7 +246,7 @@ std::vector<ir::LayerKind> resize_layers() {
                   {"width", "`shape`"},
                   {"interpolation", "`mode`"},
                   {"crop_to_aspect_ratio", "only false"},
-                  {"data_format", "only \"channels_last\""}},
+                  {"data_format", keras_data_format}},
          .build = read_keras_resizing}};
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/layer_formats.h"
 #include "compiler/operators/strided.h"
 
 namespace systole::operators {
@@ -310,7 +311,7 @@ ir::LayerKind keras_cropping(const char* name, std::size_t axes) {
     return {.format = ir::Format::Keras,
             .name = name,
             .keys = {{"cropping", "elements cut off before and after each axis"},
-                     {"data_format", "only \"channels_last\""}},
+                     {"data_format", keras_data_format}},
             .build = [axes](ir::LayerReader& layer) { return read_keras_cropping(layer, axes); }};
 }
 
