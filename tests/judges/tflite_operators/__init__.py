@@ -2,6 +2,7 @@
 
 from tflite_operators import (
     activations,
+    choices,
     convolutions,
     element_wise,
     normalization,
@@ -17,6 +18,7 @@ __all__ = [
     "OPERATORS",
     "TfliteOperator",
     "activations",
+    "choices",
     "convolutions",
     "element_wise",
     "normalization",

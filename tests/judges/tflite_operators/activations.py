@@ -66,6 +66,11 @@ def relu_n1_to_1(draw: Draw, types: str) -> TfliteFile:
     return _rectifier("RELU_N1_TO_1", draw, types, -1, 1)
 
 
+@tflite("RELU_0_TO_1", "float32", "int8", "uint8")
+def relu_0_to_1(draw: Draw, types: str) -> TfliteFile:
+    return _rectifier("RELU_0_TO_1", draw, types, 0, 1)
+
+
 @tflite("LEAKY_RELU", "float32", "int8", "uint8", "int16", weight=2)
 def leaky_relu(draw: Draw, types: str) -> TfliteFile:
     file = TfliteFile()

@@ -227,6 +227,66 @@ def floor(draw: Draw, types: str) -> TfliteFile:
     return _function("FLOOR", "", draw, -9, 9)
 
 
+@tflite("CEIL", "float32")
+def ceil(draw: Draw, types: str) -> TfliteFile:
+    return _function("CEIL", "", draw, -9, 9)
+
+
+@tflite("ROUND", "float32")
+def round_(draw: Draw, types: str) -> TfliteFile:
+    """Many are halves."""
+    file = TfliteFile()
+    values = draw.integers(draw.shape(), -9, 9, "int8").astype(np.float32) / np.float32(2)
+    file.operator("ROUND", [file.input("input", values)], [file.output("output", types)])
+    return file
+
+
+@tflite("SIGN", "float32")
+def sign(draw: Draw, types: str) -> TfliteFile:
+    """Many are 0."""
+    file = TfliteFile()
+    values = draw.integers(draw.shape(), -2, 2, "int8").astype(np.float32) * np.float32(0.7)
+    file.operator("SIGN", [file.input("input", values)], [file.output("output", types)], "SignOptions")
+    return file
+
+
+@tflite("SIN", "float32")
+def sine(draw: Draw, types: str) -> TfliteFile:
+    return _function("SIN", "", draw, -9, 9)
+
+
+@tflite("COS", "float32")
+def cosine(draw: Draw, types: str) -> TfliteFile:
+    return _function("COS", "CosOptions", draw, -9, 9)
+
+
+def _floor_of_quotient(name: str, options: str, draw: Draw, types: str) -> TfliteFile:
+    """A quotient that is rounded down, or its remainder: with all four pairs of signs."""
+    file = TfliteFile()
+    shape = draw.shape((2, 4))
+    other = draw.broadcast_from(shape) if draw.chance(0.5) else shape
+    divisors = draw.integers(other, 1, 9, "int32") * draw.random.choice([-1, 1], tuple(other))
+    if types == "float32":
+        first = file.input("input", draw.floats(shape, 20))
+        divisors = divisors * draw.real(0.3, 1.2)
+    else:
+        first = file.input("input", draw.integers(shape, -99, 99, types))
+    add = file.constant if draw.chance(0.5) else file.input
+    second = add("divisor", np.asarray(divisors).astype(types))
+    file.operator(name, [first, second], [file.output("output", types)], options)
+    return file
+
+
+@tflite("FLOOR_DIV", "float32", "int32")
+def floor_divide(draw: Draw, types: str) -> TfliteFile:
+    return _floor_of_quotient("FLOOR_DIV", "FloorDivOptions", draw, types)
+
+
+@tflite("FLOOR_MOD", "float32", "int32")
+def floor_modulo(draw: Draw, types: str) -> TfliteFile:
+    return _floor_of_quotient("FLOOR_MOD", "FloorModOptions", draw, types)
+
+
 @tflite("ABS", "float32", "int8")
 def absolute(draw: Draw, types: str) -> TfliteFile:
     file = TfliteFile()

@@ -409,3 +409,70 @@ def reverse(draw: Draw, types: str) -> TfliteFile:
     inputs = [move.input, move.file.integers("axis", [axis])]
     move.file.operator("REVERSE_V2", inputs, [move.output()], "ReverseV2Options")
     return move.file
+
+
+@tflite("BROADCAST_TO", *MOVED)
+def broadcast(draw: Draw, types: str) -> TfliteFile:
+    shape = draw.shape((2, 4), (1, 6))
+    smaller = [extent if draw.chance(0.5) else 1 for extent in shape]
+    move = Move(draw, types, smaller)
+    wanted = move.file.integers("shape", shape)
+    move.file.operator("BROADCAST_TO", [move.input, wanted], [move.output()], version=2)
+    return move.file
+
+
+def _with_constant(draw: Draw, make: str) -> TfliteFile:
+    """A sum of the input and a tensor that follows from the file and from shapes alone."""
+    file = TfliteFile()
+    shape = draw.shape((1, 4), (1, 6))
+    values = file.input("input", draw.floats(shape))
+    made = file.value("made", "float32")
+    if make == "FILL":
+        extents = file.value("extents", "int32")
+        file.operator("SHAPE", [values], [extents], "ShapeOptions", out_type=2)
+        number = file.constant("number", np.float32(draw.real(-3, 3)))
+        file.operator("FILL", [extents, number], [made], "FillOptions")
+    elif make == "ZEROS_LIKE":
+        zeros = file.value("zeros", "float32")
+        file.operator("ZEROS_LIKE", [values], [zeros], "ZerosLikeOptions")
+        file.operator("COS", [zeros], [made], "CosOptions")
+    elif make == "RANK":
+        rank = file.value("rank", "int32")
+        file.operator("RANK", [values], [rank], "RankOptions")
+        file.operator("CAST", [rank], [made], "CastOptions")
+    else:
+        count, step = shape[-1], draw.choice([1, 2, -1])
+        first = draw.integer(-3, 3)
+        ends = [first, first + step * count, step]
+        names = ("first", "end", "step")
+        if draw.chance(0.5):
+            limits = [file.constant(name, np.float32(end)) for name, end in zip(names, ends)]
+            file.operator("RANGE", limits, [made], "RangeOptions")
+        else:
+            limits = [file.constant(name, np.array(end, np.int32)) for name, end in zip(names, ends)]
+            numbers = file.value("numbers", "int32")
+            file.operator("RANGE", limits, [numbers], "RangeOptions")
+            file.operator("CAST", [numbers], [made], "CastOptions")
+    result = file.output("output", "float32")
+    file.operator("ADD", [values, made], [result], "AddOptions", fused_activation_function=0)
+    return file
+
+
+@tflite("FILL", "float32")
+def fill(draw: Draw, types: str) -> TfliteFile:
+    return _with_constant(draw, "FILL")
+
+
+@tflite("ZEROS_LIKE", "float32")
+def zeros(draw: Draw, types: str) -> TfliteFile:
+    return _with_constant(draw, "ZEROS_LIKE")
+
+
+@tflite("RANK", "float32")
+def rank(draw: Draw, types: str) -> TfliteFile:
+    return _with_constant(draw, "RANK")
+
+
+@tflite("RANGE", "float32")
+def range_(draw: Draw, types: str) -> TfliteFile:
+    return _with_constant(draw, "RANGE")
