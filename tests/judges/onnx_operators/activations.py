@@ -118,7 +118,20 @@ def silu(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
-@onnx("Mish")
+@onnx("Mish", oldest=18, newest=19)
+def mish_operator(draw: Draw, types: str, file: OnnxFile) -> None:
+    file.node("Mish", [_input(file, draw)], "y")
+    file.output("y", "float32")
+
+
+@onnx("Gelu", oldest=20, newest=21)
+def gelu_operator(draw: Draw, types: str, file: OnnxFile) -> None:
+    approximate = draw.choice([None, "none", "tanh"])
+    file.node("Gelu", [_input(file, draw)], "y", approximate=approximate)
+    file.output("y", "float32")
+
+
+@onnx("Mish_nodes")
 def mish(draw: Draw, types: str, file: OnnxFile) -> None:
     """x * tanh(softplus(x)), in three nodes."""
     x = _input(file, draw)
@@ -126,7 +139,7 @@ def mish(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
-@onnx("Gelu", oldest=9)
+@onnx("Gelu_nodes", oldest=9)
 def gelu(draw: Draw, types: str, file: OnnxFile) -> None:
     """x * (1 + erf(x / sqrt(2))) / 2, as exporters write it."""
     x = _input(file, draw)

@@ -155,6 +155,24 @@ def round_(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
+@onnx("Sign", oldest=9)
+def sign(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Many are 0."""
+    values = draw.integers(draw.shape(), -2, 2, "int8").astype(np.float32) * np.float32(0.7)
+    file.node("Sign", [file.input("x", values)], "y")
+    file.output("y", "float32")
+
+
+@onnx("Sin")
+def sine(draw: Draw, types: str, file: OnnxFile) -> None:
+    _function("Sin", draw, file, -9, 9)
+
+
+@onnx("Cos")
+def cosine(draw: Draw, types: str, file: OnnxFile) -> None:
+    _function("Cos", draw, file, -9, 9)
+
+
 @onnx("Erf", oldest=9)
 def erf(draw: Draw, types: str, file: OnnxFile) -> None:
     _function("Erf", draw, file, -3, 3)
@@ -181,6 +199,39 @@ def cast(draw: Draw, types: str, file: OnnxFile) -> None:
     between = file.node("Cast", [x], "", to=6 if kind == 1 else 7)
     file.node("Cast", [between], "y", to=1)
     file.output("y", "float32")
+
+
+@onnx("CastLike", "float32", "int32", oldest=15)
+def cast_like(draw: Draw, types: str, file: OnnxFile) -> None:
+    """To the type of a constant and, at times, back to that of the input."""
+    shape = draw.shape()
+    is_real = types == "float32"
+    x = file.input("x", draw.floats(shape, 20) if is_real else draw.integers(shape, -99, 99, types))
+    other = "int32" if is_real else "float32"
+    like = file.constant("like", np.array([1], dtype=other))
+    if draw.chance(0.5):
+        file.node("CastLike", [file.node("CastLike", [x, like]), x], "y")
+        file.output("y", types)
+    else:
+        file.node("CastLike", [x, like], "y")
+        file.output("y", other)
+
+
+@onnx("Mod", "float32", "int32", oldest=13)
+def modulo(draw: Draw, types: str, file: OnnxFile) -> None:
+    """With all four pairs of signs."""
+    shape = draw.shape((2, 4))
+    other = draw.broadcast_from(shape) if draw.chance(0.5) else shape
+    divisors = draw.integers(other, 1, 9, "int32") * draw.random.choice([-1, 1], tuple(other))
+    fmod = 1 if types == "float32" else draw.integer(0, 1)
+    if types == "float32":
+        x = file.input("x", draw.floats(shape, 20))
+        divisors = divisors * draw.real(0.3, 1.2)
+    else:
+        x = file.input("x", draw.integers(shape, -99, 99, types))
+    add = file.constant if draw.chance(0.5) else file.input
+    file.node("Mod", [x, add("d", np.asarray(divisors).astype(types))], "y", fmod=fmod)
+    file.output("y", types)
 
 
 @onnx("Identity")

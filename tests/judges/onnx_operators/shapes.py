@@ -1,7 +1,7 @@
 """Operators that move numbers without computing: shapes, slices, padding, joins."""
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from draw import Draw
 from onnx_file import OnnxFile
@@ -230,3 +230,32 @@ def constant_of_shape(draw: Draw, types: str, file: OnnxFile) -> None:
     value = helper.make_tensor("value", 1, [1], [draw.real(-2, 2)])
     filled = file.node("ConstantOfShape", [target], "", value=value)
     _finish(file, "Add", [_input(file, draw, shape), filled])
+
+
+@onnx("Size")
+def size(draw: Draw, types: str, file: OnnxFile) -> None:
+    """A mean whose divisor is computed from the input's shape."""
+    x = _input(file, draw, draw.shape())
+    count = file.node("Cast", [file.node("Size", [x])], "", to=TensorProto.FLOAT)
+    _finish(file, "Div", [x, count])
+
+
+@onnx("Range", oldest=11)
+def range_(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Positions along the last axis, up to an extent of the input."""
+    shape = draw.shape()
+    x = _input(file, draw, shape)
+    last = file.integers("last", len(shape) - 1)
+    extent = file.node("Gather", [file.node("Shape", [x]), last], "", axis=0)
+    if draw.chance(0.5):
+        step = draw.choice([1, 2, -1])
+        count = file.node("Mul", [extent, file.integers("step", step)])
+        numbers = file.node("Range", [file.integers("first", 0), count, "step"])
+    else:
+        # Of real numbers, with an end between two of them.
+        step = draw.choice([0.5, 1.25])
+        limits = np.array([1, 1 + step * (shape[-1] - 0.5), step], dtype=np.float32)
+        names = [file.constant(f"limit_{index}", limit) for index, limit in enumerate(limits)]
+        numbers = file.node("Range", names)
+    positions = file.node("Cast", [numbers], "", to=TensorProto.FLOAT)
+    _finish(file, "Add", [x, positions])
