@@ -56,7 +56,7 @@ class Rule:
 @dataclass
 class Case:
     name: str
-    format: str  # "tflite" or "onnx", also the suffix of the model's file
+    format: str  # "tflite", "onnx", "keras" or "h5", also the suffix of the model's file
     operator: str
     types: str  # the kind of numbers, e.g. "int8"
     model: bytes

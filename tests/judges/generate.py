@@ -12,11 +12,14 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
+import keras_cases  # noqa: E402
 import onnx_cases  # noqa: E402
 import tflite_cases  # noqa: E402
 from cases import Case  # noqa: E402
 
 Drawer = Callable[[str, int, str], Case]
+
+FORMATS = {"tflite": tflite_cases, "onnx": onnx_cases, "keras": keras_cases}
 
 
 def main() -> None:
@@ -76,7 +79,7 @@ def in_child(work: Callable[[], bool]) -> bool:
 
 def kinds(format_name: str | None, operator: str | None) -> list[tuple[str, str, int, Drawer]]:
     found: list[tuple[str, str, int, Drawer]] = []
-    for name, module in (("tflite", tflite_cases), ("onnx", onnx_cases)):
+    for name, module in FORMATS.items():
         if format_name in (None, name):
             for kind, weight in module.kinds().items():
                 if operator in (None, kind):
@@ -91,7 +94,7 @@ def parse_arguments() -> argparse.Namespace:
     add("--count", type=int, default=3200, help="cases in all, at least one an operator (3200)")
     add("--seed", default="1", help="settles everything random (1)")
     add("--first", type=int, default=0, help="index of the first case of each operator (0)")
-    add("--format", choices=["tflite", "onnx"], help="only this format")
+    add("--format", choices=list(FORMATS), help="only this format")
     add("--operator", help="only this operator, e.g. CONV_2D")
     add("--add", action="store_true", help="keep what is in the folder")
     add("--list", action="store_true", help="list the operators and stop")
