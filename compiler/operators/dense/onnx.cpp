@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -172,8 +173,85 @@ ir::ValueId whole_product(ir::LayerReader& layer, const Sides& sides, ir::ValueI
     return reshaped(layer, result, shape);
 }
 
+/// Products with several matrices of a constant, each a product of its own.
+class Products {
+public:
+    Products(ir::LayerReader& layer, const Sides& sides) : layer_(layer), sides_(sides) {}
+
+    ir::ValueId append(ir::ValueId rows, ir::ValueId matrices) {
+        const ir::Shape from = layer_.value(rows).shape;
+        const std::size_t rank = layer_.value(matrices).shape.rank();
+        if (from.rank() < 2) layer_.fail(rule());
+        Integers shape = extents_of(from);
+        if (rank > shape.size()) shape.insert(shape.begin(), rank - shape.size(), 1);
+        skipped_ = shape.size() - rank;
+        return append(reshaped(layer_, rows, shape), matrices, 0);
+    }
+
+private:
+    /// Those along an axis of the constant and the axes behind it; there is one matrix along those before it.
+    ir::ValueId append(ir::ValueId rows, ir::ValueId matrices, std::size_t axis) {
+        const ir::Shape all = layer_.value(matrices).shape;
+        if (axis + 2 == all.rank()) return append_one(rows, matrices);
+        if (all[axis] == 1) return append(rows, matrices, axis + 1);
+        const std::size_t place = skipped_ + axis;
+        const std::uint32_t given = layer_.value(rows).shape[place];
+        const bool is_batch = place == 0 && layer_.batch() > 1;
+        if (is_batch || (given != 1 && given != all[axis])) layer_.fail(rule());
+        std::vector<ir::ValueId> results;
+        for (std::uint32_t i = 0; i < all[axis]; ++i) {
+            const ir::ValueId part = given == 1 ? rows : slice_of(rows, place, i);
+            results.push_back(append(part, slice_of(matrices, axis, i), axis + 1));
+        }
+        return layer_.append("concat", {{"axis", static_cast<std::int64_t>(place)}}, std::move(results));
+    }
+
+    ir::ValueId append_one(ir::ValueId rows, ir::ValueId matrices) {
+        const ir::Shape shape = layer_.value(matrices).shape;
+        const Integers extents{shape[shape.rank() - 2], shape[shape.rank() - 1]};
+        const ir::ValueId matrix = append_same(layer_, "reshape", {{"shape", extents}}, {matrices});
+        const Product product = factors_of(layer_, sides_, rows, matrix);
+        const ir::ValueId result = append_product(layer_, product, std::nullopt, {});
+        return sides_.is_swapped ? transposed(layer_, result) : result;
+    }
+
+    /// One index along an axis, which stays.
+    ir::ValueId slice_of(ir::ValueId value, std::size_t axis, std::uint32_t index) {
+        Integers count = extents_of(layer_.value(value).shape);
+        Integers first(count.size(), 0);
+        first[axis] = index;
+        count[axis] = 1;
+        const Integers step(count.size(), 1);
+        return append_same(layer_, "strided_slice", {{"first", first}, {"step", step}, {"count", count}},
+                           {value});
+    }
+
+    std::string rule() const {
+        const auto text = [&](std::size_t input) {
+            return to_text(layer_.value(layer_.inputs()[input]).shape);
+        };
+        return fmt::format(
+            "it multiplies {} by constant matrices, {}; each must have rows of its own, and they must not be "
+            "along the batch",
+            text(sides_.activation), text(sides_.matrix));
+    }
+
+    ir::LayerReader& layer_;
+    const Sides& sides_;
+    std::size_t skipped_ = 0;  ///< leading axes that the constant does not have
+};
+
+bool is_one_matrix(const ir::Shape& shape) {
+    const std::size_t rank = shape.rank();
+    return rank <= 2 || std::uint64_t{shape[rank - 2]} * shape[rank - 1] == shape.elements();
+}
+
 ir::Results read_matrix_product(ir::LayerReader& layer) {
     const Sides sides = sides_of(layer, 0, 1);
+    const ir::ValueId given = layer.inputs()[sides.matrix];
+    if (layer.value(given).constant && !is_one_matrix(layer.value(given).shape)) {
+        return Products(layer, sides).append(layer.inputs()[sides.activation], given);
+    }
     const ir::ValueId matrix = matrix_input(layer, sides.matrix);
     const Product product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
     return whole_product(layer, sides, append_product(layer, product, std::nullopt, {}));

@@ -148,6 +148,25 @@ def matmul_constant_first(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
+@onnx("MatMul_constants", weight=2)
+def matmul_constants(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Several matrices of a constant, which is either factor; the leading axes are broadcast."""
+    rows, inner, columns = draw.integer(1, 6), draw.integer(1, 9), draw.integer(1, 6)
+    known = [draw.integer(1, 4) for _ in range(draw.integer(1, 2))]
+    known[draw.integer(0, len(known) - 1)] = draw.integer(2, 4)
+    leading = [extent if draw.chance(0.6) else 1 for extent in known]
+    if draw.chance(0.3):
+        leading.pop(0)
+    elif draw.chance(0.3):
+        leading.insert(0, draw.integer(1, 3))
+    is_first = draw.chance(0.5)
+    factors = [[rows, inner], [inner, columns]]
+    w = file.constant("w", draw.floats([*known, *factors[0 if is_first else 1]], 0.3))
+    x = file.input("x", draw.floats([*leading, *factors[1 if is_first else 0]]))
+    file.node("MatMul", [w, x] if is_first else [x, w], "y")
+    file.output("y", "float32")
+
+
 @onnx("Gemm_constant_first")
 def gemm_constant_first(draw: Draw, types: str, file: OnnxFile) -> None:
     rows, size, units = draw.integer(1, 9), draw.integer(1, 20), draw.integer(1, 9)

@@ -136,6 +136,67 @@ TEST_CASE("ONNX's MatMul of a constant and an activation is the sum over its def
     }
 }
 
+TEST_CASE("ONNX's MatMul with several constant matrices broadcasts the axes before them",
+          "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
+        INFO("seed " << seed);
+        ConstantDraw draw(seed);
+        const std::int64_t rows = draw.number(1, 4);
+        const std::int64_t inner = draw.number(1, 4);
+        const std::int64_t columns = draw.number(1, 4);
+        // Of the constant and of the activation, along two axes.
+        const Extents known{draw.number(1, 3), draw.number(2, 3)};
+        const Extents given{draw.number(0, 1) == 0 ? 1 : known[0], draw.number(0, 2) == 0 ? 1 : known[1]};
+        const bool is_first = draw.number(0, 1) == 0;
+        const Extents left{rows, inner};
+        const Extents right{inner, columns};
+        const auto shape_of = [](Extents leading, const Extents& matrix) {
+            leading.insert(leading.end(), matrix.begin(), matrix.end());
+            return leading;
+        };
+        const std::vector<float> w =
+            draw.values(known[0] * known[1] * (is_first ? rows * inner : inner * columns));
+        const std::vector<float> x =
+            draw.values(given[0] * given[1] * (is_first ? inner * columns : rows * inner));
+        std::vector<float> expected;
+        for (std::int64_t i = 0; i < known[0]; ++i) {
+            for (std::int64_t j = 0; j < known[1]; ++j) {
+                const auto matrix_of = [&](const std::vector<float>& values, const Extents& leading) {
+                    const std::int64_t place =
+                        (leading[0] == 1 ? 0 : i) * leading[1] + (leading[1] == 1 ? 0 : j);
+                    const auto size = static_cast<std::int64_t>(values.size()) / (leading[0] * leading[1]);
+                    return std::vector<float>(values.begin() + place * size,
+                                              values.begin() + (place + 1) * size);
+                };
+                const std::vector<float> of_w = matrix_of(w, known);
+                const std::vector<float> of_x = matrix_of(x, given);
+                const std::vector<float> one = products(
+                    is_first ? of_w : of_x, is_first ? of_x : of_w, 1, static_cast<std::size_t>(rows),
+                    static_cast<std::size_t>(inner), static_cast<std::size_t>(columns));
+                expected.insert(expected.end(), one.begin(), one.end());
+            }
+        }
+        OnnxModel model;
+        model.input("x", shape_of(given, is_first ? right : left));
+        model.floats("w", shape_of(known, is_first ? left : right), w).output("y");
+        model.node("MatMul",
+                   is_first ? std::vector<std::string>{"w", "x"} : std::vector<std::string>{"x", "w"}, {"y"});
+        check_constants(model, x, expected,
+                        ir::Shape({static_cast<std::uint32_t>(known[0]), static_cast<std::uint32_t>(known[1]),
+                                   static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)}));
+    }
+}
+
+TEST_CASE("Constant matrices that do not belong to the rows of ONNX's MatMul are refused",
+          "[compiler][operators]") {
+    const Extents of_x = GENERATE(Extents{2}, Extents{1, 2, 1, 2});
+    OnnxModel model;
+    model.input("x", of_x).floats("w", {3, 2, 1}, {1, 2, 3, 4, 5, 6}).output("y");
+    model.node("MatMul", {"x", "w"}, {"y"});
+    CHECK_THROWS_WITH(model.read(),
+                      Catch::Contains("n_y") && Catch::Contains("by constant matrices, 3x2x1; each must"));
+}
+
 TEST_CASE("ONNX's MatMul takes leading axes of 1 from the matrix", "[compiler][operators]") {
     OnnxModel model;
     model.input("x", {1, 2}).floats("w", {1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}).output("y");
