@@ -3,6 +3,7 @@
 
 Every case is computed and right, or it is in not_claimed.txt and `sim` says that something is not
 supported. --write writes that list anew, a line for each such case with what `sim` says.
+Each operator, layer and function that docs/operators.md lists for ONNX, TFLite and Keras is in the file of a case.
 
 usage: operators_test.py SIM [--write] [--only TEXT]
 """
@@ -23,6 +24,9 @@ from pathlib import Path
 
 CASES = Path(__file__).parent / "operators"
 NOT_CLAIMED = CASES / "not_claimed.txt"
+ROOT = Path(__file__).parents[2]
+# Keras 3 has no such layers, and writes functions by other names; tests/unit has files of Keras 2.
+OF_KERAS_2 = {"RandomHeight", "RandomWidth", "ThresholdedReLU", "hard_sigmoid", "hard_swish", "swish"}
 NOT_SUPPORTED = re.compile(r"not supported|does not support|unsupported|not one of the operators")
 
 # Of the elements of quantized ONNX operators, how many may be 1 off.
@@ -88,9 +92,70 @@ def main() -> None:
     if not cases:
         print("there are no cases")
         failures += 1
+    for name in [] if arguments.only else operators_without_case():
+        print(f"{name}: docs/operators.md lists it; no case has it")
+        failures += 1
     claimed = len(results) - len(refused)
     print(f"{len(cases)} cases, {len(results)} runs: {claimed} claimed, {failures} wrong")
     sys.exit(1 if failures else 0)
+
+
+def operators_without_case() -> list[str]:
+    """What docs/operators.md lists and no case has, as "ONNX Conv"."""
+    row = r"^\| (ONNX|TFLite|Keras) \| (?:function )?`([^`]+)`(?: of another layer)? \|"
+    page = (ROOT / "docs/operators.md").read_text()
+    listed = set(re.findall(row, page, re.MULTILINE))
+    found = {("Keras", name) for name in OF_KERAS_2}
+    for ending, names_in in (("tflite", tflite_names), ("keras", keras_names), ("h5", keras_names)):
+        format_name = "TFLite" if ending == "tflite" else "Keras"
+        for path in CASES.glob(f"*/model.{ending}"):
+            found |= {(format_name, name) for name in names_in(path)}
+    models = [path.read_bytes() for path in CASES.glob("*/model.onnx")]
+    for format_name, name in listed - found:
+        # The field op_type of a node: its tag, its length, its text.
+        own = name.rpartition(".")[2].encode()
+        if format_name == "ONNX" and any(b"\x22" + bytes([len(own)]) + own in model for model in models):
+            found.add((format_name, name))
+    return sorted(f"{format_name} {name}" for format_name, name in listed - found)
+
+
+def tflite_names(path: Path) -> set[str]:
+    """The operators that a file's table of operator codes names."""
+    schema = (ROOT / "compiler/frontend/tflite/tflite.fbs").read_text()
+    members = re.search(r"enum BuiltinOperator : int {(.*?)}", schema, re.DOTALL)[1]
+    names = [name.strip() for name in members.split(",")]
+    content = path.read_bytes()
+
+    def number(place: int, letter: str) -> int:
+        return struct.unpack_from(f"<{letter}", content, place)[0]
+
+    def field(table: int, index: int) -> int:
+        """The place of a table's field; 0 if it is absent."""
+        fields = table - number(table, "i")
+        at = 4 + 2 * index
+        offset = number(fields + at, "H") if at < number(fields, "H") else 0
+        return table + offset if offset else 0
+
+    codes = field(number(0, "I"), 1)
+    codes += number(codes, "I")
+    found = set()
+    for index in range(number(codes, "I")):
+        place = codes + 4 + 4 * index
+        code = place + number(place, "I")
+        former, now = field(code, 0), field(code, 3)
+        found.add(names[max(number(former, "b") if former else 0, number(now, "i") if now else 0)])
+    return found
+
+
+def keras_names(path: Path) -> set[str]:
+    """Classes of layers, and functions. Files of both kinds describe the network in the same JSON."""
+    content = path.read_bytes()
+    if path.suffix == ".keras":
+        with zipfile.ZipFile(path) as archive:
+            content = archive.read("config.json")
+    found = {name.decode() for name in re.findall(rb'"class_name": "(\w+)"', content)}
+    functions = {name.decode() for name in re.findall(rb'"activation": "(\w+)"', content)}
+    return found | {"hard_sigmoid of Keras 3" if name == "hard_sigmoid" else name for name in functions}
 
 
 def runtimes_of(case: Path) -> list[str]:
