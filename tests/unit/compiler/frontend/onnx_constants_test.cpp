@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -12,11 +11,14 @@
 #include "compiler/passes/prepare.h"
 #include "tests/support/file_order.h"
 #include "tests/support/random_runs.h"
+#include "tests/unit/compiler/frontend/node_draw.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 
 using namespace systole;
 using ::onnx::TensorProto;
+using tests::check_near;
 using tests::Extents;
+using tests::NodeDraw;
 using tests::OnnxModel;
 using tests::refusal_of;
 using tests::run_in_file_order;
@@ -27,40 +29,15 @@ namespace {
 constexpr auto uint4_type = static_cast<TensorProto::DataType>(21);
 constexpr auto int4_type = static_cast<TensorProto::DataType>(22);
 
-class ConstantDraw {
-public:
-    explicit ConstantDraw(std::uint32_t seed) : generator_(seed) {}
-    std::int64_t number(std::int64_t from, std::int64_t to) {
-        return std::uniform_int_distribution<std::int64_t>(from, to)(generator_);
-    }
-    std::vector<float> values(std::int64_t count) {
-        std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
-        std::vector<float> list(static_cast<std::size_t>(count));
-        for (float& value : list) value = distribution(generator_);
-        return list;
-    }
-
-private:
-    std::mt19937 generator_;
-};
-
-void check_close(const std::vector<float>& result, const std::vector<float>& expected) {
-    REQUIRE(result.size() == expected.size());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        INFO("element " << i);
-        REQUIRE(result[i] == Approx(expected[i]).margin(1e-4).epsilon(1e-4));
-    }
-}
-
 void check_constants(OnnxModel& model, const std::vector<float>& input, const std::vector<float>& expected,
                      const ir::Shape& shape) {
     const ir::Graph graph = model.read();
     CHECK(graph.output().shape == shape);
-    check_close(run_in_file_order(graph, input), expected);
+    check_near(run_in_file_order(graph, input), expected);
     const ir::Graph moved = passes::move_transposes(graph);
     ir::verify(moved, "move_transposes");
-    check_close(run_in_file_order(moved, input), expected);
-    check_close(run_in_file_order(passes::simplify(graph), input), expected);
+    check_near(run_in_file_order(moved, input), expected);
+    check_near(run_in_file_order(passes::simplify(graph), input), expected);
 }
 
 /// `batches` products of [rows][inner] and [inner][columns].
@@ -103,7 +80,7 @@ TEST_CASE("ONNX's MatMul of a constant and an activation is the sum over its def
           "[compiler][operators]") {
     for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
         INFO("seed " << seed);
-        ConstantDraw draw(seed);
+        NodeDraw draw(seed);
         const std::int64_t rows = draw.number(1, 6);
         const std::int64_t inner = draw.number(1, 6);
         const std::int64_t columns = draw.number(1, 6);
@@ -140,7 +117,7 @@ TEST_CASE("ONNX's MatMul with several constant matrices broadcasts the axes befo
           "[compiler][operators]") {
     for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
         INFO("seed " << seed);
-        ConstantDraw draw(seed);
+        NodeDraw draw(seed);
         const std::int64_t rows = draw.number(1, 4);
         const std::int64_t inner = draw.number(1, 4);
         const std::int64_t columns = draw.number(1, 4);
@@ -270,7 +247,7 @@ TEST_CASE("Weights with a scale for each block are the real numbers that they st
           "[compiler][operators]") {
     for (std::uint32_t seed = 0; seed < tests::random_runs(60); ++seed) {
         INFO("seed " << seed);
-        ConstantDraw draw(seed);
+        NodeDraw draw(seed);
         const std::int64_t rows = draw.number(1, 9);
         const std::int64_t columns = draw.number(1, 5);
         const std::int64_t axis = draw.number(0, 1);

@@ -16,13 +16,16 @@
 #include "compiler/reference/executor.h"
 #include "tests/support/file_order.h"
 #include "tests/support/random_runs.h"
+#include "tests/unit/compiler/frontend/node_draw.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 
 using namespace systole;
 using ::onnx::TensorProto;
+using tests::check_near;
 using tests::Extents;
 using tests::in_file_order;
 using tests::in_graph_order;
+using tests::NodeDraw;
 using tests::OnnxModel;
 using tests::run_in_file_order;
 using tests::with_attribute;
@@ -41,32 +44,6 @@ struct NodeImage {
         return values[static_cast<std::size_t>((c * height + y) * width + x)];
     }
 };
-
-/// Draws the parts of nodes.
-class NodeDraw {
-public:
-    explicit NodeDraw(std::uint32_t seed) : generator_(seed) {}
-    std::int64_t number(std::int64_t from, std::int64_t to) {
-        return std::uniform_int_distribution<std::int64_t>(from, to)(generator_);
-    }
-    std::vector<float> values(std::int64_t count) {
-        std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
-        std::vector<float> list(static_cast<std::size_t>(count));
-        for (float& value : list) value = distribution(generator_);
-        return list;
-    }
-
-private:
-    std::mt19937 generator_;
-};
-
-void check_near(const std::vector<float>& result, const std::vector<float>& expected) {
-    REQUIRE(result.size() == expected.size());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        INFO("element " << i);
-        REQUIRE(result[i] == Approx(expected[i]).margin(1e-4).epsilon(1e-4));
-    }
-}
 
 /// Checks the graph as it is read, and without transpositions.
 void check_node(OnnxModel& model, const std::vector<float>& input, const std::vector<float>& expected) {
