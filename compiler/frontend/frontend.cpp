@@ -144,6 +144,8 @@ ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet&
         }
         names.push_back(format.name);
     }
+    // Meant to be JSON: its reader says what is wrong.
+    if (path.extension() == ".json") return read_graph_json(path, operators, values);
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
                                  ir::joined(names)));
 }

@@ -220,14 +220,19 @@ private:
         const auto& type = input.type().tensor_type();
         const DataType data_type = onnx_file::graph_type(type.elem_type());
         has_int64_ |= type.elem_type() == ::onnx::TensorProto::INT64;
-        if (!type.has_shape()) throw ModelError("its shape is not known; the file must say it");
+        auto given = shapes_.find(input.name());
+        if (given == shapes_.end()) given = shapes_.find("");
+        if (!type.has_shape()) {
+            if (given == shapes_.end()) {
+                throw ModelError("its shape is not known; it must be given with --input-shape");
+            }
+            return add_input(input.name(), given->second, data_type);
+        }
         if (static_cast<std::size_t>(type.shape().dim_size()) > ir::Shape::most_extents) {
             throw ModelError(fmt::format("it has {} dimensions; it may have at most {}",
                                          type.shape().dim_size(), ir::Shape::most_extents));
         }
         std::vector<std::uint32_t> extents;
-        auto given = shapes_.find(input.name());
-        if (given == shapes_.end()) given = shapes_.find("");
         if (given != shapes_.end() &&
             given->second.rank() != static_cast<std::size_t>(type.shape().dim_size())) {
             throw ModelError(
@@ -240,8 +245,12 @@ private:
                                     : std::optional(given->second[static_cast<std::size_t>(axis)]);
             extents.push_back(extent_of(type.shape().dim(axis), axis, wanted));
         }
-        const ir::ValueId id = builder_.graph.add_input(input.name(), ir::Shape(extents));
-        builder_.graph.values[id].type = data_type;
+        return add_input(input.name(), ir::Shape(extents), data_type);
+    }
+
+    ir::ValueId add_input(const std::string& name, const ir::Shape& shape, DataType type) {
+        const ir::ValueId id = builder_.graph.add_input(name, shape);
+        builder_.graph.values[id].type = type;
         return id;
     }
 

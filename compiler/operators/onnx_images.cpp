@@ -94,7 +94,9 @@ ir::ValueId kernel_last(ir::LayerReader& layer, ir::ValueId weights) {
 
 ir::ValueId constant_input(const ir::LayerReader& layer, std::size_t index, const char* role) {
     const auto input = layer.input_if_any(index);
-    if (!input) layer.fail(fmt::format("its input {} ({}) is absent; it must be given", index, role));
+    if (!input)
+        layer.fail(
+            fmt::format("its input {} ({}) is absent or has no elements; it must be given", index, role));
     const ir::Value& value = layer.value(*input);
     if (!value.constant) {
         layer.fail(fmt::format(

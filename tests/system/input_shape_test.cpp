@@ -49,6 +49,14 @@ TEST_CASE("Sizes that an ONNX file leaves open are given with --input-shape", "[
     CHECK(shape_of_output("1,1,4,6") == std::vector<std::uint32_t>{1, 1, 3, 5});
     CHECK(shape_of_output("x=1,1,7,3") == std::vector<std::uint32_t>{1, 1, 6, 2});
 
+    tests::OnnxModel shapeless;
+    shapeless.input("x", {1, 4}).output("y");
+    shapeless.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+    shapeless.node("Relu", {"x"}, {"y"});
+    const std::string relu = "run " + folder.file("shapeless.onnx", shapeless.bytes()) +
+                             " --machine tpu_v1 --quiet --random-input 1 --input-shape 1,5";
+    CHECK(tests::sim(relu).exit_code == 0);
+
     const std::string sum = "run " + sum_with_any_size(folder) + " --machine tpu_v1 --quiet --random-input 1";
     CHECK(tests::sim(sum + " --input-shape a=b=1,1,3,4").exit_code == 0);
     CHECK(tests::sim(sum + " --input-shape a=b=1,1,3,4 --input-shape c=1,1,3,4").exit_code == 0);

@@ -149,6 +149,19 @@ TEST_CASE("Messages about ONNX files name node and operator, or input", "[wrong_
              tests::with_attribute(model.node("Gather", {"x", "i"}, {"y"}), "axis", std::int64_t{1});
          },
          R"(node "n_y" ("Gather"): it takes element 5 of an axis of 3)"},
+        {"weights without elements",
+         [](tests::OnnxModel& model) {
+             model.input("x", {1, 1, 2, 2}).floats("w", {0, 1, 1, 1}, {}).output("y");
+             model.node("Conv", {"x", "w"}, {"y"});
+         },
+         R"(node "n_y" ("Conv"): its input 1 (weights) is absent or has no elements; it must be given)"},
+        {"an input without a shape",
+         [](tests::OnnxModel& model) {
+             add_values(model);
+             model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+             model.node("Relu", {"x"}, {"y"});
+         },
+         R"(input "x": its shape is not known; it must be given with --input-shape)"},
         {"int64 and real numbers",
          [](tests::OnnxModel& model) {
              model.input("x", {1, 3}, TensorProto::INT64).floats("a", {3}, {1, 2, 3}).output("y");

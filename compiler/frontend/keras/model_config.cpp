@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -298,9 +299,11 @@ private:
         const json& config = member(description, "config", place);
         const std::string& name =
             text_member(description.contains("name") ? description : config, "name", place);
-        if (name.empty() || ir::quoted(name).size() != name.size() + 2) {
+        const bool has_control_characters =
+            std::ranges::any_of(name, [](unsigned char letter) { return std::iscntrl(letter) != 0; });
+        if (name.empty() || has_control_characters) {
             throw ModelError(
-                fmt::format("{}: its name is {}; it must be short and printable", place, ir::quoted(name)));
+                fmt::format("{}: its name is {}; it must be printable", place, ir::quoted(name)));
         }
         return name;
     }

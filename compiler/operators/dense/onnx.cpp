@@ -40,7 +40,7 @@ struct Sides {
 Sides sides_of(const ir::LayerReader& layer, std::size_t first, std::size_t second) {
     for (const std::size_t index : {first, second}) {
         if (!layer.input_if_any(index)) {
-            layer.fail(fmt::format("its input {} is absent; it must be given", index));
+            layer.fail(fmt::format("its input {} is absent or has no elements; it must be given", index));
         }
     }
     if (!layer.value(layer.inputs()[first]).constant) return {first, second, false};

@@ -353,6 +353,8 @@ TEST_CASE("Graph files are recognized by their contents", "[compiler][frontend]"
     const json network = chain({4}, {dense(2)});
     CHECK(read("\n  " + network.dump(2)) == tests::summary(build(network)));
     CHECK(read("{}") == path.string() + ": schema is absent; it must be \"sim.graph/1\" for a network");
-    CHECK(read("[]").find(path.string() + ": its format is not known") == 0);
+    CHECK(read("[]") == path.string() + ": it is []; it must be an object");
+    CHECK(read("# a graph\n{}") == path.string() + ": it has a comment in line 1; JSON has none");
+    CHECK(read("schema: sim.graph/1").find(path.string() + ": it is not JSON: parse error at line 1") == 0);
     std::filesystem::remove(path);
 }

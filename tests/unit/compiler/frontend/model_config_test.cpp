@@ -458,5 +458,12 @@ TEST_CASE("Text that is no model is refused", "[compiler][frontend]") {
     CHECK_THROWS_WITH(
         parse_model_config(
             R"({"class_name": "Sequential", "config": [{"class_name": "ReLU", "config": {"name": "a\nb"}}]})"),
-        "model_config: layer 0: its name is \"a\\x0ab\"; it must be short and printable");
+        "model_config: layer 0: its name is \"a\\x0ab\"; it must be printable");
+    const std::string name(200, 'a');
+    json long_named = described("InputLayer", name);
+    long_named["config"]["batch_shape"] = {nullptr, 4};
+    CHECK(
+        parse_model_config(json{{"class_name", "Sequential"}, {"config", {{"layers", {long_named}}}}}.dump())
+            .layers.at(0)
+            .name == name);
 }
