@@ -217,7 +217,15 @@ private:
             sweep::check_name(study.name, "--name");
             definition.name = study.name;
         }
-        for (const std::string& axis : study.axes) replace_axis(definition, sweep::axis_of(axis));
+        std::set<std::string> keys_of_axes;
+        for (const std::string& text : study.axes) {
+            sweep::Axis axis = sweep::axis_of(text);
+            if (!keys_of_axes.insert(axis.key).second) {
+                throw ConfigError(fmt::format(
+                    "--axis {}: {} has an axis twice; one --axis takes all its values", text, axis.key));
+            }
+            replace_axis(definition, std::move(axis));
+        }
         for (const std::string& keys : study.zip) {
             definition.zip.push_back(sweep::parse_zip(keys, "--zip " + keys));
         }

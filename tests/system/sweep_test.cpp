@@ -133,6 +133,8 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     refused("mnist_cnn", "needs an axis");
     refused("mnist_cnn --axis bach=1", "did you mean \"batch\"?");
     refused("mnist_cnn --axis batch=0", "batch is 0");
+    refused("mnist_cnn --axis batch=1 --axis batch=2",
+            "--axis batch=2: batch has an axis twice; one --axis takes all its values");
     refused("mnist_cnn --axis batch=1 --set batch=2", "it has 1");
     refused("mnist_cnn --axis batch=1 --where 'batch >'", "where is");
     refused("mnist_cnn --axis batch=1 --metric 'm=tops.peek' --limit 1", "did you mean \"tops.peak\"?");
@@ -161,7 +163,7 @@ TEST_CASE("Wrong studies are refused before anything runs", "[system]") {
     refused("mnist_cnn --axis batch=1 --seed 2", "goes with a sample");
     refused("mnist_cm --axis batch=1", "mnist_cnn");
     refused("none.sqlite", "results are shown as they are");
-    CHECK_THAT(sim("sweep none.sqlite").err, Catch::Contains("cannot be opened"));
+    CHECK_THAT(sim("sweep none.sqlite").err, Catch::Contains("there is no such file"));
     const std::string study = folder.file("study.json", R"({"schema": "sim.study/2", "axes": {}})");
     refused(study, "schema is \"sim.study/2\"; it must be \"sim.study/1\"");
 }

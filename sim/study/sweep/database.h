@@ -67,6 +67,12 @@ struct Counts {
     std::uint64_t failed = 0;
 
     std::uint64_t all() const { return pending + running + done + failed; }
+    /// A point that was pending or running when the others were counted has ended.
+    void end_one(bool has_failed) {
+        std::uint64_t& open = pending > 0 ? pending : running;
+        if (open > 0) --open;
+        ++(has_failed ? failed : done);
+    }
 };
 
 /// A point with what is known of it.

@@ -241,7 +241,7 @@ private:
                 throw;
             } catch (const UserError& error) {  // a point that is no valid run, and is to be tried again
                 database_.finish(claims_.take(claim.number).key, {.error = error.what()});
-                ++progress_.counts.failed;
+                progress_.counts.end_one(true);
             }
         }
         return tasks;
@@ -254,12 +254,11 @@ private:
         }
         RunResult result =
             result_of(std::move(answer), [&] { return study_.spec_of(*by_number_.at(number)); });
-        ++(result.error.empty() ? progress_.counts.done : progress_.counts.failed);
+        progress_.counts.end_one(!result.error.empty());
         const Claims::Open open = claims_.take(number);
         result.wall_seconds = seconds_since(open.begin);
         database_.finish(open.key, result);
         ++progress_.finished;
-        progress_.counts.pending -= std::min<std::uint64_t>(progress_.counts.pending, 1);
         tell();
     }
 

@@ -46,6 +46,9 @@ Connection::Connection(const std::filesystem::path& file, Mode mode) : file_(fil
     if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
         throw DatabaseError(fmt::format("{}: {}", file_, input_fault(file).value_or("is no regular file")));
     }
+    if (mode == Mode::Read && !std::filesystem::exists(file)) {
+        throw DatabaseError(fmt::format("{}: there is no such file", file_));
+    }
     if (mode == Mode::Write) {
         if (!open(file_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) throw_not_opened();
         return;

@@ -147,6 +147,17 @@ TEST_CASE("Equal specs are run once, for all their points") {
     CHECK(states(database) == "dd");
 }
 
+TEST_CASE("A point that ends leaves the number of all points as it is", "[sweep]") {
+    sweep::Counts counts{.pending = 1, .running = 2};
+    counts.end_one(false);
+    counts.end_one(true);  // it was running when the points were counted
+    CHECK(counts.pending == 0);
+    CHECK(counts.running == 1);
+    CHECK(counts.done == 1);
+    CHECK(counts.failed == 1);
+    CHECK(counts.all() == 3);
+}
+
 TEST_CASE("A selection restricts what is claimed, counted and shown") {
     const tests::Folder folder;
     Database database = Database::open(folder / "s.sqlite");
@@ -213,7 +224,8 @@ TEST_CASE("A file that is no study's results is refused and left alone") {
     const auto other = folder / "other.sqlite";
     sqlite::Connection(other, sqlite::Connection::Mode::Write).run("CREATE TABLE t(x)");
     CHECK_THROWS_WITH(Database::open(other), Catch::Contains("no file of a study's results"));
-    CHECK_THROWS_WITH(Database::open_to_read(folder / "none.sqlite"), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(Database::open_to_read(folder / "none.sqlite"),
+                      Catch::Contains("there is no such file"));
 }
 
 TEST_CASE("A file of results is a regular file") {
