@@ -83,7 +83,9 @@ test('shares differ by percentage points', () => {
 test('names that differ never look the same, however narrow their place is', () => {
     const within = (width) => (text) => text.length <= width;
     assert.deepEqual(toldApart(['conv2d', 'convolution'], within(8)), ['conv2d', 'conv…ion']);
-    assert.deepEqual(toldApart(['block_1_a_conv', 'block_1_b_conv'], within(9)), ['blo…onv#1', 'blo…onv#2']);
+    assert.deepEqual(toldApart(['block_1_a_conv', 'block_1_b_conv'], within(9)), ['…1_a_conv', '…1_b_conv']);
+    assert.deepEqual(toldApart(['/model/stage1/blocks.0/conv/Conv', '/model/stage2/blocks.1/conv/Conv'], within(17)), ['…stage1/blocks.0…', '…stage2/blocks.1…']);
+    assert.deepEqual(toldApart(['block_of_first_large_conv', 'block_of_other_small_conv'], within(8)), ['blo…nv#1', 'blo…nv#2']);
     assert.deepEqual(toldApart(['the_same_name', 'the_same_name'], within(5)), ['th…me', 'th…me']);
     let seed = 1;
     const random = (count) => { seed = (seed * 48271) % 2147483647; return seed % count; };

@@ -52,6 +52,81 @@ std::size_t sum(std::span<const std::size_t> widths) {
     return std::accumulate(widths.begin(), widths.end(), std::size_t{0});
 }
 
+/// The characters of a text as they are shown, with their columns.
+using Characters = std::vector<std::pair<std::string, std::size_t>>;
+
+Characters characters_of(std::string_view text) {
+    Characters characters;
+    while (!text.empty()) {
+        const Character character = first_character(text);
+        characters.emplace_back(character.is_printable ? text.substr(0, character.bytes) : "?",
+                                character.columns);
+        text.remove_prefix(character.bytes);
+    }
+    return characters;
+}
+
+/// How many characters all names have in common at their begin (`head`) and at their end.
+struct CommonEnds {
+    std::size_t head = 0;
+    std::size_t tail = 0;
+};
+
+CommonEnds common_ends(std::span<const Characters> names) {
+    const Characters& first = names.front();
+    CommonEnds common{.head = first.size(), .tail = first.size()};
+    std::size_t shortest = first.size();
+    for (const Characters& name : names.subspan(1)) {
+        shortest = std::min(shortest, name.size());
+        const auto heads = std::ranges::mismatch(first, name);
+        common.head = std::min(common.head, static_cast<std::size_t>(heads.in1 - first.begin()));
+        const auto tails = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend());
+        common.tail = std::min(common.tail, static_cast<std::size_t>(tails.first - first.rbegin()));
+    }
+    common.tail = std::min(common.tail, shortest - common.head);
+    return common;
+}
+
+/// A name without its common ends, each of them a "~"; the tail stays, and as much of the head, where there
+/// is room. Empty if what differs is too wide.
+std::string without_common_ends(const Characters& name, const CommonEnds& common, std::size_t width) {
+    std::size_t begin = common.head;
+    std::size_t end = name.size() - common.tail;
+    const auto is_within = [&](std::size_t from, std::size_t to) {
+        std::size_t columns = (from > 0 ? 1U : 0U) + (to < name.size() ? 1U : 0U);
+        for (std::size_t i = from; i < to; ++i) columns += name[i].second;
+        return columns <= width;
+    };
+    if (is_within(begin, name.size())) end = name.size();
+    if (!is_within(begin, end)) return "";
+    while (begin > 0 && is_within(begin - 1, end)) --begin;
+    std::string shown = begin > 0 ? "~" : "";
+    for (std::size_t i = begin; i < end; ++i) shown += name[i].first;
+    return end < name.size() ? shown + '~' : shown;
+}
+
+/// Names that are shown alike show where they differ, if there is room for it.
+void show_differences(std::span<const std::string> names, std::size_t width,
+                      std::vector<std::string>& shown) {
+    std::map<std::string, std::set<std::string_view>> alike;
+    for (std::size_t i = 0; i < names.size(); ++i) alike[shown[i]].insert(names[i]);
+    std::map<std::string_view, std::string> different;
+    for (const auto& [text, group] : alike) {
+        if (group.size() == 1) continue;
+        std::vector<Characters> characters;
+        for (const std::string_view name : group) characters.push_back(characters_of(name));
+        const CommonEnds common = common_ends(characters);
+        auto name = group.begin();
+        for (const Characters& each : characters) {
+            different[*name++] = without_common_ends(each, common, width);
+        }
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto found = different.find(names[i]);
+        if (found != different.end() && !found->second.empty()) shown[i] = found->second;
+    }
+}
+
 }  // namespace
 
 std::string fitted(std::string_view text, std::size_t width) {
@@ -70,15 +145,9 @@ std::string fitted(std::string_view text, std::size_t width) {
 }
 
 std::string with_both_ends(std::string_view text, std::size_t width) {
-    std::vector<std::pair<std::string, std::size_t>> characters;  // with their columns
+    const Characters characters = characters_of(text);
     std::size_t columns = 0;
-    while (!text.empty()) {
-        const Character character = first_character(text);
-        characters.emplace_back(character.is_printable ? text.substr(0, character.bytes) : "?",
-                                character.columns);
-        columns += character.columns;
-        text.remove_prefix(character.bytes);
-    }
+    for (const auto& [letters, width_of_it] : characters) columns += width_of_it;
     if (columns > width && width == 0) return "";
     const bool is_cut = columns > width;
     const auto add_within = [](auto first, auto last, std::size_t room,
@@ -106,6 +175,7 @@ std::string with_both_ends(std::string_view text, std::size_t width) {
 std::vector<std::string> told_apart(std::span<const std::string> names, std::size_t width) {
     std::vector<std::string> shown;
     for (const std::string& name : names) shown.push_back(with_both_ends(name, width));
+    show_differences(names, width, shown);
     std::vector<bool> numbered(names.size(), false);
     // A number may make a name equal to one that has none yet: until nothing changes.
     for (bool changed = true; changed;) {

@@ -15,8 +15,9 @@ std::string fitted(std::string_view text, std::size_t width);
 /// The same with the cut in the middle: names of layers often differ at their end only.
 std::string with_both_ends(std::string_view text, std::size_t width);
 
-/// Each name within `width` columns, as with_both_ends has it; names that differ never look the same: those
-/// that would end with their number, "conv_bl~#12". A width of 8 columns is enough for 100,000 names.
+/// Each name within `width` columns, as with_both_ends has it; names that differ never look the same. Those
+/// that would show where they differ, "~stage2/blocks.3~", or end with their number, "conv_bl~#12". A width
+/// of 8 columns is enough for 100,000 names.
 std::vector<std::string> told_apart(std::span<const std::string> names, std::size_t width);
 
 /// A text in lines of at most `width` characters, broken at blanks; a longer word is not broken. All lines

@@ -55,7 +55,14 @@ TEST_CASE("Names that differ never look the same, however narrow their column is
     using Names = std::vector<std::string>;
     CHECK(told_apart(Names{"conv2d", "convolution"}, 8) == Names{"conv2d", "con~tion"});
     CHECK(told_apart(Names{"block_1_a_conv", "block_1_b_conv", "block_1_c_conv"}, 10) ==
-          Names{"blo~conv#1", "blo~conv#2", "blo~conv#3"});
+          Names{"~_1_a_conv", "~_1_b_conv", "~_1_c_conv"});
+    CHECK(told_apart(Names{"/model/stage1/blocks.0/conv/Conv", "/model/stage1/blocks.1/conv/Conv",
+                           "/model/stage2/blocks.0/conv/Conv", "gap"},
+                     17) == Names{"~stage1/blocks.0~", "~stage1/blocks.1~", "~stage2/blocks.0~", "gap"});
+    CHECK(told_apart(Names{"block_of_first_large_conv", "block_of_other_small_conv"}, 8) ==
+          Names{"bl~onv#1", "bl~onv#2"});  // too wide to show what differs
+    CHECK(told_apart(Names{"aaaaaaaaaaaaaabbbbbbbbbbbb", "aaaaaaaaaaaaaaabbbbbbbbbbbb"}, 8) ==
+          Names{"aa~bbb#1", "aa~bbb#2"});
     // Layers of one name are one name; a name that looks like a number's has one, too.
     CHECK(told_apart(Names{"same_long_name", "same_long_name"}, 8) == Names{"sam~name", "sam~name"});
     CHECK(told_apart(Names{}, 8).empty());
