@@ -4,6 +4,7 @@ import test from 'node:test';
 import * as format from '../../sim/view/page/web/src/format.js';
 import { placeLabels } from '../../sim/view/page/web/src/labels.js';
 import { toldApart } from '../../sim/view/page/web/src/names.js';
+import { spread } from '../../sim/view/page/web/src/study/model.js';
 
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');
@@ -96,6 +97,19 @@ test('names that differ never look the same, however narrow their place is', () 
         assert.equal(new Set(shown).size, names.length, `turn ${turn}`);
         assert.ok(shown.every(within(width)), `turn ${turn}: ${shown}`);
     }
+});
+
+test('points that are drawn for all of a grid have all values of each axis', () => {
+    for (const values of [2, 3, 4, 5, 10]) {
+        const rows = Array.from({ length: 2000 }, (_each, index) => index % values);
+        const drawn = spread(rows, 2000 / values);
+        assert.ok(Math.abs(drawn.length - 2000 / values) <= 2, `${drawn.length} of ${2000 / values}`);
+        for (let value = 0; value < values; ++value) {
+            const share = drawn.filter((each) => each === value).length / drawn.length;
+            assert.ok(Math.abs(share - 1 / values) < 0.02, `${share} for one of ${values}`);
+        }
+    }
+    assert.deepEqual(spread([1, 2, 3], 3), [1, 2, 3]);
 });
 
 test('labels lie on no point and on no other label, and within their room', () => {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string_view>
@@ -44,14 +46,18 @@ std::vector<const AnswerRow*> some_rows(const Answer& answer, const std::set<con
     }
     if (done.size() <= most) return done;
     const std::size_t room = most - std::min(most, wanted.size());
-    const double step =
-        static_cast<double>(done.size()) / static_cast<double>(std::max<std::size_t>(room, 1));
+    // A whole step would meet only some values of the axes that vary fastest.
+    constexpr double golden_ratio = 0.6180339887498949;
+    const double share = static_cast<double>(room) / static_cast<double>(done.size());
     std::vector<const AnswerRow*> rows;
-    double next = 0.0;
+    std::size_t taken = 0;
     for (std::size_t i = 0; i < done.size() && rows.size() < most; ++i) {
-        const bool is_turn = room > 0 && static_cast<double>(i) >= next;
-        if (is_turn) next += step;
-        if (is_turn || wanted.contains(done[i])) rows.push_back(done[i]);
+        if (wanted.contains(done[i])) {
+            rows.push_back(done[i]);
+        } else if (taken < room && std::fmod(static_cast<double>(i) * golden_ratio, 1.0) < share) {
+            ++taken;
+            rows.push_back(done[i]);
+        }
     }
     return rows;
 }

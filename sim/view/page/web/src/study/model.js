@@ -108,3 +108,10 @@ export function paretoFront(rows, first, second) {
     }
     return front;
 }
+
+/// About `most` of the rows, evenly spread: by the golden ratio, because a whole step would meet only some values of the
+/// axes that vary fastest.
+export function spread(rows, most) {
+    const goldenRatio = 0.6180339887498949;
+    return rows.length <= most ? rows : rows.filter((_row, index) => (index * goldenRatio) % 1 < most / rows.length);
+}

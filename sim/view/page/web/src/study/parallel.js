@@ -1,9 +1,10 @@
 // All keys and metrics beside each other, a line for each point.
 import { chart } from '../chart.js';
 import { h, section } from '../dom.js';
+import { grouped } from '../format.js';
 import { mainMetric, picker, workloadPicker } from './controls.js';
 import {
-    isNumeric, isRatioScale, metricOf, metricTitle, numberText, shortKey, shownValue, valueText, valuesOf,
+    isNumeric, isRatioScale, metricOf, metricTitle, numberText, shortKey, shownValue, spread, valueText, valuesOf,
 } from './model.js';
 import { pointTip } from './scatter.js';
 
@@ -14,9 +15,13 @@ const mostMetrics = 9;
 /// How opaque a line is: of many, those below are seen through those above.
 const opacityOf = (lines) => Math.min(0.7, Math.max(0.12, 40 / lines));
 
+/// "10M" between axes that stand close; exact below 10,000.
+const compact = new Intl.NumberFormat('en', { notation: 'compact' });
+const shortNumber = (value) => (Math.abs(value) < 10000 ? shownValue(Number(value.toPrecision(3))) : compact.format(value));
+
 /// The type of an axis for these numbers, which ascend, and how it writes them.
 function scaleOf(numbers, logBase, unit = '') {
-    const formatter = (value) => (unit === 'J' ? numberText(value, unit) : shownValue(Number(value.toPrecision(3))));
+    const formatter = (value) => (unit === 'J' ? numberText(value, unit) : shortNumber(value));
     return isRatioScale([...new Set(numbers)]) ? { type: 'log', logBase, axisLabel: { formatter } }
         : { type: 'value', scale: true, axisLabel: { formatter } };
 }
@@ -33,7 +38,6 @@ export function parallel(study, pick) {
     const shownMetrics = [...varying.filter(({ name }) => study.own.includes(name)),
         ...varying.filter(({ name }) => !study.own.includes(name) && name !== 'cycles')].filter(isMostlyKnown).slice(0, mostMetrics);
     const keys = study.axisKeys.filter((key) => valuesOf(study, key).length > 1);
-    const step = Math.max(1, Math.ceil(study.rows.length / mostLines));
     const workload = workloadPicker(study, () => drawing.redraw());
     const meaning = h('p', { class: 'quiet' });
     const drawing = chart({
@@ -47,7 +51,10 @@ export function parallel(study, pick) {
             const all = workload.rows();
             const lacking = shownMetrics.filter(({ name }) => all.some(({ metrics: its }) => its[name] === null)).map(({ name }) => name);
             const complete = all.filter(({ metrics: its }) => lacking.every((name) => its[name] !== null));
-            const rows = complete.filter((_row, index) => index % step === 0).sort((a, b) => rank(a) - rank(b));
+            const ranked = [...complete].sort((a, b) => rank(a) - rank(b));
+            const best = ranked.at(-1);
+            const drawn = new Set(spread(complete, mostLines));
+            const rows = ranked.filter((row) => drawn.has(row) || row === best);
             const opacity = opacityOf(rows.length);
             const axisStyle = { nameTextStyle: { color: colours.text }, axisLabel: { color: colours.quiet, textBorderColor: colours.card, textBorderWidth: 3 },
                 axisLine: { lineStyle: { color: colours.line } } };
@@ -66,7 +73,7 @@ export function parallel(study, pick) {
             const least = Math.min(...values);
             const range = Math.max(...values) - least || 1;
             meaning.textContent = `Violet: ${numberText(least, shown.unit)}; green: ${numberText(least + range, shown.unit)} of ${metric}${values.length < rows.length ? '; gray: no value of it' : ''}.`
-                + (step > 1 ? ` Every ${step}th point is drawn.` : '')
+                + (rows.length < complete.length ? ` ${grouped(rows.length)} of ${grouped(complete.length)} points are drawn, evenly spread.` : '')
                 + (complete.length < all.length ? ` ${all.length - complete.length} points without a value of ${lacking.join(' or ')} are not drawn.` : '')
                 + (leftOut.length > 0 ? ` Not all points have a value of ${leftOut.join(', ')}: no axis.` : '');
             const shade = (value) => (value === null ? colours.line

@@ -27,7 +27,7 @@ function frontTable(study, front, metrics, pick) {
             h('button', { type: 'button', class: 'link', onclick: () => pick(row) }, `point ${row.number}`),
             ...metrics.map(({ name, unit }) => numberText(row.metrics[name], unit === 'J' || unit === 'W' ? unit : '')),
             ...keys.map((key) => shownValue(row.values[key])),
-        ]), { label: 'The points of the front', class: 'numbers' }),
+        ]), { label: 'The points of the front', class: 'numbers front' }),
         more > 0 ? h('p', { class: 'meaning' }, `${more} more are in the chart.`) : null,
         shown.length > 0 ? h('details', null, h('summary', null, 'The commands that repeat them'),
             h('pre', { class: 'commands' }, shown.map((row) => `${commandOf(study, row)}\n`).join(''))) : null,
