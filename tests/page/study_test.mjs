@@ -109,7 +109,7 @@ test('a study prints and requests nothing, and fits a narrow screen', async () =
 });
 
 test('keys that a condition couples have one bar, and unknown watts are gaps that the page tells', async () => {
-    const place = mkdtempSync(path.join(tmpdir(), 'systole_study_'));
+    const place = temporaryFolder();
     sim('sweep', 'mnist_cnn', '--limit', '8', '--name', 's', '--quiet', '--out', place, '--axis', 'machine.clock_mhz=350,700,2800',
         '--axis', 'machine.matrix_unit.rows=64,128', '--axis', 'machine.matrix_unit.columns=64,128',
         '--where', 'machine.matrix_unit.rows == machine.matrix_unit.columns');
