@@ -17,13 +17,16 @@ export function pointTip(row, metrics) {
 /// So many points of a front are listed.
 const mostListed = 12;
 
+/// A name that lines break behind its dots and underscores.
+const breakable = (name) => name.split(/(?<=[._])/).flatMap((part, index) => (index > 0 ? [h('wbr'), part] : [part]));
+
 /// The points of the front, with the keys that vary, and the command lines that repeat them.
 function frontTable(study, front, metrics, pick) {
     const keys = study.keys.filter((key) => valuesOf(study, key).length > 1);
     const shown = front.slice(0, mostListed);
     const more = front.length - shown.length;
     return [
-        table(['front', ...metrics.map(metricTitle), ...keys.map(shortKey)], shown.map((row) => [
+        table(['front', ...[...metrics.map(metricTitle), ...keys.map(shortKey)].map(breakable)], shown.map((row) => [
             h('button', { type: 'button', class: 'link', onclick: () => pick(row) }, `point ${row.number}`),
             ...metrics.map(({ name, unit }) => numberText(row.metrics[name], unit === 'J' || unit === 'W' ? unit : '')),
             ...keys.map((key) => shownValue(row.values[key])),
