@@ -341,10 +341,10 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
 }
 
 tables::Table to_table(const Advice& advice) {
-    tables::Table table{.id = "advice",
-                        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
-                        .columns = {"images x batch", "latency, ms", "interval, ms", "inferences/s",
-                                    "% of peak", "limit", "x CPU"}};
+    tables::Table table{
+        .id = "advice",
+        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
+        .columns = {"size x batch", "latency ms", "interval ms", "inf/s", "% peak", "limit", "x CPU"}};
     for (const Point& point : advice.points) {
         const std::string label = fmt::format("{} x {}", point.size, point.batch);
         if (!point.error.empty()) {
