@@ -34,7 +34,7 @@ STANDARD = {
     "bit": "bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero countr_one endian has_single_bit "
            "popcount rotl rotr",
     "bitset": "bitset",
-    "cctype": "isalnum isalpha isdigit islower isprint isspace isupper isxdigit tolower toupper",
+    "cctype": "iscntrl isalnum isalpha isdigit islower isprint isspace isupper isxdigit tolower toupper",
     "charconv": "from_chars from_chars_result to_chars to_chars_result chars_format",
     "chrono": "chrono",
     "cfenv": "feclearexcept fetestexcept",
