@@ -69,6 +69,7 @@ private:
         if (print.quiet) return;
         if (print.json) {
             std::vector<std::string> names;
+            names.reserve(read.size());
             for (const page::NamedReport& each : read) names.push_back(each.name);
             return print_json({{"page", page.string()}, {"reports", names}});
         }

@@ -39,7 +39,7 @@ ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec, cons
 /// The mappings from which schedule_of chooses, as text: a line for each of a layer's blocks of pixels, with
 /// its tiles and predicted cycles. A mapping that leaves no choice is said to. Then what is cut or goes
 /// through host memory, if anything does.
-std::string explain_mapping(const mapping::Network& network, const RunSpec& spec,
+std::string explain_mapping(const mapping::Network& given, const RunSpec& spec,
                             const schedule::Options& options);
 /// The rows of the unified buffer that a schedule takes, as a line of text.
 std::string memory_text(const schedule::Schedule& schedule);

@@ -102,7 +102,7 @@ std::string limited(const std::string& limit) {
 
 /// "900 inferences a second, 20.0 % of the array's peak".
 std::string rates(const Point& point) {
-    const std::string speed = report::amount(point.inferences_per_second, "") + " inferences a second";
+    std::string speed = report::amount(point.inferences_per_second, "") + " inferences a second";
     if (!point.peak_share) return speed;
     return fmt::format("{}, {} of the array's peak", speed, report::percent(point.peak_share));
 }

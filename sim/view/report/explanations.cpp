@@ -90,6 +90,7 @@ std::string to_text(const Explanations& explanations, const terminal::Look& look
         const LayerLines lines = main_layers(cycles, all_layers);
         constexpr std::size_t share_width = 24;
         std::vector<std::string> names;
+        names.reserve(layers.size());
         for (const Explanation* const layer : layers) names.push_back(layer->name);
         const std::vector<std::string> shown = terminal::told_apart(names, look.width() - share_width);
         for (const std::size_t i : lines.listed) text += layer_text(*layers[i], shown[i], look);

@@ -53,6 +53,7 @@ std::string shortened(const std::string& text, std::size_t width) {
 /// The names of rows, told apart where they are cut.
 void shorten_labels(std::vector<std::vector<std::string>>& lines, std::size_t width) {
     std::vector<std::string> names;
+    names.reserve(lines.size());
     for (const auto& line : lines) names.push_back(line.front());
     const std::vector<std::string> shown = terminal::told_apart(names, width);
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i].front() = shown[i];

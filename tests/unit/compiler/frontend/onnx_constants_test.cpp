@@ -205,7 +205,10 @@ TEST_CASE("ONNX's Gemm of a constant and an activation scales, transposes and ad
     SECTION("with a number for each row") {
         model.floats("c", {3, 1}, {1, 2, 3});
         inputs.emplace_back("c");
-        for (std::size_t i = 0; i < 6; ++i) expected[i] += 10.0F * static_cast<float>(i / 2 + 1);
+        for (std::size_t i = 0; i < 6; ++i) {
+            const std::size_t row = i / 2;
+            expected[i] += 10.0F * static_cast<float>(row + 1);
+        }
     }
     SECTION("with one number") {
         model.floats("c", {}, {3});
