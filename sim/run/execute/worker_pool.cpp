@@ -167,7 +167,7 @@ struct WorkerPool::Loop {
     void read_answer(WorkerProcess& worker) {
         std::optional<std::string> answer = worker.receive();
         const std::uint64_t number = std::exchange(worker.task, std::nullopt)->number;
-        const bool was_short = Clock::now() - worker.begin < std::chrono::milliseconds(100);
+        const bool was_short = Clock::now() - worker.begin < pool.short_task_;
         --under_way;
         if (!answer || answer->empty()) {
             answer = died_message + worker.ending();

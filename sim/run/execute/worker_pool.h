@@ -88,8 +88,11 @@ public:
     /// Called at least every quarter of a second while workers run.
     using Tick = std::function<void()>;
 
-    /// At most this many workers at once; `summary` is what they answer of a record (worker.h).
-    explicit WorkerPool(std::size_t most, Summary summary = {}) : most_(most), summary_(std::move(summary)) {}
+    /// At most this many workers at once; `summary` is what they answer of a record (worker.h). A worker
+    /// whose task took less than `short_task` gets the next one before it asks.
+    explicit WorkerPool(std::size_t most, Summary summary = {},
+                        std::chrono::milliseconds short_task = std::chrono::milliseconds(100))
+        : most_(most), summary_(std::move(summary)), short_task_(short_task) {}
 
     /// Runs tasks until there are no more, and calls `done` with each answer when it arrives. Throws
     /// ContentChanged.
@@ -114,6 +117,7 @@ private:
 
     const std::size_t most_;
     const Summary summary_;
+    const std::chrono::milliseconds short_task_;
     bool is_stopped_ = false;
     ScratchFolder folder_;
     std::set<std::pair<std::string, std::string>> provided_;  ///< hash and name of the contents in the folder
