@@ -64,7 +64,7 @@ void narrow(std::span<const std::int32_t> numbers, DataType type, void* stored) 
 
 ScaleAxis scale_axis(const ir::Value& value) {
     ScaleAxis scales;
-    if (!value.quantization->axis) return scales;
+    if (!value.quantization || !value.quantization->axis) return scales;
     const std::size_t axis = *value.quantization->axis;
     scales.count = value.shape[axis];
     for (std::size_t i = axis + 1; i < value.shape.rank(); ++i) scales.stride *= value.shape[i];
