@@ -7,6 +7,7 @@ namespace systole::mapping {
 UnitTimes::UnitTimes(const machine::MachineConfig& machine)
     : latency_(static_cast<double>(timing::matrix_latency(machine))),
       shift_(static_cast<double>(timing::shift_cycles(machine))),
+      switch_(machine.matrix_unit.weight_switch),
       activation_latency_(static_cast<double>(machine.activation_latency())),
       shifted_(machine.weight_fifo.depth_tiles, 0.0) {}
 
@@ -40,7 +41,7 @@ double UnitTimes::add_stream(const timing::StreamShape& stream, double ready,
         memory_ = std::max(memory_, fetched(*fetch));
         place_free() = shifted;
         ++tiles_;
-        shadow_free_ = begin + 1;
+        shadow_free_ = begin + switch_;
     }
     matrix_ = begin + static_cast<double>(stream.span());
     return begin + static_cast<double>(timing::stream_completion(stream, static_cast<Cycle>(latency_)));

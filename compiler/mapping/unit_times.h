@@ -58,6 +58,7 @@ private:
 
     double latency_;             ///< of the matrix unit
     double shift_;               ///< of a tile into the array
+    double switch_;              ///< from the first row against a tile until the next one may shift in
     double activation_latency_;  ///< of the activation unit
     double matrix_ = 0;
     double activation_ = 0;

@@ -21,7 +21,8 @@ struct AccumulatorCounters final : CounterGroup {
         add("additions", CounterUnit::Rows, "of these, those that read the row first and add to it");
 };
 
-/// The accumulators: rows with one 32-bit sum for each array column. Sums wrap around.
+/// The accumulators: rows with one sum for each array column, held as 32 bits. Who writes a sum wraps it
+/// around at `accumulators.sum_bits`.
 class Accumulators final : public UnitModule, public AccumulatorAccess {
 public:
     Accumulators(const sc_core::sc_module_name& name, const machine::MachineConfig& machine);

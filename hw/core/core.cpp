@@ -18,6 +18,7 @@
 #include "hw/core/stuck.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
 #include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
@@ -165,6 +166,7 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
     check_initial_rows(program.unified_buffer, "unified-buffer", geometry.rows, machine.unified_buffer.rows);
     check_initial_rows(program.accumulators, "accumulator", isa::accumulator_row_bytes(geometry),
                        machine.accumulators.rows);
+    isa::check_initial_sums(program, machine.accumulators.sum_bits);
     timing::check_formats(program, machine);
     check_host(program, options);
     if (options.values == Values::Computed) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,6 +14,7 @@
 #include "hw/base/arithmetic.h"
 #include "hw/base/conversion.h"
 #include "hw/base/limits.h"
+#include "hw/base/wrapped_sum.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/field_checker.h"
@@ -289,6 +291,21 @@ void validate(const Program& program) {
         }
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
+}
+
+void check_initial_sums(const Program& program, std::uint32_t sum_bits) {
+    for (const InitialRows& initial : program.accumulators) {
+        for (std::size_t i = 0; i < initial.values.size() / sizeof(std::int32_t); ++i) {
+            std::int32_t sum = 0;
+            std::memcpy(&sum, initial.values.data() + i * sizeof sum, sizeof sum);
+            if (wrapped_sum(sum, sum_bits) == sum) continue;
+            throw ProgramError(
+                fmt::format("the initial sum of accumulator row {}, column {}, is {}; the "
+                            "machine's accumulators have {} bits",
+                            initial.first_row + i / program.geometry.columns, i % program.geometry.columns,
+                            sum, sum_bits));
+        }
+    }
 }
 
 std::span<const std::string_view> buffer_kind_names() {

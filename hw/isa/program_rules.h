@@ -30,4 +30,7 @@ std::optional<std::string> broken_rule(const Instruction& instruction, const Pro
 /// value and rule.
 void validate(const Program& program);
 
+/// Throws ProgramError if an initial sum has not room in an accumulator of `sum_bits` bits.
+void check_initial_sums(const Program& program, std::uint32_t sum_bits);
+
 }  // namespace systole::isa

@@ -7,6 +7,7 @@
 
 #include "hw/base/arithmetic.h"
 #include "hw/base/limits.h"
+#include "hw/base/wrapped_sum.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -25,6 +26,8 @@ constexpr double most_latency_ns = 1e6;
 // Rules between keys, as the reference tells them; messages add the numbers that break them.
 constexpr std::string_view bytes_rule =
     "it must hold a tile of the array, and its DRAM's channels and banks evenly";
+constexpr std::string_view cells_per_stage_rule = "it must divide matrix_unit.rows and matrix_unit.columns";
+constexpr std::uint32_t least_sum_bits = 8;
 constexpr std::string_view banks_rule = "it must divide accumulators.rows";
 constexpr std::string_view formats_rule =
     "each pair of operands once; the datapath has activations of 8 and 16 bits, int8 and int16 weights and "
@@ -58,8 +61,16 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
     visitor.field({"columns", "cells", "array columns: the sums that leave the array"}, config.columns,
                   Range{1, most_array_side});
     visitor.choice({"engine", "", "how the array is computed"}, config.engine, engine_names);
-    visitor.field({"mac_latency_cycles", "cycles", "latency of one multiply-accumulate"},
+    visitor.field({"mac_latency_cycles", "cycles", "latency of one stage: of one multiply-accumulate"},
                   config.mac_latency_cycles, Range{1, most_latency});
+    visitor.field({.key = "cells_per_stage",
+                   .unit = "cells",
+                   .meaning = "cells between two registers, down and across: values pass so many in a cycle",
+                   .rule = cells_per_stage_rule},
+                  config.cells_per_stage, Range{1, most_array_side});
+    visitor.field({"weight_switch", "cycles",
+                   "from the first row with new weights until the next tile may begin to shift in"},
+                  config.weight_switch, Range{0, 1});
     visitor.field({"setup_cycles", "cycles", "from the data setup's output to array row 0"},
                   config.setup_cycles, Range{0, most_latency});
     visitor.field(
@@ -128,7 +139,7 @@ void describe(Visitor& visitor, UnifiedBufferConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, AccumulatorsConfig& config) {
-    visitor.field({"rows", "rows", "rows of one 32-bit sum for each array column"}, config.rows,
+    visitor.field({"rows", "rows", "rows of one sum for each array column"}, config.rows,
                   Range{1, accumulator_row_limit});
     visitor.field({.key = "banks",
                    .unit = "banks",
@@ -139,6 +150,8 @@ void describe(Visitor& visitor, AccumulatorsConfig& config) {
                   Range{1, 2});
     visitor.field({"write_cycles", "cycles", "from the array's last row to the sum in its accumulator"},
                   config.write_cycles, Range{0, most_latency});
+    visitor.field({"sum_bits", "bits", "width of a sum; sums wrap around in two's complement"},
+                  config.sum_bits, Range{least_sum_bits, most_sum_bits});
 }
 
 template <class Visitor>
@@ -261,6 +274,11 @@ void validate(const MachineConfig& machine, const std::string& file) {
     const auto fail = [&](std::string_view key, auto value, std::string_view rule) {
         throw ConfigError(fmt::format("{}: {} is {}; {}", file, key, value, rule));
     };
+    const MatrixUnitConfig& array = machine.matrix_unit;
+    if (array.rows % array.cells_per_stage != 0 || array.columns % array.cells_per_stage != 0) {
+        fail("matrix_unit.cells_per_stage", array.cells_per_stage,
+             fmt::format("{}, {} and {}", cells_per_stage_rule, array.rows, array.columns));
+    }
     if (machine.accumulators.rows % machine.accumulators.banks != 0) {
         fail("accumulators.banks", machine.accumulators.banks,
              fmt::format("{}, {}", banks_rule, machine.accumulators.rows));
@@ -337,7 +355,8 @@ void validate_pe(const MachineConfig& machine, const std::string& file) {
     const std::uint64_t mac_latency = machine.matrix_unit.mac_latency_cycles;
     const std::uint64_t setup = machine.matrix_unit.setup_cycles;
     const std::uint64_t cells = rows * columns * (2 * mac_latency + 5);
-    const std::uint64_t feed = (setup + rows * mac_latency) * rows + (setup + columns) * columns;
+    const std::uint64_t stages = rows / machine.matrix_unit.cells_per_stage;
+    const std::uint64_t feed = (setup + stages * mac_latency) * rows + (setup + columns) * columns;
     const std::uint64_t leaving = machine.accumulators.write_cycles * columns;
     const std::uint64_t registers = cells + feed + leaving;
     if (registers <= most_registers) return;

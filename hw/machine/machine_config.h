@@ -45,6 +45,8 @@ struct MatrixUnitConfig {
     std::uint32_t columns = 256;
     Engine engine = Engine::Wavefront;
     std::uint32_t mac_latency_cycles = 1;
+    std::uint32_t cells_per_stage = 1;  ///< divides rows and columns
+    std::uint32_t weight_switch = 1;    ///< cycles, 0 or 1
     std::uint32_t setup_cycles = 1;
     bool row_sums = true;
     std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
@@ -90,6 +92,7 @@ struct AccumulatorsConfig {
     std::uint32_t banks = 2;
     std::uint32_t ports = 2;
     std::uint32_t write_cycles = 1;
+    std::uint32_t sum_bits = 32;
 };
 
 struct ActivationUnitConfig {

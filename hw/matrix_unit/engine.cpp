@@ -20,7 +20,7 @@ void MatrixEngine::fill_shadow(const Tile& tile) {
 void MatrixEngine::switch_planes() {
     active_ = shadow_;
     shadow_full_ = false;
-    shadow_free_at_ = clock_.now() + 1;
+    shadow_free_at_ = clock_.now() + weight_switch_;
     shadow_freed_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -60,7 +60,8 @@ protected:
           clock_(context.clock),
           weights_(context.weights),
           workers_(context.workers),
-          trace_(context.trace) {}
+          trace_(context.trace),
+          weight_switch_(context.machine.matrix_unit.weight_switch) {}
 
     /// Waits until the shadow plane holds the next stream's tile.
     void wait_for_tile();
@@ -76,6 +77,7 @@ protected:
     TileSource& weights_;
     ValueWorkers& workers_;
     TraceSink* const trace_;
+    const Cycle weight_switch_;
 
     Tile active_;  ///< tile of the plane that computes; no rows before the first switch
     Tile shadow_;  ///< tile of the plane that fills

@@ -110,7 +110,8 @@ struct ProgramFeatures {
 /// Timing (docs/timing.md): a stream's row takes `passes` cycles of input; streams follow each other without
 /// a gap. There are two weight planes: one computes, the shadow plane fills. A tile that is whole at the head
 /// of the FIFO shifts into the shadow plane in as many cycles as the array has rows. The switch of planes
-/// travels with a stream's first row and takes no time; the shadow plane is free one cycle after it.
+/// travels with a stream's first row and takes no time; the shadow plane is free
+/// `matrix_unit.weight_switch` cycles after it.
 class MatrixUnit final : public UnitModule, public StreamSink {
 public:
     MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "hw/base/wrapped_sum.h"
 #include "hw/math/target_clones.h"
 
 namespace systole::hw {
@@ -52,10 +53,10 @@ void multiply_accumulate_parts(const std::int32_t* __restrict above,
     }
 }
 
-/// Moves the values of a row's registers one cell to the right; `first` enters at the left.
-void move_right(std::int16_t* registers, std::size_t columns, std::int16_t first) {
-    std::memmove(registers + 1, registers, (columns - 1) * sizeof(std::int16_t));
-    registers[0] = first;
+/// Moves the values of a row's cells one stage to the right; `first` enters at the left.
+void move_right(std::int16_t* cells, std::size_t columns, std::size_t stage, std::int16_t first) {
+    std::memmove(cells + stage, cells, (columns - stage) * sizeof(std::int16_t));
+    std::fill_n(cells, stage, first);
 }
 
 std::int16_t low_mask_of(const PeArray::ArrayPass& pass) {
@@ -76,11 +77,11 @@ std::int16_t high_mask_of(const PeArray::ArrayPass& pass) {
 
 /// Writes a sum without the row's sum to the accumulator or adds it, wrapping around in two's complement.
 void write_sum(std::int32_t& accumulator, std::int32_t sum, std::int32_t row_sum,
-               const PeArray::ArrayPass& pass) {
+               const PeArray::ArrayPass& pass, std::uint32_t sum_bits) {
     const std::uint32_t counted = (static_cast<std::uint32_t>(sum) - static_cast<std::uint32_t>(row_sum))
                                   << pass.shift;
-    accumulator =
-        static_cast<std::int32_t>(pass.add ? static_cast<std::uint32_t>(accumulator) + counted : counted);
+    const std::uint32_t all = pass.add ? static_cast<std::uint32_t>(accumulator) + counted : counted;
+    accumulator = wrapped_sum(static_cast<std::int32_t>(all), sum_bits);
 }
 
 }  // namespace
@@ -88,11 +89,13 @@ void write_sum(std::int32_t& accumulator, std::int32_t sum, std::int32_t row_sum
 PeArray::PeArray(const Shape& shape)
     : shape_(shape),
       cells_(shape.rows * shape.columns),
-      depth_(shape.setup + shape.rows * shape.mac_latency),
+      row_stages_(shape.rows / shape.stage),
+      column_stages_(shape.columns / shape.stage),
+      depth_(shape.setup + row_stages_ * shape.mac_latency),
       rows_(depth_ - shape.mac_latency + 1, shape.rows),
-      passes_(depth_ + shape.columns + shape.write, 1),
-      words_(shape.setup + shape.columns, shape.columns),
-      words_valid_(shape.setup + shape.columns, 1),
+      passes_(depth_ + column_stages_ + shape.write, 1),
+      words_(shape.setup + column_stages_, shape.columns),
+      words_valid_(shape.setup + column_stages_, 1),
       activations_(cells_),
       low_mask_(cells_, all_ones),
       high_mask_(cells_),
@@ -107,7 +110,7 @@ PeArray::PeArray(const Shape& shape)
       arriving_valid_(shape.columns),
       row_sums_(shape.mac_latency * shape.rows),
       leaving_(shape.write + 1, shape.columns),
-      leaving_row_sums_(shape.write + shape.columns, 1) {}
+      leaving_row_sums_(shape.write + column_stages_, 1) {}
 
 std::span<const std::int32_t> PeArray::partial_sums() const {
     return std::span(sums_).subspan(plane(now_ + shape_.mac_latency - 1), cells_);
@@ -122,7 +125,7 @@ void PeArray::enter(std::span<const std::int16_t> elements, const ArrayPass& pas
     const std::size_t slot = rows_.slot(now_);
     std::copy(elements.begin(), elements.end(), rows_.row(slot));
     *passes_.row(passes_.slot(now_)) = pass;
-    const Time gone_at = now_ + depth_ + shape_.columns;
+    const Time gone_at = now_ + depth_ + column_stages_;
     if (pass.switches) switches_.push_back(now_);
     if (pass.weight_part != WeightPart::Whole) parts_gone_at_ = gone_at;
     still_at_ = gone_at + shape_.write + shape_.mac_latency;
@@ -133,13 +136,14 @@ void PeArray::shift_in(std::span<const std::int16_t> words) {
     const std::size_t slot = words_.slot(now_);
     std::copy(words.begin(), words.end(), words_.row(slot));
     *words_valid_.row(slot) = 1;
-    words_gone_at_ = now_ + depth_ + shape_.columns;
+    words_gone_at_ = now_ + depth_ + column_stages_;
     still_at_ = std::max(still_at_, words_gone_at_);
 }
 
 bool PeArray::step() {
+    if (shape_.weight_switch == 0) switch_weights();
     if (now_ < words_gone_at_) move_weights();
-    if (!switches_.empty()) switch_weights();
+    if (shape_.weight_switch != 0) switch_weights();
     move_activations();
     multiply_accumulate();
     add_row_sums();
@@ -153,12 +157,15 @@ bool PeArray::step() {
 }
 
 void PeArray::move_weights() {
-    // The first array row takes the words as they are fed; each column is one cycle later than the one
-    // before.
+    // The first array row takes the words as they are fed; each stage of columns is one cycle later than the
+    // one before.
     std::size_t entered = words_.before(words_.slot(now_), shape_.setup);
-    for (std::size_t c = 0; c < shape_.columns; ++c) {
-        arriving_[c] = words_.row(entered)[c];
-        arriving_valid_[c] = *words_valid_.row(entered) != 0 ? all_ones : std::int16_t{0};
+    for (std::size_t first = 0;;) {
+        const std::int16_t valid = *words_valid_.row(entered) != 0 ? all_ones : std::int16_t{0};
+        std::copy_n(words_.row(entered) + first, shape_.stage, arriving_.data() + first);
+        std::fill_n(arriving_valid_.data() + first, shape_.stage, valid);
+        first += shape_.stage;
+        if (first == shape_.columns) break;
         entered = words_.before(entered, 1);
     }
     const std::size_t between = shape_.mac_latency - 1;
@@ -171,7 +178,8 @@ void PeArray::move_weights() {
             if (!pushed) break;
             continue;
         }
-        // The words that this row pushes out now arrive at the next row m - 1 cycles later.
+        if (!ends_stage(r)) continue;
+        // The words that this row pushes out now arrive at the next stage m - 1 cycles later.
         const std::size_t place = now_ % between * cells_ + r * shape_.columns;
         std::swap_ranges(arriving_.begin(), arriving_.end(), falling_.data() + place);
         std::swap_ranges(arriving_valid_.begin(), arriving_valid_.end(), falling_valid_.data() + place);
@@ -179,15 +187,23 @@ void PeArray::move_weights() {
 }
 
 void PeArray::switch_weights() {
-    const auto beyond = [&](Time entry) { return now_ - entry >= depth_ + shape_.columns; };
+    if (switches_.empty()) return;
+    const auto beyond = [&](Time entry) { return now_ - entry >= depth_ + column_stages_; };
     std::erase_if(switches_, beyond);
     for (const Time entry : switches_) {
-        for (std::size_t r = 0; r < shape_.rows; ++r) {
-            const Time first_there = entry + shape_.setup + r * shape_.mac_latency;
+        for (std::size_t stage = 0; stage < row_stages_; ++stage) {
+            const Time first_there = entry + shape_.setup + stage * shape_.mac_latency;
             if (now_ < first_there) break;
-            const std::size_t column = now_ - first_there;
-            if (column >= shape_.columns) continue;
-            const std::size_t cell = r * shape_.columns + column;
+            const std::size_t column_stage = now_ - first_there;
+            if (column_stage < column_stages_) switch_stage(stage, column_stage);
+        }
+    }
+}
+
+void PeArray::switch_stage(std::size_t row_stage, std::size_t column_stage) {
+    for (std::size_t r = row_stage * shape_.stage; r < (row_stage + 1) * shape_.stage; ++r) {
+        const std::size_t first = r * shape_.columns + column_stage * shape_.stage;
+        for (std::size_t cell = first; cell < first + shape_.stage; ++cell) {
             weights_[cell] = shadow_[cell];
             fresh_[cell] = 0;
         }
@@ -198,26 +214,36 @@ void PeArray::move_activations() {
     const bool parts = now_ < parts_gone_at_;
     std::size_t entered = rows_.before(rows_.slot(now_), shape_.setup);
     std::size_t passed = passes_.before(passes_.slot(now_), shape_.setup);
+    std::size_t to_next_stage = shape_.stage;
     for (std::size_t r = 0; r < shape_.rows; ++r) {
         const std::size_t first = r * shape_.columns;
-        move_right(activations_.data() + first, shape_.columns, rows_.row(entered)[r]);
+        move_right(activations_.data() + first, shape_.columns, shape_.stage, rows_.row(entered)[r]);
         if (parts) {
             const ArrayPass& pass = *passes_.row(passed);
-            move_right(low_mask_.data() + first, shape_.columns, low_mask_of(pass));
-            move_right(high_mask_.data() + first, shape_.columns, high_mask_of(pass));
+            move_right(low_mask_.data() + first, shape_.columns, shape_.stage, low_mask_of(pass));
+            move_right(high_mask_.data() + first, shape_.columns, shape_.stage, high_mask_of(pass));
         }
-        if (r + 1 == shape_.rows) break;
+        if (--to_next_stage > 0 || r + 1 == shape_.rows) continue;
+        to_next_stage = shape_.stage;
         entered = rows_.before(entered, shape_.mac_latency);
         passed = passes_.before(passed, shape_.mac_latency);
     }
 }
 
+/// The plane of sums still holds those of m cycles ago, which a stage takes from the stage above. So stages
+/// follow each other from the bottom up, each before the one above is overwritten, and the rows within a
+/// stage from the top down, as their sums move on in the same cycle.
+template <class Work>
+void PeArray::for_rows_upwards(Work work) const {
+    for (std::size_t stage = row_stages_; stage-- > 0;) {
+        for (std::size_t r = 0; r < shape_.stage; ++r) work(stage * shape_.stage + r, stage);
+    }
+}
+
 void PeArray::multiply_accumulate() {
-    // The plane still holds the sums of m cycles ago. Rows are computed from the bottom up, so that each
-    // reads the row above before it is overwritten.
     std::int32_t* sums = sums_.data() + plane(now_);
     const bool parts = now_ < parts_gone_at_;
-    for (std::size_t r = shape_.rows; r-- > 0;) {
+    for_rows_upwards([&](std::size_t r, std::size_t) {
         const std::size_t first = r * shape_.columns;
         std::int32_t* row = sums + first;
         const std::int32_t* above = r == 0 ? top_.data() : row - shape_.columns;
@@ -229,23 +255,20 @@ void PeArray::multiply_accumulate() {
             multiply_accumulate_row(above, activations_.data() + first, weights_.data() + first, row,
                                     shape_.columns);
         }
-    }
+    });
 }
 
 void PeArray::add_row_sums() {
-    // Bottom up, as the cells. The element of the bottom row is the first that entered.
     std::int32_t* const sums = row_sums_.data() + row_sum_plane(now_);
-    const std::size_t deepest = shape_.setup + (shape_.rows - 1) * shape_.mac_latency;
-    std::size_t entered = rows_.before(rows_.slot(now_), deepest);
-    std::size_t passed = passes_.before(passes_.slot(now_), deepest);
-    for (std::size_t r = shape_.rows; r-- > 0;) {
-        const std::int32_t product =
-            std::int32_t{rows_.row(entered)[r]} * passes_.row(passed)->weight_zero_point;
-        sums[r] = (r == 0 ? 0 : sums[r - 1]) + product;
-        if (r == 0) break;
-        entered = rows_.after(entered, shape_.mac_latency);
-        passed = passes_.after(passed, shape_.mac_latency);
-    }
+    const std::size_t row_slot = rows_.slot(now_);
+    const std::size_t pass_slot = passes_.slot(now_);
+    for_rows_upwards([&](std::size_t r, std::size_t stage) {
+        // The element that cell (r, 0) takes, and its pass.
+        const std::size_t earlier = shape_.setup + stage * shape_.mac_latency;
+        const std::int32_t element = rows_.row(rows_.before(row_slot, earlier))[r];
+        const ArrayPass& pass = *passes_.row(passes_.before(pass_slot, earlier));
+        sums[r] = (r == 0 ? 0 : sums[r - 1]) + element * pass.weight_zero_point;
+    });
 }
 
 bool PeArray::write_sums() {
@@ -257,18 +280,18 @@ bool PeArray::write_sums() {
     const std::size_t leaving_row_sum = leaving_row_sums_.slot(now_);
     *leaving_row_sums_.row(leaving_row_sum) = row_sums_[row_sum_plane(now_ + 1) + shape_.rows - 1];
     std::size_t row_sum = leaving_row_sums_.before(leaving_row_sum, shape_.write);
-    // Each column writes a pass one cycle later than the column before.
+    // Each stage of columns writes a pass one cycle later than the stage before.
     std::size_t entered = passes_.before(passes_.slot(now_), depth_ + shape_.write - 1);
-    const ArrayPass* pass = nullptr;
-    for (std::size_t c = 0; c < shape_.columns; ++c) {
-        pass = passes_.row(entered);
-        if (pass->valid && pass->sums != nullptr && c < pass->columns) {
-            write_sum(pass->sums[c], written[c], *leaving_row_sums_.row(row_sum), *pass);
+    for (std::size_t c = 0;;) {
+        const ArrayPass& pass = *passes_.row(entered);
+        for (const std::size_t end = c + shape_.stage; c < end; ++c) {
+            if (!pass.valid || pass.sums == nullptr || c >= pass.columns) continue;
+            write_sum(pass.sums[c], written[c], *leaving_row_sums_.row(row_sum), pass, shape_.sum_bits);
         }
+        if (c == shape_.columns) return pass.valid && pass.last;
         entered = passes_.before(entered, 1);
         row_sum = leaving_row_sums_.before(row_sum, 1);
     }
-    return pass->valid && pass->last;
 }
 
 }  // namespace systole::hw

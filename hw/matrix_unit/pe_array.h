@@ -17,11 +17,17 @@ namespace systole::hw {
 /// row of activations is fed skewed: element r reaches cell (r, 0) `setup` + r * m cycles after the row
 /// entered and meets the row's partial sum there. The sums leave one column after another, one cycle apart.
 ///
+/// With g cells a stage, activations and sums have registers only behind every g-th cell: an activation
+/// reaches g columns in one cycle, a sum takes m cycles through g rows, and all of this holds for stages of
+/// g rows and g columns instead of rows and columns. Weights have a register in every cell.
+///
 /// *Weight* and *shadow weight* are the two planes. A tile shifts into the shadow plane from the top, last
 /// row first, one row per cycle, skewed like the activations. A word pushes the word before it down to the
-/// next cell, where it arrives m cycles later; words of an earlier tile are overwritten and not pushed. So
-/// the shadow weights change along a wavefront that moves down and right as fast as the activations, and a
-/// tile may begin to shift one cycle after the row that switched to the tile before.
+/// next cell, where it arrives one cycle after it came here, and m cycles if that is the next stage's; words
+/// of an earlier tile are overwritten and not pushed. So the shadow weights change along a wavefront that
+/// moves down and right and is never ahead of the activations. A cell that switches takes its shadow weight
+/// at the end of the cycle, so that a tile may begin to shift one cycle after the row that switched to the
+/// tile before; if `weight_switch` is 0, at the beginning, and the tile may shift in with the row.
 ///
 /// The *row-sum column* stands in front of column 0. Its cell r takes the element that cell (r, 0) takes, in
 /// the same cycle, and adds it, times the pass's zero point of the weights, to the sum from above, in m
@@ -32,9 +38,12 @@ public:
     struct Shape {
         std::size_t rows = 1;
         std::size_t columns = 1;
-        std::size_t mac_latency = 1;  ///< m, at least 1
-        std::size_t setup = 0;        ///< cycles in front of cell (0, 0)
-        std::size_t write = 0;        ///< cycles from a column's last cell to its accumulator
+        std::size_t mac_latency = 1;    ///< m, at least 1
+        std::size_t stage = 1;          ///< g, the cells between two registers; divides rows and columns
+        std::size_t weight_switch = 1;  ///< cycles from a switch to the next tile's first word: 0 or 1
+        std::size_t setup = 0;          ///< cycles in front of cell (0, 0)
+        std::size_t write = 0;          ///< cycles from a column's last cell to its accumulator
+        std::uint32_t sum_bits = 32;    ///< of the accumulators; sums wrap around
     };
 
     /// The part of each weight that the cells multiply in a pass.
@@ -81,15 +90,22 @@ private:
     void move_weights();
     void push(std::size_t row);
     void switch_weights();
+    void switch_stage(std::size_t row_stage, std::size_t column_stage);
     void move_activations();
+    template <class Work>
+    void for_rows_upwards(Work work) const;
     void multiply_accumulate();
     void add_row_sums();
     bool write_sums();
     std::size_t plane(Time time) const { return time % shape_.mac_latency * cells_; }
     std::size_t row_sum_plane(Time time) const { return time % shape_.mac_latency * shape_.rows; }
+    /// Whether a register stands behind the cell, in a row or in a column.
+    bool ends_stage(std::size_t cell) const { return (cell + 1) % shape_.stage == 0; }
 
     const Shape shape_;
     const std::size_t cells_;
+    const std::size_t row_stages_;
+    const std::size_t column_stages_;
     const Time depth_;  ///< from a row's entry to its sum below column 0
     Time now_ = 0;
     Time still_at_ = 0;           ///< nothing moves from then on

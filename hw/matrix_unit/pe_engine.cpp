@@ -16,8 +16,11 @@ PeArray::Shape shape_of(const machine::MachineConfig& machine) {
     return {.rows = machine.matrix_unit.rows,
             .columns = machine.matrix_unit.columns,
             .mac_latency = machine.matrix_unit.mac_latency_cycles,
+            .stage = machine.matrix_unit.cells_per_stage,
+            .weight_switch = machine.matrix_unit.weight_switch,
             .setup = machine.matrix_unit.setup_cycles,
-            .write = machine.accumulators.write_cycles};
+            .write = machine.accumulators.write_cycles,
+            .sum_bits = machine.accumulators.sum_bits};
 }
 
 std::int16_t byte_element(std::uint8_t byte, bool is_signed) {

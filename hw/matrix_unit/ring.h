@@ -20,10 +20,6 @@ public:
     std::size_t before(std::size_t slot, std::size_t earlier) const {
         return slot >= earlier ? slot - earlier : slot + depth_ - earlier;
     }
-    /// The slot of the row `later` points in time after `slot`; `later` is at most `depth` - 1.
-    std::size_t after(std::size_t slot, std::size_t later) const {
-        return slot + later < depth_ ? slot + later : slot + later - depth_;
-    }
     Element* row(std::size_t slot) { return elements_.data() + slot * width_; }
     const Element* row(std::size_t slot) const { return elements_.data() + slot * width_; }
     void clear(std::size_t slot) { std::fill_n(row(slot), width_, Element{}); }

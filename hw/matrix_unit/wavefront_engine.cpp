@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/base/wrapped_sum.h"
 #include "hw/isa/unit.h"
 
 namespace systole::hw {
@@ -14,7 +15,9 @@ constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
 }  // namespace
 
 WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context)
-    : MatrixEngine(name, context), shift_cycles_(timing::shift_cycles(context.machine)) {
+    : MatrixEngine(name, context),
+      shift_cycles_(timing::shift_cycles(context.machine)),
+      sum_bits_(context.machine.accumulators.sum_bits) {
     spawn("weight_shift", context.failure, [this] { shift_tiles(); });
 }
 
@@ -72,6 +75,7 @@ void WavefrontEngine::multiply(EnteringStream& entering) {
             math::GemmStatistics cost;
             math::multiply_accumulate({block.values, block.stride, type}, weights, sums, stride, count,
                                       columns, elements, accumulate, &cost);
+            wrap_sums(sums, stride, count, columns, sum_bits_);
             const std::lock_guard lock(gemm_mutex_);
             gemm_ += cost;
         });

@@ -23,6 +23,7 @@ private:
     void multiply(EnteringStream& entering);
 
     const Cycle shift_cycles_;
+    const std::uint32_t sum_bits_;
     Cycle rows_ready_ = 0;     ///< the offered stream's rows are ready from this cycle on
     Cycle taken_from_ = 0;     ///< from this cycle on the array could take it
     Cycle input_free_at_ = 0;  ///< from this cycle on the next stream may enter

@@ -117,8 +117,9 @@ std::uint64_t multiply_accumulates(const isa::BlockGeometry& blocks, std::uint64
 
 Cycle matrix_latency(const machine::MachineConfig& machine) {
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
-    const Cycle down = Cycle{array.rows} * array.mac_latency_cycles;  // the sum passes every array row
-    const Cycle across = array.columns - 1;  // the delay of the last column behind the first
+    // The sum passes the stages of every array row; the last stage of columns is so far behind the first.
+    const Cycle down = Cycle{array.rows / array.cells_per_stage} * array.mac_latency_cycles;
+    const Cycle across = array.columns / array.cells_per_stage - 1;
     return array.setup_cycles + down + across + machine.accumulators.write_cycles;
 }
 

@@ -78,7 +78,8 @@ Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency);
 /// in every cycle.
 Cycle full_array_cycles(std::uint64_t cell_cycles, const machine::MachineConfig& machine);
 
-/// Cycles of shifting a tile into the shadow plane: one for each array row.
+/// Cycles of shifting a tile into the shadow plane: one for each array row. The next tile may begin
+/// `matrix_unit.weight_switch` cycles after the first row of the stream that takes this one has entered.
 Cycle shift_cycles(const machine::MachineConfig& machine);
 
 /// The part of each window that is multiplied with one weight tile.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
 
 namespace systole::functional {
 namespace {
@@ -31,6 +32,7 @@ const isa::Program& checked(const isa::Program& program, const machine::MachineC
         check_rows("initial accumulator", rows_of(initial, isa::accumulator_row_bytes(program.geometry)),
                    machine.accumulators.rows);
     }
+    isa::check_initial_sums(program, machine.accumulators.sum_bits);
     return program;
 }
 
@@ -44,6 +46,7 @@ State::State(const isa::Program& executed, const machine::MachineConfig& machine
       processor(host_processor),
       unified_buffer(machine.unified_buffer.rows, array.rows),
       accumulators(machine.accumulators.rows, array.columns),
+      sum_bits(machine.accumulators.sum_bits),
       weights(program.tiles),
       parameters(array.columns),
       loaded(checked(program, machine), accumulators.rows()) {

@@ -34,6 +34,7 @@ struct State {
     isa::HostProcessor* processor;  ///< null if there is none
     RowMemory<std::uint8_t> unified_buffer;
     RowMemory<std::int32_t> accumulators;
+    std::uint32_t sum_bits;  ///< of an accumulator
     WeightQueue weights;
     ActivationParameters parameters;
     isa::LoadedValues loaded;

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "compiler/emit/compile.h"
@@ -72,6 +73,10 @@ machine::MachineConfig random_machine(const mapping::Network& network, std::mt19
     machine.sequencer.instruction_buffer_bytes = draw(random, 32, 4000);
     machine.sequencer.queue_depth = draw(random, 1, 20);
     machine.sequencer.issue_cycles = draw(random, 0, 6);
+    machine.matrix_unit.weight_switch = draw(random, 0, 1);
+    if (draw(random, 0, 1) == 1) {
+        machine.matrix_unit.cells_per_stage = std::gcd(machine.matrix_unit.rows, machine.matrix_unit.columns);
+    }
 
     std::uint32_t width = 1;
     for (const mapping::Layer& layer : network.layers) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hw/base/wrapped_sum.h"
 #include "hw/isa/block.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/window.h"
@@ -47,6 +48,7 @@ void multiply(const StreamedRows& streamed, const isa::WeightTile& tile, const i
         .zero_point = state.registers.as_signed(isa::Register::MultiplyWeightZeroPoint)};
     math::multiply_accumulate(activations, weights, sums, sums_stride, streamed.rows, tile.columns,
                               streamed.elements, accumulate);
+    wrap_sums(sums, sums_stride, streamed.rows, tile.columns, state.sum_bits);
 }
 
 /// Runs all repetitions; `stream(repetition, tile)` gives the rows of one.

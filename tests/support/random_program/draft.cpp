@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "hw/base/arithmetic.h"
+#include "hw/base/wrapped_sum.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 #include "tests/support/random_program/data.h"
@@ -58,6 +60,18 @@ void Draft::draw_segments() {
     }
 }
 
+/// Sums that the machine's accumulators have room for.
+std::vector<std::uint8_t> Draft::random_sums(std::uint64_t bytes) {
+    std::vector<std::uint8_t> values = random_bytes(bytes, sizeof(std::int32_t), choices_);
+    for (std::size_t at = 0; at < values.size(); at += sizeof(std::int32_t)) {
+        std::int32_t sum = 0;
+        std::memcpy(&sum, values.data() + at, sizeof sum);
+        sum = wrapped_sum(sum, machine_.accumulators.sum_bits);
+        std::memcpy(values.data() + at, &sum, sizeof sum);
+    }
+    return values;
+}
+
 void Draft::draw_initial_rows() {
     // Often all sums, so that every row can be activated; else some rows, or none.
     const std::uint64_t sums = machine_.accumulators.rows;
@@ -65,8 +79,8 @@ void Draft::draw_initial_rows() {
         choices_.chance(50) ? sums : choices_.from(0, std::min<std::uint64_t>(sums, 9));
     if (sums_rows > 0) {
         const std::uint64_t bytes = sums_rows * isa::accumulator_row_bytes(program_.geometry);
-        program_.accumulators.push_back({.first_row = choices_.from(0, sums - sums_rows),
-                                         .values = random_bytes(bytes, sizeof(std::int32_t), choices_)});
+        program_.accumulators.push_back(
+            {.first_row = choices_.from(0, sums - sums_rows), .values = random_sums(bytes)});
     }
     if (!choices_.chance(30)) return;
     const std::uint64_t bytes =

@@ -59,6 +59,7 @@ private:
     isa::Instruction transfer();
     void draw_buffers();
     void draw_segments();
+    std::vector<std::uint8_t> random_sums(std::uint64_t bytes);
     void draw_initial_rows();
     void draw_windows(bool inside);
     /// Sets the pixels of a block, mostly one, at most as many as the array has columns. Returns their

@@ -1,5 +1,6 @@
 // A machine whose every parameter matters in some program, drawn at random.
 #include <array>
+#include <numeric>
 
 #include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
@@ -56,6 +57,12 @@ machine::MachineConfig random_machine(Choices& choices) {
     machine.matrix_unit.columns = array_side(choices);
     machine.matrix_unit.mac_latency_cycles = choices.number<std::uint32_t>(1, 5);
     machine.matrix_unit.setup_cycles = latency(choices, 5);
+    // Any common divisor of the sides, mostly 1.
+    const std::uint32_t sides = std::gcd(machine.matrix_unit.rows, machine.matrix_unit.columns);
+    machine.matrix_unit.cells_per_stage = sides / std::gcd(sides, choices.number<std::uint32_t>(1, 12));
+    if (choices.chance(50)) machine.matrix_unit.cells_per_stage = 1;
+    machine.matrix_unit.weight_switch = choices.number<std::uint32_t>(0, 1);
+    if (choices.chance(20)) machine.accumulators.sum_bits = choices.number<std::uint32_t>(8, 32);
     machine.matrix_unit.row_sums = choices.chance(80);
     machine.systolic_data_setup.fetches_per_cycle = choices.number<std::uint32_t>(1, 3);
     machine.weight_fifo.depth_tiles = choices.number<std::uint32_t>(1, 5);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "hw/machine/config_error.h"
@@ -72,6 +73,8 @@ std::optional<Case> with_smaller_array(const Case& from, bool rows, unsigned par
     std::uint32_t& side = rows ? result.machine.matrix_unit.rows : result.machine.matrix_unit.columns;
     if (side == 1) return std::nullopt;
     side = part == 1 ? side - 1 : side / part;
+    machine::MatrixUnitConfig& array = result.machine.matrix_unit;
+    array.cells_per_stage = std::gcd(array.cells_per_stage, std::gcd(array.rows, array.columns));
     result.program.geometry = {.rows = result.machine.matrix_unit.rows,
                                .columns = result.machine.matrix_unit.columns};
     for (isa::WeightTile& tile : result.program.tiles) tile = cut(tile, result.program.geometry);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hw/isa/assembly.h"
+#include "hw/isa/program_error.h"
 #include "tests/support/random_program/observe.h"
 
 using namespace systole;
@@ -26,8 +27,9 @@ machine::MachineConfig tiny_machine() {
 }
 
 /// The first accumulator after a program, the same in all engines and in sim/functional.
-std::int32_t sum_of(const std::string& text) {
-    const machine::MachineConfig machine = tiny_machine();
+std::int32_t sum_of(const std::string& text, std::uint32_t sum_bits = 32) {
+    machine::MachineConfig machine = tiny_machine();
+    machine.accumulators.sum_bits = sum_bits;
     const isa::Program program = isa::assemble(".array 4 1\n" + text + "halt\n", "test");
     const tests::Memories expected = tests::execute(program, machine);
     for (std::size_t i = 0; i < machine::engine_names.size(); ++i) {
@@ -104,4 +106,44 @@ TEST_CASE("Accumulation of 8-bit products wraps around", "[isa][wrap]") {
     };
     CHECK(after(16448) == 16448 * product);
     CHECK(after(16449) == 16449 * product + (std::int64_t{1} << 32));
+}
+
+TEST_CASE("docs/timing.md, \"Width of a sum\": 647,700 in 20 bits is -400,876",
+          "[isa][wrap][documentation]") {
+    // Four rows of the array, five times.
+    std::string text =
+        ".buffer row constant 0 4 fill 255\n.tile 4 1 fill 127\nread_weights tile=0\n"
+        "read_host row ub=0 block=4\nsync.signal host_read sem=0\nsync.wait matrix sem=0\n"
+        "matmul ub=0 acc=0 rows=1\n";
+    for (int i = 1; i < 5; ++i) text += "matmul ub=0 acc=0 rows=1 keep accumulate\n";
+    CHECK(sum_of(text) == 647'700);
+    CHECK(sum_of(text, 21) == 647'700);
+    CHECK(sum_of(text, 20) == -400'876);
+    // In every addition: the low bits of a sum depend on low bits alone.
+    CHECK(sum_of(text, 8) == static_cast<std::int8_t>(647'700 % 256));
+}
+
+TEST_CASE("An initial sum that the accumulators have no room for is refused", "[isa][wrap]") {
+    machine::MachineConfig machine = tiny_machine();
+    machine.accumulators.sum_bits = 20;
+    const auto error = [&](const std::string& sum) {
+        const isa::Program program =
+            isa::assemble(".array 4 1\n.accumulators 2 2\n.int32 0 " + sum + "\nhalt\n", "test");
+        try {
+            static_cast<void>(tests::execute(program, machine));
+        } catch (const isa::ProgramError& refused) {
+            CHECK(tests::observe(program, machine, machine::Engine::Wavefront).error == refused.what());
+            return std::string(refused.what());
+        }
+        CHECK(tests::observe(program, machine, machine::Engine::Wavefront).error.empty());
+        return std::string();
+    };
+    CHECK(error("524287").empty());
+    CHECK(error("-524288").empty());
+    CHECK(
+        error("524288") ==
+        "the initial sum of accumulator row 3, column 0, is 524288; the machine's accumulators have 20 bits");
+    CHECK(error("-524289") ==
+          "the initial sum of accumulator row 3, column 0, is -524289; the machine's accumulators have 20 "
+          "bits");
 }

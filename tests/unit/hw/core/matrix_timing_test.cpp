@@ -105,13 +105,34 @@ TEST_CASE("Rule 1: the last sums are complete in the formula's cycle and not bef
     }
 }
 
-TEST_CASE("Rule 2: streams of R + 1 cycles hide a shift, a cycle less shows a cycle of it", "[timing]") {
+TEST_CASE("Rule 1: with cells_per_stage, a register stands behind so many rows and columns", "[timing]") {
+    const auto engine = GENERATE(from_range(std::begin(engines), std::end(engines)));
+    const auto cells = GENERATE(1U, 2U, 3U, 6U);
+    const auto mac = GENERATE(1U, 4U);
+    CAPTURE(engine, cells, mac);
+    constexpr Array array{12, 6};
+    machine::MachineConfig machine = machine_with(array, engine);
+    machine.matrix_unit.cells_per_stage = cells;
+    machine.matrix_unit.mac_latency_cycles = mac;
+    machine.matrix_unit.setup_cycles = 2;
+    machine.accumulators.write_cycles = 3;
+    TimedChip chip(machine,
+                   head(array, precisions[0]) + "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nhalt\n");
+    chip.run();
+    const auto stream = chip.times(isa::Unit::Matrix).at(0);
+    CHECK(stream.complete == stream.begun + 4 + 2 + 12 / cells * mac + (6 / cells - 1) + 3);
+}
+
+TEST_CASE("Rule 2: streams of R + weight_switch cycles hide a shift, a cycle less shows a cycle of it",
+          "[timing]") {
     const auto array = GENERATE(from_range(std::begin(arrays), std::end(arrays)));
     const auto precision = GENERATE(from_range(std::begin(precisions), std::end(precisions)));
     const auto engine = GENERATE(from_range(std::begin(engines), std::end(engines)));
+    const auto weight_switch = GENERATE(0U, 1U);
     for (const std::uint64_t rows : lengths(array, precision)) {
-        CAPTURE(engine, array.rows, array.columns, precision.flags, rows);
+        CAPTURE(engine, array.rows, array.columns, precision.flags, weight_switch, rows);
         machine::MachineConfig machine = machine_with(array, engine);
+        machine.matrix_unit.weight_switch = weight_switch;
         machine.weight_memory.bandwidth_gb_per_s = 7000;  // tiles are always there
         machine.weight_fifo.depth_tiles = 10;
         machine.sequencer.issue_cycles = 0;
@@ -126,7 +147,7 @@ TEST_CASE("Rule 2: streams of R + 1 cycles hide a shift, a cycle less shows a cy
         const auto streams = chip.times(isa::Unit::Matrix);
         REQUIRE(streams.size() == products);
         const Cycle input = rows * precision.passes;
-        const Cycle period = std::max<Cycle>(input, array.rows + 1);
+        const Cycle period = std::max<Cycle>(input, array.rows + weight_switch);
         for (hw::Tag tag = 2; tag <= products; ++tag) {
             CHECK(streams[tag - 1U].begun == streams[tag - 2U].begun + period);
             CHECK(chip->counter("matrix_unit.weight_shift_cycles").value(tag) == period - input);
@@ -135,8 +156,8 @@ TEST_CASE("Rule 2: streams of R + 1 cycles hide a shift, a cycle less shows a cy
         // Into an idle array, a shift is all of R cycles.
         CHECK(streams[0].begun == chip.tiles()[0].whole + array.rows);
         CHECK(chip.tiles()[0].shifted == streams[0].begun);
-        // The shadow plane is free one cycle after the switch.
-        CHECK(chip.tiles()[1].shifted == streams[0].begun + 1 + array.rows);
+        // The shadow plane is free so many cycles after the switch.
+        CHECK(chip.tiles()[1].shifted == streams[0].begun + weight_switch + array.rows);
         CHECK(chip->counter("matrix_unit.tiles").value() == products);
     }
 }

@@ -25,7 +25,7 @@ namespace {
 
 /// The first random case that fails, from a seed on, with its failure.
 tests::FailingCase first_failing(const tests::Judge& judge, std::uint64_t first_seed = 400000) {
-    const std::uint64_t last_seed = first_seed + 1000;  // far beyond the first that fails
+    const std::uint64_t last_seed = first_seed + 10000;  // far beyond the first that fails
     for (std::uint64_t seed = first_seed; seed < last_seed; ++seed) {
         tests::Choices choices(seed);
         Case random = tests::random_case(choices);
@@ -78,7 +78,7 @@ std::optional<Failure> any_sum(const Case& random) {
 /// The smallest of three cases that were made small: some programs need two steps at once to become smaller.
 tests::FailingCase smallest_of_three(const tests::Judge& judge) {
     std::optional<tests::FailingCase> smallest;
-    for (const std::uint64_t seed : {400000U, 401000U, 402000U}) {
+    for (const std::uint64_t seed : {400000U, 500000U, 600000U}) {
         tests::FailingCase small = tests::shrink(first_failing(judge, seed), judge);
         const auto cells = [](const tests::FailingCase& of) {
             return of.failing.program.geometry.rows * of.failing.program.geometry.columns;

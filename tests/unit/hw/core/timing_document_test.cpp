@@ -79,6 +79,7 @@ TEST_CASE("docs/timing.md: a cycle more or less of what a rule names is another 
                [](machine::MachineConfig& m) -> std::uint32_t& { return m.matrix_unit.mac_latency_cycles; }},
         Change{1, [](machine::MachineConfig& m) -> std::uint32_t& { return m.matrix_unit.setup_cycles; }},
         Change{1, [](machine::MachineConfig& m) -> std::uint32_t& { return m.accumulators.write_cycles; }},
+        Change{2, [](machine::MachineConfig& m) -> std::uint32_t& { return m.matrix_unit.weight_switch; }},
         Change{3, [](machine::MachineConfig& m) -> std::uint32_t& { return m.weight_fifo.depth_tiles; }},
         Change{4, [](machine::MachineConfig& m) -> std::uint32_t& { return m.weight_memory.latency_cycles; }},
         Change{5,

@@ -67,11 +67,25 @@ const PeArray::Shape shapes[] = {
     {.rows = 7, .columns = 5, .mac_latency = 3, .setup = 2, .write = 4},
     {.rows = 4, .columns = 9, .mac_latency = 5, .setup = 0, .write = 7},
     {.rows = 16, .columns = 16, .mac_latency = 1, .setup = 1, .write = 1},
+    {.rows = 6, .columns = 4, .mac_latency = 1, .stage = 2, .setup = 0, .write = 0},
+    {.rows = 6, .columns = 9, .mac_latency = 2, .stage = 3, .weight_switch = 0, .setup = 2, .write = 1},
+    {.rows = 4, .columns = 8, .mac_latency = 5, .stage = 4, .setup = 1, .write = 3},
+    {.rows = 8, .columns = 4, .mac_latency = 1, .stage = 2, .weight_switch = 0, .setup = 0, .write = 0},
+    {.rows = 3, .columns = 5, .mac_latency = 2, .weight_switch = 0, .setup = 1, .write = 1},
 };
+
+/// From a row's entry to its sum of column 0, and of the last column: stages down, and across.
+std::uint64_t to_column_0(const PeArray::Shape& shape) {
+    return shape.setup + shape.rows / shape.stage * shape.mac_latency + shape.write;
+}
+std::uint64_t to_last_column(const PeArray::Shape& shape) {
+    return to_column_0(shape) + shape.columns / shape.stage - 1;
+}
 
 }  // namespace
 
-TEST_CASE("A row's last sum is written setup + R m + C - 1 + write cycles after it entered", "[pe_array]") {
+TEST_CASE("A row's last sum is written setup + R/g m + C/g - 1 + write cycles after it entered",
+          "[pe_array]") {
     const PeArray::Shape shape = GENERATE(from_range(std::begin(shapes), std::end(shapes)));
     std::mt19937 random(11);
     Bench bench(shape);
@@ -79,15 +93,14 @@ TEST_CASE("A row's last sum is written setup + R m + C - 1 + write cycles after 
     const Matrix rows = random_matrix(random, 1, shape.rows);
     bench.shift(tile);
     const std::uint64_t entered = bench.now;
-    const std::uint64_t latency =
-        shape.setup + shape.rows * shape.mac_latency + shape.columns - 1 + shape.write;
+    const std::uint64_t latency = to_last_column(shape);
 
     bool complete = bench.cycle(&rows[0], {.switches = true, .last = true}, nullptr);
     while (!complete) {
-        // Column c is written c cycles after column 0, and not before.
-        const std::uint64_t first = entered + latency - (shape.columns - 1);
+        // A stage of columns is written one cycle after the stage before, and not earlier.
+        const std::uint64_t first = entered + to_column_0(shape);
         for (std::size_t c = 0; c < shape.columns; ++c) {
-            const bool there = bench.now >= first + c;
+            const bool there = bench.now >= first + c / shape.stage;
             REQUIRE(bench.accumulators[0][c] == (there ? product(rows, 0, tile, c) : Bench::untouched));
         }
         REQUIRE(bench.now < entered + latency);
@@ -123,18 +136,17 @@ TEST_CASE("A row's sum meets each of its column sums at the accumulators, in the
                             .shift = shift_of(row)},
                            nullptr);
     };
-    const std::uint64_t to_column_0 = shape.setup + shape.rows * shape.mac_latency + shape.write;
     bool complete = false;
     for (std::size_t cycle = 0; !complete; ++cycle) {
         complete = enter_or_wait(cycle);
         for (std::size_t row = 0; row < bench.accumulators.size(); ++row) {
             for (std::size_t c = 0; c < shape.columns; ++c) {
-                const bool there = bench.now >= entered + row + to_column_0 + c;
+                const bool there = bench.now >= entered + row + to_column_0(shape) + c / shape.stage;
                 REQUIRE(bench.accumulators[row][c] == (there ? expected(row, c) : Bench::untouched));
             }
         }
     }
-    CHECK(bench.now == entered + std::size(zero_points) - 1 + to_column_0 + shape.columns - 1);
+    CHECK(bench.now == entered + std::size(zero_points) - 1 + to_last_column(shape));
 }
 
 TEST_CASE("The row-sum column holds the sums from array row 0 down, m cycles a row", "[pe_array]") {
@@ -164,7 +176,7 @@ TEST_CASE("A tile takes R cycles to shift in, not one less", "[pe_array]") {
     for (const std::int32_t sum : bench.accumulators[0]) CHECK(sum == std::int32_t(shape.rows - missing));
 }
 
-TEST_CASE("A tile that shifts in one cycle behind a switch disturbs no row", "[pe_array]") {
+TEST_CASE("A tile that shifts in as early behind a switch as it may disturbs no row", "[pe_array]") {
     // Streams of any length follow each other as fast as shifts and rows allow; every row must meet the
     // weights of its own tile in every cell.
     const PeArray::Shape shape = GENERATE(from_range(std::begin(shapes), std::end(shapes)));
@@ -184,9 +196,9 @@ TEST_CASE("A tile that shifts in one cycle behind a switch disturbs no row", "[p
     for (std::size_t i = 0; i < streams;) {
         const bool enters = row < inputs[i].size();
         const bool shifts = enters || word < shape.rows;
-        const bool behind_switch = row > 0;
+        const bool may_shift = row >= shape.weight_switch;
         const std::vector<std::int16_t>* words = nullptr;
-        if (shifts && behind_switch && i + 1 < streams && word < shape.rows) {
+        if (shifts && may_shift && i + 1 < streams && word < shape.rows) {
             words = &tiles[i + 1][shape.rows - 1 - word++];
         }
         const std::vector<std::int16_t>* elements = enters ? &inputs[i][row] : nullptr;
@@ -208,17 +220,55 @@ TEST_CASE("A tile that shifts in one cycle behind a switch disturbs no row", "[p
     }
 }
 
-TEST_CASE("A tile that shifts in together with the row that switches spoils the tile before", "[pe_array]") {
-    // The other side of the bound: the shadow plane is free one cycle after the switch, not with it.
-    PeArray::Shape shape{.rows = 3, .columns = 2, .mac_latency = 1, .setup = 0, .write = 0};
+TEST_CASE("A tile that shifts in one cycle earlier than it may spoils the tile before", "[pe_array]") {
+    // The other side of the bound: the shadow plane is free `weight_switch` cycles after the switch.
+    const auto weight_switch = GENERATE(std::size_t{0}, std::size_t{1});
+    PeArray::Shape shape{.rows = 3, .columns = 2, .weight_switch = weight_switch};
     Bench bench(shape);
     const Matrix ones(3, std::vector<std::int16_t>(2, 1));
     const Matrix tens(3, std::vector<std::int16_t>(2, 10));
     const std::vector<std::int16_t> row(3, 1);
     bench.shift(ones);
-    bench.cycle(&row, {.switches = true}, &tens[2]);
+    if (weight_switch == 0) bench.cycle(nullptr, {}, &tens[2]);
+    bench.cycle(&row, {.switches = true}, weight_switch == 0 ? nullptr : &tens[2]);
     while (bench.array.moving()) bench.cycle(nullptr, {}, nullptr);
     CHECK(bench.accumulators[0][0] != 3);
+}
+
+TEST_CASE("Sums wrap around at the accumulators' bits, in every pass and addition", "[pe_array]") {
+    const auto sum_bits = GENERATE(8U, 20U, 31U, 32U);
+    CAPTURE(sum_bits);
+    std::mt19937 random(sum_bits);
+    Bench bench({.rows = 7, .columns = 5, .sum_bits = sum_bits});
+    const Matrix tile = random_matrix(random, 7, 5);
+    const Matrix rows = random_matrix(random, 9, 7);
+    bench.shift(tile);
+    // All rows add to one row of accumulators, some shifted, so that sums of 31 bits overflow too.
+    const auto shift_of = [](std::size_t row) { return static_cast<std::uint8_t>(row % 3 * 8); };
+    std::vector<std::int32_t> sums(5, Bench::untouched);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        bench.array.enter(rows[row], {.valid = true,
+                                      .switches = row == 0,
+                                      .add = row > 0,
+                                      .weight_zero_point = static_cast<std::int16_t>(row),
+                                      .shift = shift_of(row),
+                                      .columns = 5,
+                                      .sums = sums.data()});
+        bench.array.step();
+    }
+    while (bench.array.moving()) bench.array.step();
+    for (std::size_t c = 0; c < 5; ++c) {
+        std::int64_t exact = 0;
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            std::int64_t sum = product(rows, row, tile, c);
+            for (const std::int16_t element : rows[row]) sum -= element * static_cast<std::int64_t>(row);
+            exact += sum * (std::int64_t{1} << shift_of(row));
+        }
+        const std::int64_t modulus = std::int64_t{1} << sum_bits;
+        std::int64_t wrapped = (exact % modulus + modulus) % modulus;
+        if (wrapped >= modulus / 2) wrapped -= modulus;
+        CHECK(sums[c] == wrapped);
+    }
 }
 
 TEST_CASE("An array in which nothing moves does not change", "[pe_array]") {

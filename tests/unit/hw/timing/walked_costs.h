@@ -142,8 +142,13 @@ inline Stream stream(const isa::Instruction& instruction, const isa::Registers& 
         result.fetches += fetches;
     }
     Cycle written = last_pass + array.setup_cycles + machine.accumulators.write_cycles;
-    for (std::uint32_t row = 0; row < array.rows; ++row) written += array.mac_latency_cycles;
-    for (std::uint32_t column = 1; column < array.columns; ++column) ++written;
+    for (std::uint32_t row = 0; row < array.rows; row += array.cells_per_stage) {
+        written += array.mac_latency_cycles;
+    }
+    for (std::uint32_t column = array.cells_per_stage; column < array.columns;
+         column += array.cells_per_stage) {
+        ++written;
+    }
     result.complete = std::max(written, result.span);
     return result;
 }
