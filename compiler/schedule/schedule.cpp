@@ -13,6 +13,7 @@
 #include "compiler/schedule/list_scheduler.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
+#include "compiler/schedule/sum_check.h"
 #include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
@@ -359,6 +360,8 @@ private:
 Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options) {
     check_options(network, options);
     check_border(network);
+    // In 32 bits, sums wrap around where the network's own runtime does, or were kept from it before.
+    if (target.sum_bits < most_sum_bits) check_sums(network, target.sum_bits);
     Schedule schedule;
     schedule.network = network.name;
     schedule.target = target;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/mapping/pixel_block.h"
+#include "hw/base/wrapped_sum.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 
@@ -103,6 +104,7 @@ struct Target {
     std::uint64_t weight_memory_bytes = 1ULL << 33;
     bool spill_weights = false;  ///< weights beyond that stay in host memory; otherwise they are refused
     bool row_sums = true;        ///< the array can subtract a zero point from its weights
+    std::uint32_t sum_bits = most_sum_bits;  ///< of an accumulator
     /// Cycles from a row's entry into the array until its activations are in the unified buffer, without any
     /// stalls.
     std::uint64_t activation_delay = 0;

@@ -49,6 +49,7 @@ schedule::Target target_of(const machine::MachineConfig& machine, const Mapping&
             .weight_memory_bytes = machine.weight_memory.bytes,
             .spill_weights = machine.weight_memory.spill,
             .row_sums = machine.matrix_unit.row_sums,
+            .sum_bits = machine.accumulators.sum_bits,
             .activation_delay = timing::matrix_latency(machine) + machine.activation_latency(),
             .mapping = {.join_convolutions = mapping.join_convolutions,
                         .skip_zero_tiles = mapping.skip_zero_tiles,
@@ -347,7 +348,7 @@ std::string mapping_key(const RunSpec& spec) {
 nlohmann::json to_json(const schedule::Target& target) {
     // The bindings name every field, so a new field does not compile until it is written here.
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, spill_weights,
-                 row_sums, activation_delay, mapping] = target;
+                 row_sums, sum_bits, activation_delay, mapping] = target;
     const auto& [rows, columns] = geometry;
     const auto& [join_convolutions, joins, skip_zero_tiles, split_channels, parts_by_delay,
                  group_first_layers, order, overlap_transfers, in_place, double_buffers, slice_images, blocks,
@@ -365,6 +366,7 @@ nlohmann::json to_json(const schedule::Target& target) {
             {"weight_memory_bytes", weight_memory_bytes},
             {"spill_weights", spill_weights},
             {"row_sums", row_sums},
+            {"sum_bits", sum_bits},
             {"activation_delay", activation_delay},
             {"join_convolutions", join_convolutions},
             {"joins", joins},
