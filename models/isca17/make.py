@@ -9,10 +9,13 @@ decided with Table 3 in view, which is also what a simulation is compared with: 
 useful and unused multiply-accumulates), bits by rows 1, 2, 5 and 9 (weight shift, operations a second). They are choices,
 and docs/validation_choices.md has the errors that the other ways give. The numbers stand together at the top of each
 function.
+
+The shapes alone, as numbers, are in shapes.json: models that need no compiler read them.
 """
 
 import argparse
 import json
+import math
 import pathlib
 
 
@@ -69,10 +72,9 @@ def mlp0(widths=(2016, 2016, 1776, 2288, 2016, 2016)):
     return multilayer_perceptron("mlp0", widths)
 
 
-def mlp1():
+def mlp1(widths=(1200, 1200, 1200, 1200, 512)):
     # Table 1: 4 FC of 5M weights in all. Table 3: 0.113 of the active multiply-accumulates unused: 5 tiles of 256
     # hold 1200 of 1280.
-    widths = [1200, 1200, 1200, 1200, 512]
     return multilayer_perceptron("mlp1", widths)
 
 
@@ -139,10 +141,11 @@ def lstm0(inputs=512, first_width=1280, bits=16):
     return network
 
 
-def lstm1(recurrent_bits=16, other_bits=8):
+def lstm1(recurrent_bits=16, other_bits=8, packed=False):
     layers = 5  # Table 1: 19 vector layers; 5 LSTM layers have 25 with our 5 each, 20 where tanh(c) is not counted
     width = 600  # section 7: 600 x 600 matrices; Table 3: 0.6 of the active multiply-accumulates in use, 0.61 with
-    # each 600 x 600 matrix in 3 x 3 tiles of its own
+    # each 600 x 600 matrix in 3 x 3 tiles of its own. Otherwise (`packed`), what a gate reads is one matrix: 1200
+    # rows in 5 tiles and not in 6, 1800 in 8 and not in 9.
     fully_connected = 17  # Table 1: 37 FC, of which the LSTM layers have 20
     # Table 1: 34M weights: 3 matrices for each gate (x, the first layer's input again, h), 2 for each other FC (what
     # is before it and what is before that), 33.8M in all.
@@ -151,20 +154,24 @@ def lstm1(recurrent_bits=16, other_bits=8):
 
     network = Network("lstm1", [0], activation_bits=recurrent_bits)
     slices = Slices(network)
-    halves = [slices.take("left", width), slices.take("right", width)]
+    halves = [slices.take("both", 2 * width)] if packed else [slices.take("left", width), slices.take("right", width)]
     made = []
     for i in range(1, fully_connected + 1):
         # The second takes the network's input, too: both inputs of a layer have as many bits.
         inputs = made[-2:] if len(made) >= 2 else halves
+        units = width
+        if packed:  # as many weights: 1200 x 600 and 600 x 1200 in turn
+            inputs = made[-1:] or halves
+            units = width if i % 2 else 2 * width
         bits = {} if other_bits == recurrent_bits or i == fully_connected else {"activation_bits": other_bits}
-        made.append(network.add(f"fc{i}", "dense", inputs, units=width, activation="tanh", **bits))
+        made.append(network.add(f"fc{i}", "dense", inputs, units=units, activation="tanh", **bits))
     context = x = made[-1]
     states = []
     for i in range(1, layers + 1):
-        h, c = slices.take(f"h{i}", width), slices.take(f"c{i}", width)
+        h, c = slices.take(f"h{i}", 2 * width if packed else width), slices.take(f"c{i}", width)
         # The first layer's x is the context itself; its third matrix sees the h of the step before last.
-        third = slices.take("h_before", width) if i == 1 else context
-        x, new_c = lstm_layer(network, i, [x, third, h], c, width)
+        third = [] if packed else [slices.take("h_before", width) if i == 1 else context]
+        x, new_c = lstm_layer(network, i, [x, *third, h], c, width)
         states += [x, new_c]
     slices.finish()
     network.add("state", "concat", states)
@@ -243,13 +250,64 @@ def choices():
     """The networks with one choice turned the other way, which `sim validate tpu_v1 --choices` runs (docs/validation.md)."""
     return {
         "mlp0_square": mlp0(widths=6 * [2048]),
+        "mlp1_equal": mlp1(widths=5 * [1118]),  # 5M weights
         "lstm0_square": lstm0(inputs=1024, first_width=1024),
         "lstm0_8_bit": lstm0(bits=8),
         "lstm1_8_bit": lstm1(recurrent_bits=8, other_bits=8),
         "lstm1_16_bit": lstm1(recurrent_bits=16, other_bits=16),
+        "lstm1_packed": lstm1(packed=True),
         "cnn1_pointwise_last": cnn1(pointwise_behind="5b"),
         "cnn1_tapered": cnn1(units=(8192, 6144, 4096, 1000)),
     }
+
+
+def shapes(network):
+    """What a model of its work alone needs to know: bytes in and out, and of each layer with weights the matrices side
+    by side (`inputs` are their rows, a window's pixels one behind the other), the columns of all of them, the vectors of
+    an inference that they multiply, and the bits of these."""
+    bits_of_all = network.head["activation_bits"]
+    made = {"input": network.head["input"]["shape"]}
+    bits = {"input": bits_of_all}
+    layers = []
+    for layer in network.layers:
+        name, op = layer["name"], layer["op"]
+        sources = [made[source] for source in layer["inputs"]]
+        shape = list(sources[0])
+        bits[name] = layer.get("activation_bits", bits_of_all)
+        if "stride" in layer:  # with padding "same"
+            shape[:2] = [-(-side // layer["stride"]) for side in shape[:2]]
+        if op in ("dense", "convolution"):
+            window = layer.get("kernel", 1) ** 2
+            shape[-1] = layer["units" if op == "dense" else "filters"]
+            layers.append(
+                {
+                    "name": name,
+                    "inputs": [window * source[-1] for source in sources],
+                    "columns": shape[-1],
+                    "vectors": math.prod(shape[:-1]),
+                    "bits": bits[layer["inputs"][0]],
+                }
+            )
+        elif op == "concat":
+            shape[-1] = sum(source[-1] for source in sources)
+        elif op == "slice":
+            shape[-1] = layer["count"]
+        elif op == "global_average_pool":
+            shape = shape[-1:]
+        made[name] = shape
+    ends = {"input_bytes": "input", "output_bytes": network.layers[-1]["name"]}
+    return {key: math.prod(made[value]) * bits[value] // 8 for key, value in ends.items()} | {"layers": layers}
+
+
+def shapes_text(networks):
+    """One line a layer, as in graph files."""
+    texts = []
+    for network in networks:
+        facts = shapes(network)
+        layers = ",\n   ".join(json.dumps(layer) for layer in facts.pop("layers"))
+        ends = json.dumps(facts)[1:-1]
+        texts.append(f' "{network.head["name"].upper()}": {{{ends}, "layers": [\n   {layers}\n ]}}')
+    return '{\n "schema": "sim.shapes/1",\n' + ",\n".join(texts) + "\n}\n"
 
 
 def main():
@@ -259,6 +317,7 @@ def main():
     networks = [mlp0(), mlp1(), lstm0(), lstm1(), cnn0(), cnn1()]
     for network in networks:
         (arguments.folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
+    (arguments.folder / "shapes.json").write_text(shapes_text(networks), encoding="ascii")
     (arguments.folder / "choices").mkdir(exist_ok=True)
     for name, network in choices().items():
         (arguments.folder / "choices" / f"{name}.json").write_text(network.text(), encoding="ascii")

@@ -68,6 +68,7 @@ TEST_CASE("The workload files are those that their script writes", "[system][isc
         CHECK(tests::text_in(made / fmt::format("{}.json", workload.name)) ==
               tests::text_in(file_of(workload)));
     }
+    CHECK(tests::text_in(made / "shapes.json") == tests::text_in(folder / "shapes.json"));
     int choices = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "choices")) {
         CAPTURE(entry.path());
