@@ -42,7 +42,8 @@ inline std::string area_of(std::string_view path) {
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
     if (top == "tests") return std::string(top);
-    for (const std::string_view inner : {"sim/run/record/", "sim/run/baselines/", "sim/view/trace/"}) {
+    for (const std::string_view inner :
+         {"sim/run/record/", "sim/run/baselines/", "sim/view/trace/", "sim/study/validate/null_models/"}) {
         if (path.starts_with(inner)) return std::string(inner.substr(0, inner.size() - 1));
     }
     if (top != "hw" && top != "compiler" && top != "sim") return {};
@@ -85,12 +86,17 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     return false;
 }
 
+/// Models that are compared with the simulator.
+inline constexpr std::string_view null_models = "sim/study/validate/null_models";
+
 /// Whether a folder of sim may include one of another area. Views and studies include no unit of the chip;
 /// traces include the interface through which units report events.
 inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
     const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
-    const bool above_run = to.starts_with("sim/view") || to == "sim/study" || to == "sim/cli";
+    const bool above_run = to.starts_with("sim/view") || to.starts_with("sim/study") || to == "sim/cli";
+    // By hand: it knows nothing of the chip, the compiler or a run, not even hw/base.
+    if (from == null_models) return false;
     if (from == "sim/functional") return to_description || to == "hw/math";
     if (from == "sim/run/record") return to == "hw/machine";
     if (from == "sim/run" || from == "sim/run/baselines") return !above_run;
@@ -100,7 +106,7 @@ inline bool sim_may_include(std::string_view from, std::string_view to) {
     }
     if (from == "sim/study") {
         return to_description || to_records || to == "sim/run" || to == "sim/view" ||
-               to.starts_with("compiler/");
+               to.starts_with("compiler/") || to == null_models;
     }
     return from == "sim/cli";
 }
@@ -109,7 +115,7 @@ inline bool sim_may_include(std::string_view from, std::string_view to) {
 inline bool may_include(std::string_view from, std::string_view to) {
     if (from == to) return true;
     if (to == "tests") return false;
-    if (to == "hw/base") return true;
+    if (to == "hw/base") return from != null_models;
     const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
     const bool to_plain = to_definitions || to == "hw/timing";
     if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
