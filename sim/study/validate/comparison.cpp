@@ -78,6 +78,26 @@ ByWorkload<double> relative_performance(const Results& results, Ratio ratio) {
     });
 }
 
+ByWorkload<double> modelled_performance(const Results& results, Ratio ratio) {
+    const auto over = [](const ByWorkload<double>& first, const ByWorkload<double>& second) {
+        return by_workload([&](std::size_t i) { return first[i] / second[i]; });
+    };
+    const ByWorkload<double>& cpu = results.cpu_inferences_per_second;
+    const ByWorkload<double>& gpu = results.gpu_inferences_per_second;
+    switch (ratio) {
+        case GpuOverCpu:
+            return over(gpu, cpu);
+        case TpuOverCpu:
+            return over(inferences_per_second_with_host(results), cpu);
+        case TpuOverGpu:
+            return over(inferences_per_second_with_host(results), gpu);
+        case PrimeOverCpu:
+        case PrimeOverGpu:
+            break;
+    }
+    throw std::logic_error("no model gives this ratio");
+}
+
 double host_share(const Published& published, std::size_t workload) {
     return published.workloads("table_5.host_percent_of_tpu_time")[workload] / 100.0;
 }

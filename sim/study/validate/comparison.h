@@ -43,6 +43,10 @@ double table_3_difference(std::size_t row, const Published& published,
 /// which Table 6 includes, is in numerator and denominator.
 ByWorkload<double> relative_performance(const Results& results, Ratio ratio);
 
+/// Performance per die by models alone, nothing inherited: our chip's throughput with the host's time of
+/// Table 5, over those of the baselines' efficiency models.
+ByWorkload<double> modelled_performance(const Results& results, Ratio ratio);
+
 /// Table 5: the host's time, as a fraction of the TPU's, in addition to it.
 double host_share(const Published& published, std::size_t workload);
 

@@ -65,11 +65,17 @@ std::vector<Numbers> declare_numbers() {
         // Watts, and dies of a server. configs/baselines repeats those of CPU and GPU for runs; a test
         // holds the two together.
         {positive,
-         {"peak_tops", "weight_memory_gb_per_s", "tpu_idle_watts", "tpu_busy_watts", "cpu_server_tdp_watts",
-          "gpu_server_tdp_watts", "tpu_server_tdp_watts"},
+         {"clock_mhz", "peak_tops", "weight_memory_gb_per_s", "tpu_idle_watts", "tpu_busy_watts",
+          "cpu_server_tdp_watts", "gpu_server_tdp_watts", "tpu_server_tdp_watts", "cpu_server_idle_watts",
+          "cpu_server_busy_watts", "gpu_server_idle_watts", "gpu_server_busy_watts", "tpu_server_idle_watts",
+          "tpu_server_busy_watts"},
          {"table_2"}},
         {dies, {"cpu_dies", "gpu_dies", "tpu_dies"}, {"table_2"}},
-        {positive, {"weight_memory_gib_per_s"}, {"figure_1"}},
+        {Range{1, 65536}, {"array"}, {"section_2"}},  // rows, and columns
+        {positive, {"cycles_an_instruction_from", "cycles_an_instruction_to"}, {"section_2"}},
+        {positive, {"weight_memory_gib_per_s", "host_link_gib_per_s"}, {"figure_1"}},
+        {percent, {"data_buffers_percent"}, {"figure_2"}},
+        {percent, {"cnn1_weight_wait_percent"}, {"table_3_text"}},
         {positive, with_mean, {"table_3.useful_macs"}},  // a divisor: cycles are compared by it
         {not_negative,
          with_mean,
@@ -77,7 +83,7 @@ std::vector<Numbers> declare_numbers() {
           "table_3.non_matrix", "table_3.raw_stall", "table_3.input_stall", "table_3.tera_ops"}},
         {positive, {"limit_ms"}, {"table_4"}},
         {batches, {"batch"}, latency_rows},
-        {positive, {"p99_ms", "inferences_per_second"}, latency_rows},
+        {positive, {"p99_ms", "inferences_per_second", "percent_of_maximum"}, latency_rows},
         {positive, workloads, list(ratio_keys, "table_6.")},
         {positive, list(ratio_names), {"table_6.geometric_mean", "table_6.weighted_mean"}},
         {not_negative,

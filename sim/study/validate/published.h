@@ -57,6 +57,8 @@ inline constexpr std::array<Table3Row, 9> table_3_rows{
      {"tera_ops", "9 TeraOps/s", ""}}};
 /// Row 2 by index into table_3_rows: useful multiply-accumulates, by which cycles are compared.
 inline constexpr std::size_t useful_row = 1;
+/// Row 9: operations a second.
+inline constexpr std::size_t tera_row = 8;
 /// Rows 1, 4, 5, 6 (indices into table_3_rows): they sum to all cycles.
 inline constexpr std::array<std::size_t, 4> partition_rows{0, 3, 4, 5};
 

@@ -46,6 +46,7 @@ Setup read_setup(const std::string& target, const run::PathFinder& paths) {
     setup.cpu = baselines::read_baseline(find(setup.target.cpu, "baselines"));
     setup.gpu = baselines::read_baseline(find(setup.target.gpu, "baselines"));
     require_watts(setup.cpu, setup.gpu);
+    setup.shapes = read_shapes(find(setup.target.shapes, "models"));
     for (std::size_t i = 0; i < workload_count; ++i) {
         setup.workloads[i] =
             batch_of(pinned(setup, setup.target.models[i], workload_names[i]),
@@ -69,6 +70,7 @@ ByWorkload<run::RunSpec> workloads_of(const Setup& setup, const Variant& variant
     ByWorkload<run::RunSpec> workloads = setup.workloads;
     for (std::size_t i = 0; i < workload_count; ++i) {
         run::CompilerOptions& compiler = workloads[i].compiler;
+        if (variant.mapping_name) compiler.mapping = run::mapping_named(*variant.mapping_name);
         compiler.mapping = with(compiler.mapping, variant.mapping, setup.file);
         compiler.limit = std::uint64_t{compiler.batch} * variant.batches;
         const auto other = variant.models.find(std::string(workload_names[i]));

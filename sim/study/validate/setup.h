@@ -7,6 +7,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/path_finder.h"
 #include "sim/study/validate/published.h"
+#include "sim/study/validate/rooflines.h"
 #include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
 
@@ -21,6 +22,7 @@ struct Setup {
     machine::MachineConfig machine{};            ///< with fitted parameters
     machine::MachineConfig published_machine{};  ///< with published parameters alone
     baselines::Baseline cpu{}, gpu{};
+    Shapes shapes{};
     ByWorkload<run::RunSpec> workloads{};  ///< one batch each, in the pinned mapping; without a machine
 };
 

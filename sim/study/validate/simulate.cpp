@@ -140,6 +140,22 @@ double link_percent(const run::RunRecord& record) {
                     record.share_of_cycles("host_write.busy_cycles"));
 }
 
+double dense_wait_percent(const run::RunRecord& record) {
+    const run::ProgramFacts& program = record.program;
+    double waits = 0.0;
+    for (std::size_t tag = 0; tag < program.tags.size(); ++tag) {
+        const auto is_dense = [&](const run::LayerFacts& layer) {
+            return layer.kind == "dense" && layer.name == program.tags[tag].name;
+        };
+        if (std::ranges::none_of(program.layers, is_dense)) continue;
+        for (const char* const counter :
+             {"matrix_unit.weight_stall_cycles", "matrix_unit.weight_shift_cycles"}) {
+            waits += static_cast<double>(record.counters.at(counter).value(static_cast<run::Tag>(tag)));
+        }
+    }
+    return 100.0 * waits / static_cast<double>(record.cycles);
+}
+
 double buffer_mebibytes(const run::RunRecord& record) {
     return static_cast<double>(record.unified_buffer_peak_bytes) / 1048576.0;
 }

@@ -55,6 +55,8 @@ double macs_per_weight_byte(const run::RunRecord& record);
 double useful_share(const run::RunRecord& record);
 /// Cycles in which data was on the host's link, % of all; those of both directions are added.
 double link_percent(const run::RunRecord& record);
+/// Cycles in which the array waits for the weights of dense layers, % of all.
+double dense_wait_percent(const run::RunRecord& record);
 /// The most of the unified buffer that held data, in MiB.
 double buffer_mebibytes(const run::RunRecord& record);
 /// From the first byte of the weights to the last.

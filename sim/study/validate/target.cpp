@@ -77,6 +77,8 @@ constexpr std::array table_ids{"summary",
                                "claim",
                                "article_cnn",
                                "scores",
+                               "null_scores",
+                               "not_scored",
                                "figures",
                                "contradictions",
                                "choices",
@@ -84,6 +86,7 @@ constexpr std::array table_ids{"summary",
                                "layer_ends"};
 
 constexpr std::array<std::string_view, 3> order_names = names_of(run::LayerOrder{});
+constexpr std::array<std::string_view, 3> mapping_names = names_of(run::MappingName{});
 
 void describe(ConfigReader& reader, GridAxis& axis) {
     reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
@@ -160,6 +163,9 @@ void describe(ConfigReader& reader, Variant& variant) {
     reader.field({"constants", "", ""}, variant.constants, {0, 10});
     settings(reader, "machine", variant.machine);
     settings(reader, "fitted_machine", variant.fitted_machine);
+    if (reader.has("mapping_name")) {
+        reader.choice({"mapping_name", "", ""}, variant.mapping_name.emplace(), mapping_names);
+    }
     settings(reader, "mapping", variant.mapping);
     reader.texts({"models", "", ""}, variant.models);
     for (const auto& [workload, file] : variant.models) {
@@ -167,6 +173,7 @@ void describe(ConfigReader& reader, Variant& variant) {
             reader.fail("models", fmt::format("{} is none of the workloads", workload));
         }
     }
+    reader.field({"by_row_9", "", ""}, variant.by_row_9);
     reader.field({"sixteen_bit_figure_11", "", ""}, variant.sixteen_bit_figure_11);
     reader.field({"mlp0_percent", "", ""}, variant.mlp0_percent, {0.0, 100.0});
     reader.field({"batches", "", ""}, variant.batches, {1, 100});
@@ -199,6 +206,7 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.field(needed("gpu", "", ""), target.gpu);
     Models models{target.models};
     reader.section(needed("models", "", ""), models);
+    reader.field(needed("shapes", "", ""), target.shapes);
     MappingSection mapping{target.mapping};
     reader.section(needed("mapping", "", ""), mapping);
     reader.sections(needed("zero_fit", "", ""), target.zero_fit);

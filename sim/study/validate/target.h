@@ -79,11 +79,13 @@ struct Variant {
     std::string seen;                     ///< the published figures that were in view when this was chosen
     std::uint32_t constants = 0;          ///< of it that were fitted to published counters
     std::vector<run::Setting> machine{};  ///< keys of the machine, as `--set machine.KEY=VALUE` gives them
-    std::vector<run::Setting> fitted_machine{};   ///< the same, of the machine with fitted parameters alone
-    std::vector<run::Setting> mapping{};          ///< keys of the mapping
-    std::map<std::string, std::string> models{};  ///< other network files, by workload
+    std::vector<run::Setting> fitted_machine{};  ///< the same, of the machine with fitted parameters alone
+    std::optional<run::MappingName> mapping_name{};  ///< another mapping than the target's
+    std::vector<run::Setting> mapping{};             ///< keys of the mapping
+    std::map<std::string, std::string> models{};     ///< other network files, by workload
     std::uint32_t batches = 1;   ///< above 1: the cycles of one of so many batches, one behind the other
     std::optional<Loss> loss{};  ///< what the fit minimizes
+    bool by_row_9 = false;       ///< cycles follow from row 9 of Table 3, not from row 2
     bool sixteen_bit_figure_11 = false;    ///< Figure 11 with the LSTMs as they are
     std::optional<double> mlp0_percent{};  ///< MLP0's part of the weight of the MLPs in weighted means
 };
@@ -99,6 +101,7 @@ struct Target {
     std::string published_machine;   ///< in configs/machines: with published parameters alone
     std::string cpu, gpu;            ///< in configs/baselines
     ByWorkload<PinnedModel> models;  ///< graph files
+    std::string shapes;              ///< the same networks as plain numbers, for rooflines
     PinnedMapping mapping;
     std::vector<Variant> zero_fit;    ///< of the published machine; nothing is fitted
     std::vector<Variant> mechanisms;  ///< of the published machine: what may cost time at the end of a layer

@@ -89,14 +89,19 @@ Results validate(const Setup& setup, const Simulate& simulate) {
     };
     results.zero_fit = run_variants(setup.target.zero_fit);
     results.mechanisms = run_variants(setup.target.mechanisms);
-    results.null_models = null_models(published.table_3(useful_row), results.zero_fit.at(0).records);
     results.base = run_all(workloads, machine, simulate);
     ByWorkload<run::RunSpec> product = workloads;
-    for (run::RunSpec& spec : product) spec.compiler.mapping = {};
+    for (run::RunSpec& spec : product) spec.compiler.mapping = run::mapping_named(run::MappingName::Best);
     results.product = run_all(product, machine, simulate);
+    std::vector<Variant> product_zero_fit = setup.target.zero_fit;
+    for (Variant& variant : product_zero_fit) variant.mapping_name = run::MappingName::Best;
+    results.product_zero_fit = run_variants(product_zero_fit);
     results.chip_watts = by_workload([&](std::size_t i) { return die_watts(results.base[i]); });
     results.fits =
         fit_splits(results.target.fit, machine, published.table_3(useful_row), workloads, simulate);
+    std::vector<Workloads> splits;
+    for (const Fit& split : results.fits.splits) splits.push_back(split.fitted);
+    results.rooflines = rooflines(published, setup.shapes, splits);
     results.sensitivity = sensitivity(workloads, machine, simulate);
     const run::ScratchFolder made;
     results.eight_bit_sensitivity = sensitivity(with_8_bit_lstms(workloads, made), machine, simulate);

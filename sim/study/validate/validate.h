@@ -11,8 +11,8 @@
 #include "sim/study/array_fill/array_fill.h"
 #include "sim/study/validate/baseline_errors.h"
 #include "sim/study/validate/fit.h"
-#include "sim/study/validate/null_models.h"
 #include "sim/study/validate/published.h"
+#include "sim/study/validate/rooflines.h"
 #include "sim/study/validate/setup.h"
 #include "sim/study/validate/simulate.h"
 #include "sim/study/validate/target.h"
@@ -35,13 +35,14 @@ struct Results {
     baselines::Baseline cpu, gpu;
     ByWorkload<double> weights{};  ///< of the workloads in a weighted mean; they sum to 1
 
-    ByWorkload<run::RunRecord> base;         ///< the machine as its file says
-    ByWorkload<run::RunRecord> product;      ///< the same, mapped as the compiler maps other networks
-    std::vector<VariantRecords> zero_fit;    ///< nothing is fitted
-    std::vector<VariantRecords> mechanisms;  ///< in the order of the target's list
-    std::vector<NullModel> null_models;      ///< by the bounds of the first of zero_fit
-    ByWorkload<Watts> chip_watts{};          ///< of the die, in `base`
-    run::RunRecord largest_batch;            ///< MLP0, at the batch of Table 4's last row
+    ByWorkload<run::RunRecord> base;               ///< the machine as its file says
+    ByWorkload<run::RunRecord> product;            ///< the same, mapped as the compiler maps other networks
+    std::vector<VariantRecords> zero_fit;          ///< nothing is fitted
+    std::vector<VariantRecords> product_zero_fit;  ///< the same, mapped as the compiler maps other networks
+    std::vector<VariantRecords> mechanisms;        ///< in the order of the target's list
+    Rooflines rooflines;
+    ByWorkload<Watts> chip_watts{};  ///< of the die, in `base`
+    run::RunRecord largest_batch;    ///< MLP0, at the batch of Table 4's last row
     Fits fits;
 
     Sensitivity sensitivity{};            ///< the workloads as they are

@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "sim/study/validate/comparison.h"
 #include "sim/study/validate/output.h"
@@ -8,31 +13,74 @@
 namespace systole::validate {
 namespace {
 
+/// Absolute differences from a row of Table 3, in points.
+struct Differences {
+    double mean = 0.0;
+    double largest = 0.0;
+};
+Differences differences_of_row(const ByWorkload<double>& published, std::span<const double> values) {
+    Differences made;
+    for (std::size_t i = 0; i < workload_count; ++i) {
+        const double difference = std::abs(values[i] - published[i]);
+        made.mean += difference / static_cast<double>(workload_count);
+        made.largest = std::max(made.largest, difference);
+    }
+    return made;
+}
+Differences our_differences(const Results& results, std::size_t row) {
+    return differences_of_row(results.published.table_3(row), table_3_values(row, results.base));
+}
+Differences roofline_differences(const Results& results, std::size_t row) {
+    return differences_of_row(results.published.table_3(row), results.rooflines.table_3(row));
+}
+
 Table summary_table(const Results& results) {
     const Targets& targets = results.target.targets;
+    const Rooflines& rooflines = results.rooflines;
     const ByWorkload<double> useful = results.published.table_3(useful_row);
-    double points = 0.0;
-    for (const std::size_t row : partition_rows)
-        points = std::max(points, table_3_difference(row, results.published, results.base));
+    Differences ours;
+    Differences roofline;
+    for (const std::size_t row : partition_rows) {
+        const auto take = [](Differences& most, const Differences& one) {
+            most = {std::max(most.mean, one.mean), std::max(most.largest, one.largest)};
+        };
+        take(ours, our_differences(results, row));
+        take(roofline, roofline_differences(results, row));
+    }
 
     Table table = results.table("summary");
-    const auto add = [&](const std::string& what, double ours, double target) {
-        table.add(what, {Cell::percent(ours), Cell::percent(target), Cell::met(ours <= target)});
+    const auto add = [&](const std::string& what, double value, std::optional<double> null,
+                         std::optional<double> target = {}) {
+        const auto percent = [](const std::optional<double>& fraction) {
+            return fraction ? Cell::percent(*fraction) : Cell();
+        };
+        table.add(what, {Cell::percent(value), percent(null), percent(target),
+                         target ? Cell::met(value <= *target) : Cell()});
     };
-    for (const VariantRecords& zero_fit : results.zero_fit) {
-        const CyclesErrors errors = cycles_errors(useful, zero_fit.records);
-        add(fmt::format("cycles, nothing fitted, {}: mean error", zero_fit.label), errors.mean,
+    const std::array at_bandwidths{&rooflines.with_transfers, &rooflines.with_transfers_at_figure_1};
+    for (std::size_t i = 0; i < results.zero_fit.size(); ++i) {
+        const VariantRecords& zero_fit = results.zero_fit[i];
+        add(fmt::format("cycles, no fit, {}: mean error", zero_fit.label),
+            cycles_errors(useful, zero_fit.records).mean,
+            i < at_bandwidths.size() ? std::optional(at_bandwidths[i]->mean) : std::nullopt,
             targets.mean_cycles_error);
     }
     const CyclesErrors cycles = cycles_errors(useful, results.base);
-    add("cycles, three parameters fitted: mean error", cycles.mean, targets.mean_cycles_error);
-    add("  largest of the six", cycles.largest, targets.cycles_error);
-    add("rows 1, 4, 5, 6 of Table 3: largest difference, points", points / 100.0,
+    add("cycles, fitted: mean error", cycles.mean, rooflines.scaled_bound.mean, targets.mean_cycles_error);
+    add("  largest of the six", cycles.largest, largest(std::vector{rooflines.scaled_bound.errors}),
+        targets.cycles_error);
+    add("  fitted to three: mean error of the others", results.fits.others_mean, rooflines.others_mean);
+    add("Table 3, rows 1, 4, 5, 6: largest mean, points", ours.mean / 100.0, roofline.mean / 100.0,
         targets.counter_points / 100.0);
-    add("points of Figure 11: largest error",
-        largest(sensitivity_errors(results.published, results.weights, results.eight_bit_sensitivity)),
-        targets.sensitivity_error);
-    add("bars of Figure 9: largest error", largest(efficiency_errors(results)), targets.efficiency_error);
+    add("  largest difference, points", ours.largest / 100.0, roofline.largest / 100.0);
+    const auto figure_11 = [&](const Sensitivity& curves) {
+        return largest(sensitivity_errors(results.published, results.weights, curves));
+    };
+    add("Figure 11, LSTMs of 8 bits: largest error", figure_11(results.eight_bit_sensitivity),
+        figure_11(rooflines.eight_bit_sensitivity), targets.sensitivity_error);
+    add("  Table 3's networks: largest error", figure_11(results.sensitivity),
+        figure_11(rooflines.sensitivity), targets.sensitivity_error);
+    add("bars of Figure 9: largest error", largest(efficiency_errors(results)), {}, targets.efficiency_error);
     return table;
 }
 
@@ -46,8 +94,17 @@ Table cycles_table(const Results& results) {
     table.add("row 2, ours", table_3_values(useful_row, results.base), 1);
     table.add("error of our cycles",
               joined(differences(errors.by_workload, 1, 100.0), {Cell::percent(errors.mean)}));
-    table.add("  in the product's mapping",
-              joined(differences(product.by_workload, 1, 100.0), {Cell::percent(product.mean)}));
+    const auto add = [&](std::string label, const ByWorkload<double>& each, double mean) {
+        table.add(std::move(label), joined(differences(each, 1, 100.0), {Cell::percent(mean)}));
+    };
+    add("  in the product's mapping", product.by_workload, product.mean);
+    for (const VariantRecords& zero_fit : results.product_zero_fit) {
+        const CyclesErrors nothing_fitted = cycles_errors(useful, zero_fit.records);
+        add("    " + zero_fit.label, nothing_fitted.by_workload, nothing_fitted.mean);
+    }
+    for (const NullModel* model : {&results.rooflines.scaled_bound, &results.rooflines.with_transfers}) {
+        add(model->name, model->errors, model->mean);
+    }
     table.add("error of theirs", joined(numbers(authors, 1), {Cell::number(arithmetic_mean(authors), 1)}));
     return table;
 }
@@ -59,14 +116,21 @@ Table fit_table(const Results& results) {
                     Cell::number(parameters[2], 0)};
         table.add(std::move(label), joined(std::move(cells), errors));
     };
-    for (const Fit& fit : results.fits.splits) {
+    for (std::size_t i = 0; i < results.fits.splits.size(); ++i) {
+        const Fit& fit = results.fits.splits[i];
         std::vector<std::string_view> names;
         for (const std::size_t workload : fit.fitted) names.push_back(workload_names[workload]);
         add(fmt::format("{}", fmt::join(names, " ")), fit.parameters,
-            {Cell::percent(fit.fitted_error), Cell::percent(fit.others_error)});
+            {Cell::percent(fit.fitted_error), Cell::percent(fit.others_error),
+             Cell::percent(results.rooflines.others_errors.at(i))});
     }
-    table.add("mean of the splits", {{}, {}, {}, {}, Cell::percent(results.fits.others_mean)});
-    add("all six", results.fits.all.parameters, {Cell::percent(results.fits.all.fitted_error), {}});
+    table.add("mean of the splits", {{},
+                                     {},
+                                     {},
+                                     {},
+                                     Cell::percent(results.fits.others_mean),
+                                     Cell::percent(results.rooflines.others_mean)});
+    add("all six", results.fits.all.parameters, {Cell::percent(results.fits.all.fitted_error), {}, {}});
     add("machine file", parameters_of(results.machine), {});
     return table;
 }
@@ -95,6 +159,11 @@ Table table_3(const Results& results) {
         const double mean = results.published.at(fmt::format("table_3.{}.mean", key));
         table.add(std::string(title), joined(numbers(published, 1), {Cell::number(mean, 1)}));
         table.add("    ours", joined(numbers(ours, 1), {Cell::number(arithmetic_mean(ours), 1)}));
+        const std::vector<double> roofline = results.rooflines.table_3(row);
+        if (!roofline.empty()) {
+            table.add("    roofline",
+                      joined(numbers(roofline, 1), {Cell::number(arithmetic_mean(roofline), 1)}));
+        }
         table.add("    difference",
                   differences(by_workload([&](std::size_t i) { return ours[i] - published[i]; }), 1));
     }
@@ -105,8 +174,10 @@ Table table_3_differences(const Results& results) {
     Table table = results.table("table_3_differences");
     const double most = results.target.targets.counter_points;
     for (const std::size_t row : partition_rows) {
+        const Differences ours = our_differences(results, row);
+        const Differences roofline = roofline_differences(results, row);
         table.add(std::string(table_3_rows[row].title),
-                  std::array{table_3_difference(row, results.published, results.base), most}, 1);
+                  std::array{ours.mean, ours.largest, roofline.mean, roofline.largest, most}, 1);
     }
     return table;
 }

@@ -91,13 +91,6 @@ Table table_5(const Results& results) {
 
 Table table_6(const Results& results) {
     const Published& published = results.published;
-    const auto& cpu = results.cpu_inferences_per_second;
-    const auto& gpu = results.gpu_inferences_per_second;
-    const auto tpu = inferences_per_second_with_host(results);
-    const auto over = [](const ByWorkload<double>& first, const ByWorkload<double>& second) {
-        return by_workload([&](std::size_t i) { return first[i] / second[i]; });
-    };
-    const std::array<ByWorkload<double>, 3> models{over(gpu, cpu), over(tpu, cpu), over(tpu, gpu)};
     const auto geometric = published.row("table_6.geometric_mean", ratio_names);
     const auto weighted = published.row("table_6.weighted_mean", ratio_names);
     Table table = results.table("table_6", {{"tpu_over_cpu", 100.0 * mlp0_part(published, TpuOverCpu)},
@@ -110,7 +103,8 @@ Table table_6(const Results& results) {
         if (ratio != GpuOverCpu) {
             table.add("  ours", factors_and_means(relative_performance(results, ratio), results.weights, 1));
         }
-        table.add("  all by models", factors_and_means(models[ratio], results.weights, 1));
+        table.add("  all by models",
+                  factors_and_means(modelled_performance(results, ratio), results.weights, 1));
     }
     return table;
 }

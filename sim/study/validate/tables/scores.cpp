@@ -10,6 +10,7 @@
 
 #include "sim/study/validate/comparison.h"
 #include "sim/study/validate/output.h"
+#include "sim/view/area/area.h"
 
 namespace systole::validate {
 namespace {
@@ -30,10 +31,10 @@ Table zero_fit_table(const Results& results) {
     }
     const CyclesErrors fitted = cycles_errors(useful, results.base);
     add("three parameters fitted", "3", fitted.by_workload, fitted.mean);
-    for (const NullModel& model : results.null_models) {
-        add("null: " + model.name, model.constant.empty() ? "0" : "1", model.errors, model.mean);
-        if (!model.constant.empty()) {
-            table.notes.push_back(fmt::format("The constant of \"{}\" is {}.", model.name, model.constant));
+    for (const NullModel* model : results.rooflines.models()) {
+        add("null: " + model->name, model->constant.empty() ? "0" : "1", model->errors, model->mean);
+        if (!model->constant.empty()) {
+            table.notes.push_back(fmt::format("The constant of \"{}\" is {}.", model->name, model->constant));
         }
     }
     const ByWorkload<double> authors = results.published.workloads("table_7.model_error_percent");
@@ -119,8 +120,7 @@ Cells closeness_cells(const Closeness& close) {
     return cells;
 }
 
-Cell error_cell(const Figure& figure) {
-    const std::optional<double> error = figure.error();
+Cell error_cell(const std::optional<double>& error) {
     return error ? Cell::difference(100.0 * *error, 0) : Cell::figure("no value");
 }
 
@@ -136,7 +136,7 @@ Table scores_table(const Results& results, const std::vector<Figure>& figures) {
         }
         const auto add = [&](const std::string& label, const std::vector<const Figure*>& some) {
             const Closeness close = closeness(some);
-            table.add(label, joined(closeness_cells(close), {error_cell(*close.worst)}));
+            table.add(label, joined(closeness_cells(close), {error_cell(close.worst->error())}));
         };
         add(std::string(origin_names[origin]), of_origin);
         for (const std::string& place : places) {
@@ -147,6 +147,74 @@ Table scores_table(const Results& results, const std::vector<Figure>& figures) {
         }
     }
     return table;
+}
+
+/// The figures that a roofline has, too, and how many of both are close.
+Table null_scores_table(const Results& results, const std::vector<Figure>& figures) {
+    Table table = results.table("null_scores");
+    const auto add = [&](const std::string& label, const auto& counts) {
+        std::vector<const Figure*> some;
+        for (const Figure& figure : figures) {
+            if (figure.origin == Origin::Simulated && figure.roofline && counts(figure.place)) {
+                some.push_back(&figure);
+            }
+        }
+        Cells cells{Cell::number(static_cast<double>(some.size()), 0)};
+        for (const auto error : {&Figure::error, &Figure::roofline_error}) {
+            for (const std::size_t within : closeness(some, error).within) {
+                cells.push_back(Cell::number(static_cast<double>(within), 0));
+            }
+        }
+        table.add(label, std::move(cells));
+    };
+    add("all that both have", [](const std::string&) { return true; });
+    std::vector<std::string> places;
+    for (const Figure& figure : figures) {
+        if (figure.origin != Origin::Simulated || !figure.roofline) continue;
+        if (std::ranges::count(places, figure.place) == 0) places.push_back(figure.place);
+    }
+    for (const std::string& group :
+         {std::string("Table 3"), std::string("Figure 11"), std::string("Section 7")}) {
+        add(group, [&](const std::string& place) { return place.starts_with(group); });
+        for (const std::string& place : places) {
+            if (place.starts_with(group))
+                add("  " + place, [&](const std::string& other) { return other == place; });
+        }
+    }
+    return table;
+}
+
+/// What is published and is no figure of the list: as words, with the reason in the notes.
+Table not_scored_table(const Results& results) {
+    const auto per_instruction = [](const run::RunRecord& record) {
+        return static_cast<double>(record.cycles) / static_cast<double>(record.program.instructions);
+    };
+    const ByWorkload<double> cycles = of_each(results.base, per_instruction);
+    const run::RunRecord& mlp0 = results.base[MLP0];
+    double instructions_a_tile = static_cast<double>(mlp0.program.instructions);
+    instructions_a_tile /= static_cast<double>(mlp0.counters.at("matrix_unit.tiles").value());
+    const double tile_cycles =
+        static_cast<double>(results.rooflines.chip.array * results.rooflines.chip.array) /
+        results.rooflines.chip.weight_bytes_per_second * results.rooflines.chip.clock_hz;
+    const Published& published = results.published;
+    double buffers = 0.0;
+    double die = 1.0;
+    if (const auto area = area::area_of(results.machine)) {
+        die = area->die.mm2;
+        for (const area::UnitArea& unit : area->units) {
+            const bool holds_data =
+                unit.name == "unified_buffer" || unit.name == "accumulators" || unit.name == "weight_fifo";
+            if (holds_data) buffers += unit.area.mm2;
+        }
+    }
+    return results.table("not_scored",
+                         {{"least", std::ranges::min(cycles)},
+                          {"most", std::ranges::max(cycles)},
+                          {"instructions_a_tile", instructions_a_tile},
+                          {"tile_cycles", tile_cycles},
+                          {"least_a_tile", tile_cycles / published.at("section_2.cycles_an_instruction_to")},
+                          {"most_a_tile", tile_cycles / published.at("section_2.cycles_an_instruction_from")},
+                          {"buffers", 100.0 * buffers / die}});
 }
 
 /// A model of another processor knows too little of it for more than two digits.
@@ -161,7 +229,9 @@ Table figures_table(const Results& results, const std::vector<Figure>& figures) 
         table.add(figure.place,
                   {Cell::words(figure.what),
                    Cell::words(std::string(origin_names[static_cast<std::size_t>(figure.origin)])),
-                   Cell::number(figure.published, figure.digits), ours_cell(figure), error_cell(figure)});
+                   Cell::number(figure.published, figure.digits), ours_cell(figure),
+                   error_cell(figure.error()), Cell::number(figure.roofline, figure.digits),
+                   figure.roofline ? error_cell(figure.roofline_error()) : Cell()});
     }
     return table;
 }
@@ -170,8 +240,9 @@ Table figures_table(const Results& results, const std::vector<Figure>& figures) 
 
 std::vector<Table> score_tables(const Results& results) {
     const std::vector<Figure> figures = figures_of(results);
-    return {zero_fit_table(results), layer_ends_table(results), mechanisms_table(results),
-            scores_table(results, figures), figures_table(results, figures)};
+    return {zero_fit_table(results),        layer_ends_table(results),           mechanisms_table(results),
+            scores_table(results, figures), null_scores_table(results, figures), not_scored_table(results),
+            figures_table(results, figures)};
 }
 
 }  // namespace systole::validate

@@ -139,10 +139,45 @@ void check_table_4(const nlohmann::json& reference, const Published& read) {
             CHECK(read.count(path + ".batch") == reference[line][1].get<unsigned>());
             CHECK(read.at(path + ".p99_ms") == reference[line][2].get<double>());
             CHECK(read.at(path + ".inferences_per_second") == reference[line][3].get<double>());
+            CHECK(read.at(path + ".percent_of_maximum") == reference[line][4].get<double>());
             ++line;
         }
     }
     CHECK(line == reference.size());
+}
+
+void check_table_2(const nlohmann::json& reference, const Published& read) {
+    CHECK(read.at("table_2.clock_mhz") == reference.at("TPU").at("MHz").get<double>());
+    const std::array<std::pair<const char*, const char*>, 3> servers{
+        {{"Haswell E5-2699 v3", "cpu"}, {"NVIDIA K80 (2 dies/card)", "gpu"}, {"TPU", "tpu"}}};
+    for (const auto& [name, key] : servers) {
+        INFO(name);
+        const nlohmann::json& row = reference.at(name);
+        const std::string server = std::string("table_2.") + key + "_server_";
+        CHECK(read.at(server + "tdp_watts") == row.at("server_TDP_W").get<double>());
+        CHECK(read.at(server + "idle_watts") == row.at("server_idle_W").get<double>());
+        CHECK(read.at(server + "busy_watts") == row.at("server_busy_W").get<double>());
+    }
+}
+
+/// What the prose of the article and its figures of the chip say.
+void check_architecture(const nlohmann::json& reference, const Published& read) {
+    std::size_t found = 0;
+    const auto check = [&](const nlohmann::json& entry, const char* name, std::string_view path) {
+        if (entry.at("name") != name) return;
+        ++found;
+        INFO(name);
+        CHECK(entry.at("value").get<double>() == read.at(path));
+    };
+    for (const nlohmann::json& entry : reference.at("architecture")) {
+        check(entry, "matrix_unit_rows", "section_2.array");
+        check(entry, "host_if_to_ub_bw", "figure_1.host_link_gib_per_s");
+    }
+    CHECK(found == 2);
+    CHECK(reference.at("isa").at("cpi_typical")[0].get<double>() ==
+          read.at("section_2.cycles_an_instruction_from"));
+    CHECK(reference.at("isa").at("cpi_typical")[1].get<double>() ==
+          read.at("section_2.cycles_an_instruction_to"));
 }
 
 /// "~79" is read off the figure.
@@ -226,6 +261,12 @@ TEST_CASE("The shipped figures are those of the reference", "[sim][validate]") {
         CHECK(values[7].get<double>() == read.row("table_6.weighted_mean", ratio_names)[ratio]);
     }
     check_table_1(reference["table1"], read);
+    check_table_2(reference["table2"], read);
+    check_architecture(reference, read);
+    CHECK(reference["floorplan_percent_of_die"]["groups_arxiv_caption"]["data_buffers"].get<double>() ==
+          read.at("figure_2.data_buffers_percent"));
+    CHECK(reference["cnn1_remarks"]["weight_wait_pct"].get<double>() ==
+          read.at("table_3_text.cnn1_weight_wait_percent"));
     check_table_4(reference["table4_mlp0_latency"]["rows"], read);
     const nlohmann::json& roofline = reference["roofline"];
     check(roofline["fig6_haswell"]["tops"], read.workloads("figure_6.tera_ops"));
