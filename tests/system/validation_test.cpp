@@ -132,11 +132,17 @@ TEST_CASE("The validation is the committed page, and within its targets", "[syst
     const std::vector<std::string> lines = lines_of(outcome.out);
     const auto table = std::find_if(lines.begin(), lines.end(),
                                     [](const std::string& line) { return line.ends_with("at most  met"); });
-    REQUIRE(lines.end() - table > 7);
-    for (auto line = table + 1; line != table + 8; ++line) {
+    REQUIRE(lines.end() - table > 10);
+    // All but one: Figure 11 with networks whose LSTMs run at half rate, as Table 3 says and the figure does
+    // not.
+    int bounds = 0;
+    for (auto line = table + 1; line != table + 11; ++line) {
         INFO(*line);
-        CHECK(line->ends_with("yes"));
+        if (line->ends_with("-")) continue;  // without a bound
+        ++bounds;
+        CHECK(line->ends_with(line->find("Table 3's networks") == std::string::npos ? "yes" : "no"));
     }
+    CHECK(bounds == 8);
 
     // Models of other processors are rough: more than two digits of theirs would mean nothing.
     std::size_t of_models = 0;
