@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 #include <string>
 
@@ -57,12 +56,6 @@ inline machine::MachineConfig odd_machine(std::mt19937& random) {
     machine.sequencer.instruction_buffer_bytes = one_of(random, {32U, 64U, 256U, 4096U, 32768U});
     machine.sequencer.queue_depth = one_of(random, {1U, 2U, 4U, 32U, 32U, 256U});
     machine.sequencer.issue_cycles = one_of(random, {0U, 1U, 1U, 8U, 50U});
-    // Without draws of their own: what else is drawn stays as it was before these parameters came.
-    machine.matrix_unit.weight_switch = machine.weight_fifo.depth_tiles % 2;
-    const bool has_wide_stages = machine.accumulators.ports == 1;
-    if (has_wide_stages) {
-        machine.matrix_unit.cells_per_stage = std::gcd(machine.matrix_unit.rows, machine.matrix_unit.columns);
-    }
     // What a file could not say is no machine.
     return machine::read_machine(machine::to_json(machine), "random machine");
 }

@@ -130,4 +130,23 @@ TEST_CASE("The predicted cycles of many chunks are the sum of all of them", "[co
     CHECK(with_many >= tests::random_share(500));
 }
 
+TEST_CASE("A stream against a new tile begins a shift and a switch behind the one before") {
+    const auto weight_switch = GENERATE(0U, 1U);
+    CAPTURE(weight_switch);
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = 32;
+    machine.matrix_unit.weight_switch = weight_switch;
+    UnitTimes times(machine);
+    // The tiles are in the FIFO from the beginning; the first has been shifted in.
+    const timing::StreamShape row{.lines = 1};
+    for (std::uint32_t stream = 0; stream < 4; ++stream) {
+        CHECK(times.stream_begin(0.0, UnitTimes::Fetch{}) == stream * (32.0 + weight_switch));
+        times.add_stream(row, 0.0, UnitTimes::Fetch{});
+    }
+    // One that is long enough hides both.
+    times.add_stream({.lines = 32 + weight_switch}, 0.0, UnitTimes::Fetch{});
+    CHECK(times.stream_begin(0.0, UnitTimes::Fetch{}) == times.matrix());
+    CHECK(times.matrix() == 5 * (32.0 + weight_switch));
+}
+
 }  // namespace systole::mapping
