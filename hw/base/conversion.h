@@ -49,6 +49,11 @@ struct Storage {
     DataType type = DataType::Uint8;
     Conversion conversion = Conversion::Nearest;
 
+    /// In double, because the difference of two integers of 32 bits does not fit in 32 bits.
+    double real(std::int32_t stored) const {
+        return scale * (static_cast<double>(stored) - static_cast<double>(zero_point));
+    }
+
     bool operator==(const Storage&) const = default;
 };
 

@@ -93,6 +93,8 @@ struct BorderTensor {
     DataType type = DataType::Uint8;
     Conversion conversion = Conversion::Nearest;  ///< of an input's real numbers to stored ones
 
+    Storage storage() const { return {scale, zero_point, type, conversion}; }
+
     bool operator==(const BorderTensor&) const = default;
 };
 

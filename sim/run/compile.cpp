@@ -356,9 +356,8 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
             warning =
                 scale_warning(inputs[i], scale, takes_bytes ? highest_of(input.type) : most_pixel * scale);
         } else if (i < tensors.size() && tensors[i].type != DataType::Float32) {
-            const isa::BorderTensor& tensor = tensors[i];
-            warning =
-                scale_warning(inputs[i], scale, tensor.scale * (highest_of(tensor.type) - tensor.zero_point));
+            const Storage storage = tensors[i].storage();
+            warning = scale_warning(inputs[i], scale, storage.real(highest_of(storage.type)));
         }
         if (warning) warnings.push_back(*std::move(warning));
     }
@@ -370,9 +369,8 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const i
     std::vector<std::string> warnings;
     if (spec.timing_only || spec.data.random_input > 0) return warnings;
     for (std::size_t i = 0; i < inputs.size() && i < tensors.size(); ++i) {
-        const isa::BorderTensor& tensor = tensors[i];
-        if (!is_integer(tensor.type)) continue;
-        const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
+        const Storage storage = tensors[i].storage();
+        if (!is_integer(storage.type)) continue;
         if (auto warning = storage_warning(inputs[i], storage)) {
             warnings.push_back(*std::move(warning));
         }

@@ -289,8 +289,8 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
 std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage) {
     const std::vector<float>* const floats = named.images.floats();
     if (floats == nullptr) return std::nullopt;
-    const double lowest = storage.scale * (lowest_of(storage.type) - storage.zero_point);
-    const double highest = storage.scale * (highest_of(storage.type) - storage.zero_point);
+    const double lowest = storage.real(lowest_of(storage.type));
+    const double highest = storage.real(highest_of(storage.type));
     std::size_t others = 0;  // than 0
     std::size_t lost = 0;    // of these, those that become 0
     std::size_t outside = 0;

@@ -351,7 +351,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
     for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
         const input::Images& images = prepared.inputs[i].images;
         const isa::BorderTensor& tensor = prepared.program.inputs.at(i);
-        const Storage storage{tensor.scale, tensor.zero_point, tensor.type, tensor.conversion};
+        const Storage storage = tensor.storage();
         const Normalization& normalization = normalizations[i];
         if (!stored_unchanged(images, normalization, storage)) {
             record.host_work.push_back({.kind = "quantize_input",

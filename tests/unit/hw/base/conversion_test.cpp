@@ -101,6 +101,14 @@ TEST_CASE("Stored numbers become real ones in float32 if the scale is one", "[hw
     CHECK(real_number(3, 0.1, 1) == static_cast<float>(0.1 * 2));  // 0.1 is not one of float32
 }
 
+TEST_CASE("Storages of every integer say the real number of every stored one", "[hw][base][conversion]") {
+    const Storage far{.scale = 0.5, .zero_point = -669'622'670, .type = DataType::Int32};
+    CHECK(far.real(2'147'483'647) == 0.5 * (2'147'483'647.0 + 669'622'670.0));
+    CHECK(far.real(-669'622'670) == 0.0);
+    const Storage near{.scale = 2.0, .zero_point = 3};
+    CHECK(near.real(0) == -6.0);
+}
+
 TEST_CASE("Conversions have names", "[hw][base][conversion]") {
     for (const Conversion conversion : {Conversion::Nearest, Conversion::HalfToEven, Conversion::HalfAway}) {
         CHECK(find_conversion(name_of(conversion)) == conversion);
