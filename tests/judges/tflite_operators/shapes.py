@@ -262,7 +262,11 @@ def gather(draw: Draw, types: str) -> TfliteFile:
     if axis == 0 and not shape:
         shape = [draw.integer(1, 5)]
     indices = draw.integers(shape, 0, move.shape[axis] - 1, draw.choice(["int32", "int64"]))
-    inputs = [move.input, move.file.constant("indices", indices)]
+    if draw.chance(0.3):
+        named = move.file.input("indices", indices.astype(np.int32))
+    else:
+        named = move.file.constant("indices", indices)
+    inputs = [move.input, named]
     written = axis - len(move.shape) if draw.chance(0.3) else axis
     move.file.operator("GATHER", inputs, [move.output()], "GatherOptions", axis=written)
     return move.file

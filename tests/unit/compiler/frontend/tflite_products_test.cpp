@@ -49,6 +49,15 @@ std::vector<To> run_product(const std::vector<std::uint8_t>& file, const std::ve
     return numbers;
 }
 
+std::string run_error(const std::vector<std::uint8_t>& file, const std::vector<std::int32_t>& input) {
+    try {
+        static_cast<void>(run_product<float>(file, input));
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
 std::vector<std::uint8_t> function_file(Op op, const Scale& from, const Scale& to, std::int32_t elements) {
     TfliteFile file;
     const auto x = file.tensor("x", Type::INT8, {1, elements}, from);
@@ -231,7 +240,33 @@ TEST_CASE("GATHER_ND takes indices that are computed", "[compiler][frontend][tfl
     const auto i = file.tensor("i", Type::INT32, {2, 2});
     const auto y = file.tensor("y", Type::FLOAT32, {2, 1});
     file.node(Op::GATHER_ND, {table, i}, {y});
-    CHECK(run_product<float>(file.finish({i}, {y}), std::vector<std::int32_t>{1, 2, 0, 1}) == Floats{5, 1});
+    const std::vector<std::uint8_t> bytes = file.finish({i}, {y});
+    const auto error = [&](const std::vector<std::int32_t>& indices) { return run_error(bytes, indices); };
+    CHECK(run_product<float>(bytes, std::vector<std::int32_t>{1, 2, 0, 1}) == Floats{5, 1});
+    // The place of (0, 3) in the whole table is that of (1, 0).
+    CHECK(error({1, 2, 0, 3}) == "an index along axis 1 of 2x3x1 is 3; it must be from 0 to 2");
+    CHECK(error({1, -1, 0, 0}) == "an index along axis 1 of 2x3x1 is -1; it must be from 0 to 2");
+    CHECK(error({2, 0, 0, 0}) == "an index along axis 0 of 2x3x1 is 2; it must be from 0 to 1");
+}
+
+TEST_CASE("GATHER refuses an index below 0, in the file or computed", "[compiler][frontend][tflite]") {
+    const Floats numbers{0, 1, 2};
+    TfliteFile file;
+    const auto table = file.constant("table", Type::FLOAT32, {3, 1}, numbers);
+    const auto i = file.tensor("i", Type::INT32, {2});
+    const auto y = file.tensor("y", Type::FLOAT32, {2, 1});
+    file.node(Op::GATHER, {table, i}, {y});
+    const std::vector<std::uint8_t> bytes = file.finish({i}, {y});
+    CHECK(run_product<float>(bytes, std::vector<std::int32_t>{2, 0}) == Floats{2, 0});
+    CHECK(run_error(bytes, {0, -1}) == "an index along axis 0 of 3x1 is -1; it must be from 0 to 2");
+
+    TfliteFile constant;
+    const auto x = constant.tensor("x", Type::FLOAT32, {3, 1});
+    const auto last = constant.constant("i", Type::INT32, {1}, std::vector<std::int32_t>{-1});
+    const auto z = constant.tensor("z", Type::FLOAT32, {1, 1});
+    constant.node(Op::GATHER, {x, last}, {z});
+    CHECK(product_error(constant.finish({x}, {z})) ==
+          "layer \"z\": an index along axis 0 of 3x1 is -1; it must be from 0 to 2 (operator GATHER)");
 }
 
 TEST_CASE("ONE_HOT has no place for indices that are negative", "[compiler][frontend][tflite]") {
