@@ -244,9 +244,10 @@ TEST_CASE("GATHER_ND takes indices that are computed", "[compiler][frontend][tfl
     const auto error = [&](const std::vector<std::int32_t>& indices) { return run_error(bytes, indices); };
     CHECK(run_product<float>(bytes, std::vector<std::int32_t>{1, 2, 0, 1}) == Floats{5, 1});
     // The place of (0, 3) in the whole table is that of (1, 0).
-    CHECK(error({1, 2, 0, 3}) == "an index along axis 1 of 2x3x1 is 3; it must be from 0 to 2");
-    CHECK(error({1, -1, 0, 0}) == "an index along axis 1 of 2x3x1 is -1; it must be from 0 to 2");
-    CHECK(error({2, 0, 0, 0}) == "an index along axis 0 of 2x3x1 is 2; it must be from 0 to 1");
+    CHECK(error({1, 2, 0, 3}) == "layer \"y\": an index along axis 1 of 2x3x1 is 3; it must be from 0 to 2");
+    CHECK(error({1, -1, 0, 0}) ==
+          "layer \"y\": an index along axis 1 of 2x3x1 is -1; it must be from 0 to 2");
+    CHECK(error({2, 0, 0, 0}) == "layer \"y\": an index along axis 0 of 2x3x1 is 2; it must be from 0 to 1");
 }
 
 TEST_CASE("GATHER refuses an index below 0, in the file or computed", "[compiler][frontend][tflite]") {
@@ -258,7 +259,8 @@ TEST_CASE("GATHER refuses an index below 0, in the file or computed", "[compiler
     file.node(Op::GATHER, {table, i}, {y});
     const std::vector<std::uint8_t> bytes = file.finish({i}, {y});
     CHECK(run_product<float>(bytes, std::vector<std::int32_t>{2, 0}) == Floats{2, 0});
-    CHECK(run_error(bytes, {0, -1}) == "an index along axis 0 of 3x1 is -1; it must be from 0 to 2");
+    CHECK(run_error(bytes, {0, -1}) ==
+          "layer \"y\": an index along axis 0 of 3x1 is -1; it must be from 0 to 2");
 
     TfliteFile constant;
     const auto x = constant.tensor("x", Type::FLOAT32, {3, 1});
