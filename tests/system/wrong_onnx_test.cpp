@@ -148,7 +148,7 @@ TEST_CASE("Messages about ONNX files name node and operator, or input", "[wrong_
              model.raw<std::int64_t>("i", TensorProto::INT64, {1}, {5});
              tests::with_attribute(model.node("Gather", {"x", "i"}, {"y"}), "axis", std::int64_t{1});
          },
-         R"(node "n_y" ("Gather"): it takes element 5 of an axis of 3)"},
+         R"(node "n_y" ("Gather"): an index along axis 1 of 1x3 is 5; it must be from -3 to 2)"},
         {"weights without elements",
          [](tests::OnnxModel& model) {
              model.input("x", {1, 1, 2, 2}).floats("w", {0, 1, 1, 1}, {}).output("y");

@@ -57,7 +57,7 @@ void add_counters(const Results& results, Collector& to) {
                    roofline.empty() ? std::nullopt : std::optional(roofline[i]));
         }
     }
-    to.at("Table 3's text, weight waits of dense layers, %", Origin::Simulated, 1);
+    to.at("Table 3's text, dense waits, %", Origin::Simulated, 1);
     // By the roofline, none of its other layers waits.
     to.add("CNN1", results.published.at("table_3_text.cnn1_weight_wait_percent"),
            dense_wait_percent(results.base[CNN1]),
@@ -87,7 +87,7 @@ void add_time_with_host(const Results& results, Collector& to) {
         to.at("Table 4, inferences/s", Origin::WithHost, 0);
         to.add(batch, published.at(std::string(path) + ".inferences_per_second"), ours.most_in_limit);
     }
-    to.at("Table 4, % of the most inferences/s", Origin::WithHost, 0);
+    to.at("Table 4, % of most inferences/s", Origin::WithHost, 0);
     to.add("MLP0, TPU", published.at("table_4.tpu.within_limit.percent_of_maximum"),
            tpu_percent_of_maximum(results));
     to.at("Section 8, inferences/s", Origin::WithHost, 0);
@@ -119,7 +119,7 @@ void add_performance(const Results& results, Collector& to) {
                    row.published, row.ours);
         }
     }
-    to.at("Table 4, % of the most inferences/s", Origin::Model, 0);
+    to.at("Table 4, % of most inferences/s", Origin::Model, 0);
     for (const auto& [name, baseline] : {std::pair("cpu", &results.cpu), std::pair("gpu", &results.gpu)}) {
         std::vector<double> rates;  // within the limit, and the most
         for (const BaselineErrorRow& row : models.throughput) {
