@@ -184,7 +184,8 @@ std::vector<double> Rooflines::table_3(std::size_t row) const {
         case 5:
             return percent(&Prediction::shift);
         case 6:
-            return std::vector<double>(workload_count, 100.0 * (1.0 - 1.0 / factor));
+            values.assign(workload_count, 100.0 * (1.0 - 1.0 / factor));
+            return values;
         case 9:
             for (const Prediction& each : workloads) {
                 values.push_back(2.0 * each.macs / (factor * each.total / chip.clock_hz) / 1e12);

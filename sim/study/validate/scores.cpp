@@ -187,8 +187,8 @@ void add_watts(const Results& results, Collector& to) {
     for (const auto& [name, key, curve] : servers) {
         to.at("Table 2, server, W", curve == GpuWithHostWatts ? Origin::Model : Origin::Input, 0);
         const Watts die = watts(results, curve, CNN0);
-        const auto published = [&](const char* what) {
-            return results.published.at(fmt::format("table_2.{}_{}", key, what));
+        const auto published = [&, &prefix = key](const char* what) {
+            return results.published.at(fmt::format("table_2.{}_{}", prefix, what));
         };
         to.add(fmt::format("{}, idle", name), published("server_idle_watts"), die.idle * published("dies"));
         to.add(fmt::format("{}, busy", name), published("server_busy_watts"), die.busy * published("dies"));

@@ -25,7 +25,8 @@ Prediction roofline(const Network& network, std::uint64_t batch, const Chip& chi
             tiles_down += tiles_along(matrix, chip.array);
         }
         const std::uint64_t tiles = tiles_down * tiles_along(layer.columns, chip.array);
-        const auto streamed = static_cast<double>(batch * layer.vectors * (layer.bits / byte_bits));
+        const std::uint64_t passes = layer.bits / byte_bits;
+        const auto streamed = static_cast<double>(batch * layer.vectors * passes);
         const double active = streamed * static_cast<double>(tiles);
         const double fetch = static_cast<double>(tiles) * tile_cycles;
         const double wait = std::max(0.0, fetch - active);

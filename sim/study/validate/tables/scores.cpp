@@ -191,8 +191,8 @@ Table not_scored_table(const Results& results) {
     };
     const ByWorkload<double> cycles = of_each(results.base, per_instruction);
     const run::RunRecord& mlp0 = results.base[MLP0];
-    double instructions_a_tile = static_cast<double>(mlp0.program.instructions);
-    instructions_a_tile /= static_cast<double>(mlp0.counters.at("matrix_unit.tiles").value());
+    const double instructions_a_tile = static_cast<double>(mlp0.program.instructions) /
+                                       static_cast<double>(mlp0.counters.at("matrix_unit.tiles").value());
     const double tile_cycles =
         static_cast<double>(results.rooflines.chip.array * results.rooflines.chip.array) /
         results.rooflines.chip.weight_bytes_per_second * results.rooflines.chip.clock_hz;
