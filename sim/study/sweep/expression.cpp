@@ -67,7 +67,8 @@ bool assigns(std::string_view text) {
 
 }  // namespace
 
-Expression::Expression(std::string text) : parts_(std::make_unique<Parts>()) {
+Expression::Expression(std::string text, std::span<const BinaryFunction> more)
+    : parts_(std::make_unique<Parts>()) {
     parts_->text = std::move(text);
     if (assigns(parts_->text)) {
         throw ExpressionError(fmt::format("\"{}\": \"=\" assigns; \"==\" compares", parts_->text));
@@ -79,6 +80,7 @@ Expression::Expression(std::string text) : parts_(std::make_unique<Parts>()) {
         parser.DefineFun("ceil", ceil_of);
         parser.DefineFun("round", round_of);
         parser.DefineFun("mod", mod_of);
+        for (const BinaryFunction& function : more) parser.DefineFun(function.name, function.of);
         parser.DefineInfixOprt("!", not_of);
         // Otherwise 1 / 0 > 2 would be computed here once, and no evaluation would divide.
         parser.EnableOptimizer(false);

@@ -16,12 +16,18 @@ public:
     using UserError::UserError;
 };
 
+/// A function of two numbers that formulas may call besides muParser's own.
+struct BinaryFunction {
+    const char* name;
+    double (*of)(double, double);  ///< NaN: there is no value
+};
+
 /// A formula of numbers in muParser's language: + - * / ^, comparisons, && || !, a ? b : c, and functions
 /// (min, max, sqrt, log2, floor, ...). Names may have dots: "machine.matrix_unit.rows".
 class Expression {
 public:
     /// Throws ExpressionError where the text is no formula.
-    explicit Expression(std::string text);
+    explicit Expression(std::string text, std::span<const BinaryFunction> more = {});
     ~Expression();
     Expression(Expression&&) noexcept;
     Expression& operator=(Expression&&) noexcept;

@@ -1,5 +1,6 @@
 #include "sim/study/validate/queue.h"
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
@@ -7,6 +8,9 @@
 
 namespace systole::validate {
 namespace {
+
+/// Where one in a hundred waits hundreds of service times.
+constexpr double most_load = 0.99;
 
 /// The probabilities that a customer who leaves has at most 0, 1, ... `most` others behind. Flows between n
 /// and n + 1 customers balance, which gives each probability from those before it, in sums of positive terms.
@@ -42,6 +46,12 @@ double waits_at_most(double load, double time) {
     return sum;
 }
 
+/// Beyond, the search for a time would not end: the sums have no more digits.
+bool is_percentile(double share) {
+    constexpr double most = 0.99999;
+    return share > 0.0 && share <= most;
+}
+
 }  // namespace
 
 double response_time(double load, double percentile) {
@@ -61,12 +71,26 @@ double largest_load(double limit, double percentile) {
     if (limit < 1.0) return 0.0;
     // In whole thousandths, so that no rounding decides.
     unsigned within = 0;
-    unsigned beyond = 990;  // where one in a hundred waits hundreds of service times
+    unsigned beyond = static_cast<unsigned>(std::lround(1000.0 * most_load));
     while (beyond - within > 1) {
         const unsigned middle = (within + beyond) / 2;
         (response_time(middle / 1000.0, percentile) <= limit ? within : beyond) = middle;
     }
     return within / 1000.0;
+}
+
+std::span<const sweep::BinaryFunction> queue_functions() {
+    static constexpr std::array<sweep::BinaryFunction, 2> functions{
+        {{"response_time",
+          [](double load, double percentile) {
+              return load > 0.0 && load < most_load && is_percentile(percentile)
+                         ? response_time(load, percentile)
+                         : std::nan("");
+          }},
+         {"largest_load", [](double limit, double percentile) {
+              return is_percentile(percentile) ? largest_load(limit, percentile) : std::nan("");
+          }}}};
+    return functions;
 }
 
 }  // namespace systole::validate

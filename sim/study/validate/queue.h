@@ -1,5 +1,9 @@
 #pragma once
 
+#include <span>
+
+#include "sim/study/sweep/expression.h"
+
 /// A queue with Poisson arrivals and one server that takes the same time for each (M/D/1): batches of
 /// inferences on a chip.
 namespace systole::validate {
@@ -12,5 +16,9 @@ double response_time(double load, double percentile);
 
 /// The largest load, to one thousandth, at which response_time is at most `limit`; 0 if there is none.
 double largest_load(double limit, double percentile);
+
+/// Both as functions of formulas: without a value for a load from 0.99 on, and for a percentile that is not
+/// within 0 and 0.99999.
+std::span<const sweep::BinaryFunction> queue_functions();
 
 }  // namespace systole::validate
