@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the six workloads of the TPU paper as graph files (docs/graph_files.md), into this folder or another.
+"""Writes the six workloads of the TPU paper as graph files (docs/graph_files.md), and one matrix of them.
 
 Jouppi et al., "In-Datacenter Performance Analysis of a Tensor Processing Unit", ISCA 2017, publishes for each
 of its six networks the number of layers by kind, the weights, the batch and operations per weight byte (Table
@@ -310,11 +310,18 @@ def shapes_text(networks):
     return '{\n "schema": "sim.shapes/1",\n' + ",\n".join(texts) + "\n}\n"
 
 
+def matrix(width=600):
+    # Section 7: what a 600 x 600 matrix of LSTM1 takes on arrays of 256 x 256 and of 512 x 512.
+    network = Network("matrix", [width])
+    network.add("matrix", "dense", "input", units=width)
+    return network
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     arguments = parser.parse_args()
-    networks = [mlp0(), mlp1(), lstm0(), lstm1(), cnn0(), cnn1()]
+    networks = [mlp0(), mlp1(), lstm0(), lstm1(), cnn0(), cnn1(), matrix()]
     for network in networks:
         (arguments.folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
     (arguments.folder / "shapes.json").write_text(shapes_text(networks), encoding="ascii")

@@ -52,7 +52,7 @@ struct ValidateCommand {
         std::optional<WholeFile> page_out;
         if (!json_file.empty()) json_out.emplace(json_file);
         if (!page.empty()) page_out.emplace(page);
-        const auto finish = [&](const auto& results) {
+        const auto finish = [&](auto results) {
             const nlohmann::ordered_json json = validate::to_json(results);
             const bool json_only = print.json && json_file.empty();
             if (json_only) print_json(json);
@@ -100,7 +100,7 @@ void add_validate_command(CLI::App& app, Context& context) {
         "instead: turn each choice that was made with published counters in view the other way");
     command
         ->add_flag("--refit", validate->refit,
-                   "with --choices: also fit the free parameters again to each, and run Figure 11 (minutes)")
+                   "with --choices: also the scores that need a fit or many runs (minutes)")
         ->needs(choices);
     command
         ->add_flag(
@@ -117,8 +117,9 @@ void add_validate_command(CLI::App& app, Context& context) {
         "  sim validate tpu_v1 --page docs/validation.md\n"
         "  sim validate tpu_v1 --choices\n"
         "  sim validate tpu_v1 --parameters --page docs/parameters.md\n\n"
-        "The six workloads of the ISCA 2017 paper run with published parameters alone, then\n"
-        "with three fitted ones, beside models that need no simulator.");
+        "tpu_v1: the six workloads of the ISCA 2017 paper run with published parameters alone,\n"
+        "then with three fitted ones, beside models that need no simulator. docs/validations.md\n"
+        "says how to write another target.");
     command->callback([validate, json] {
         validate->print.json = json->count() > 0;
         (*validate)();

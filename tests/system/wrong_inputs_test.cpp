@@ -579,14 +579,17 @@ TEST_CASE("Each wrong value in a configuration file is named with its place and 
            {"/memory_gb_per_s", 0, {"memory_gb_per_s is 0", "GB/s"}},
            {"/efficiency/precision", "fp64", {"efficiency.precision is \"fp64\"", "\"fp32\", \"int8\""}}});
     check("validate ", shipped("configs/validation/tpu_v1.json"),
-          {{"/schema", "sim.run/1", {"schema is \"sim.run/1\"", "\"sim.validation/1\""}},
-           {"/tragets", 1, {"tragets is 1", "\"targets\""}},
-           {"/fit", Json::object(), {"fit.weight_memory.bandwidth_gb_per_s is missing", "needed"}},
-           {"/models/mlp0", "x", {"models.mlp0 is \"x\"", "did you mean"}},
+          {{"/schema", "sim.run/1", {"schema is \"sim.run/1\"", "\"sim.validation/2\""}},
+           {"/tabels", 1, {"tabels is 1", "\"tables\""}},
+           {"/fit/parameters/0/from", "x", {"fit.parameters[0].from is \"x\"", "it must be a number from 0"}},
+           {"/models/mlp0", "x", {"models.mlp0 is \"x\"", "an object is needed"}},
+           {"/runs/base/machin", "x", {"runs.base.machin is \"x\"", "\"machine\""}},
+           {"/lists/scales/0/name", "0.25", {"lists.scales[0]", "letters, digits and _"}},
+           {"/values/ridge", "2 *", {"values.ridge is \"2 *\""}},
            {"/models/MLP1/sha256",
             std::string(64, '0'),
             {"models.MLP1: ", "mlp1.json has the SHA-256 ec248124", "pinned is 00000000"}},
-           {"/tables/summary/rows", 3, {"tables.summary.rows is 3", "a list of objects"}}});
+           {"/tables/0/rows", 3, {"tables[0].rows is 3", "a list of objects"}}});
 }
 
 TEST_CASE("Each JSON text that is wrong as such ends with one line that names the place", "[system]") {

@@ -1,32 +1,38 @@
 #include "sim/study/validate/fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
+
+#include "hw/machine/config_error.h"
+#include "sim/study/validate/machines.h"
+#include "sim/study/validate/null_models/least_error.h"
 
 namespace systole::validate {
 namespace {
 
 /// A place on the finest grid: an index on each axis.
-using Point = std::array<std::uint32_t, 3>;
+using Point = std::vector<std::uint32_t>;
 /// Some indices on each axis; they stand for all points with these.
-using Indices = std::array<std::vector<std::uint32_t>, 3>;
+using Indices = std::vector<std::vector<std::uint32_t>>;
 /// The errors of the workloads that were simulated at a point.
-using Errors = ByWorkload<std::optional<double>>;
+using PointErrors = std::vector<std::optional<double>>;
 
 /// The loss of some workloads; absent if one of them was not simulated.
-std::optional<double> loss_of(Loss loss, const Workloads& workloads, const Errors& errors) {
+std::optional<double> loss_of(Loss loss, const Workloads& workloads, const PointErrors& errors) {
     double sum = 0.0;
     double most = 0.0;
     for (const std::size_t workload : workloads) {
-        if (!errors[workload]) return std::nullopt;
+        if (errors.empty() || !errors[workload]) return std::nullopt;
         const double error = std::abs(*errors[workload]);
         sum += loss == Loss::MeanSquare ? error * error : error;
         most = std::max(most, error);
@@ -41,48 +47,57 @@ std::optional<double> loss_of(Loss loss, const Workloads& workloads, const Error
     throw std::logic_error("a loss that does not exist");
 }
 
-std::optional<double> mean_error(const Workloads& workloads, const Errors& errors) {
+std::optional<double> mean_error(const Workloads& workloads, const PointErrors& errors) {
     return loss_of(Loss::MeanAbsolute, workloads, errors);
 }
 
-/// All simulations of a fit; the sets of workloads that are fitted share them.
+Workloads first_workloads(std::size_t count) {
+    Workloads all(count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
+Workloads others_of(const Workloads& set, std::size_t count) {
+    Workloads others = first_workloads(count);
+    std::erase_if(others, [&](std::size_t i) { return std::ranges::count(set, i) > 0; });
+    return others;
+}
+
+/// All tasks of a fit; the sets of workloads that are fitted share them.
 class Search {
 public:
-    Search(const FitGrid& grid, const machine::MachineConfig& machine,
-           const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
-           const Simulate& simulate)
+    Search(const FitGrid& grid, std::size_t workloads, const Errors& errors_of)
         : axes_(grid.axes),
           loss_(grid.loss),
           finest_(1U << grid.refinements),
-          machine_(machine),
-          useful_percent_(useful_percent),
-          workloads_(workloads),
-          simulate_(simulate) {}
+          all_(first_workloads(workloads)),
+          errors_of_(errors_of) {}
 
-    /// Simulates the grid as it is given, then around the best point of each set, then all workloads at the
-    /// best points.
+    /// The grid as it is given, then around the best point of each set, then all workloads at the best
+    /// points.
     void run(const std::vector<Workloads>& sets) {
-        Indices grid;
+        Indices grid(axes_.size());
         for (std::size_t axis = 0; axis < grid.size(); ++axis) {
             for (std::uint32_t i = 0; i < axes_[axis].steps; ++i) grid[axis].push_back(i * finest_);
         }
-        want(grid, all_workloads);
+        want(grid, all_);
         simulate();
         for (std::uint32_t step = finest_ / 2; step > 0; step /= 2) try_around(sets, step);
-        for (const Workloads& set : sets) want(around(best(set), 0), all_workloads);
+        for (const Workloads& set : sets) want(around(best(set), 0), all_);
         simulate();
     }
 
     Fit result(const Workloads& set) const {
         const Point point = best(set);
-        const Errors& errors = errors_.at(point);
-        Workloads others = all_workloads;
-        std::erase_if(others, [&](std::size_t i) { return std::ranges::count(set, i) > 0; });
-        return {.fitted = set,
+        const PointErrors& errors = errors_.at(point);
+        const Workloads others = others_of(set, all_.size());
+        Fit fit{.fitted = set,
                 .parameters = parameters(point),
-                .errors = by_workload([&](std::size_t i) { return errors[i].value(); }),
+                .errors = {},
                 .fitted_error = mean_error(set, errors).value(),
                 .others_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
+        for (const std::size_t i : all_) fit.errors.push_back(errors[i].value());
+        return fit;
     }
 
     std::size_t simulations() const { return simulations_; }
@@ -100,7 +115,7 @@ private:
 
     /// The point and its neighbours inside the grid.
     Indices around(const Point& point, std::uint32_t step) const {
-        Indices indices;
+        Indices indices(axes_.size());
         for (std::size_t axis = 0; axis < point.size(); ++axis) {
             indices[axis].push_back(point[axis]);
             if (point[axis] >= step) indices[axis].push_back(point[axis] - step);
@@ -111,43 +126,51 @@ private:
 
     /// Notes the workloads that were not yet simulated at the points with these indices.
     void want(const Indices& indices, const Workloads& workloads) {
-        for (const std::uint32_t i : indices[0]) {
-            for (const std::uint32_t j : indices[1]) {
-                for (const std::uint32_t k : indices[2]) {
-                    for (const std::size_t workload : workloads) {
-                        if (!errors_[{i, j, k}][workload]) wanted_.insert({{i, j, k}, workload});
-                    }
+        Point point(axes_.size());
+        const auto choose = [&](const auto& self, std::size_t axis) -> void {
+            if (axis < axes_.size()) {
+                for (const std::uint32_t index : indices[axis]) {
+                    point[axis] = index;
+                    self(self, axis + 1);
                 }
+                return;
             }
-        }
+            PointErrors& errors = errors_[point];
+            errors.resize(all_.size());
+            for (const std::size_t workload : workloads) {
+                if (!errors[workload]) wanted_.insert({point, workload});
+            }
+        };
+        choose(choose, 0);
     }
 
     void simulate() {
-        std::vector<run::RunSpec> specs;
-        for (const auto& [point, workload] : wanted_) {
-            specs.push_back(with_machine(workloads_[workload], with(machine_, parameters(point))));
-        }
-        const std::vector<run::RunRecord> records = simulate_(specs);
-        auto next = records.begin();
-        for (const auto& [point, workload] : wanted_) {
-            errors_[point][workload] = cycles_error(useful_percent_[workload], *next++);
-        }
+        std::vector<FitTask> tasks;
+        for (const auto& [point, workload] : wanted_) tasks.push_back({workload, parameters(point)});
+        const std::vector<double> errors = errors_of_(tasks);
+        auto next = errors.begin();
+        for (const auto& [point, workload] : wanted_) errors_[point][workload] = *next++;
         simulations_ += wanted_.size();
         wanted_.clear();
     }
 
     /// The axis with the steps of the finest grid.
     GridAxis fine(std::size_t axis) const {
-        return {axes_[axis].from, axes_[axis].to, (axes_[axis].steps - 1) * finest_ + 1};
+        GridAxis fine = axes_[axis];
+        fine.steps = (fine.steps - 1) * finest_ + 1;
+        return fine;
     }
 
     Parameters parameters(const Point& point) const {
-        return {fine(0).value(point[0]), fine(1).value(point[1]), fine(2).value(point[2])};
+        Parameters values;
+        for (std::size_t axis = 0; axis < point.size(); ++axis)
+            values.push_back(fine(axis).value(point[axis]));
+        return values;
     }
 
     /// The point with the least loss; of equals, the first in the order of the axes.
     Point best(const Workloads& set) const {
-        Point found{};
+        Point found(axes_.size());
         double least = std::numeric_limits<double>::infinity();
         for (const auto& [point, errors] : errors_) {
             const std::optional<double> error = loss_of(loss_, set, errors);
@@ -158,84 +181,159 @@ private:
         return found;
     }
 
-    const std::array<GridAxis, 3> axes_;
+    const std::vector<GridAxis>& axes_;
     const Loss loss_;
     const std::uint32_t finest_;  ///< indices from one step of the given grid to the next
-    const machine::MachineConfig& machine_;
-    const ByWorkload<double>& useful_percent_;
-    const ByWorkload<run::RunSpec>& workloads_;
-    const Simulate& simulate_;
-    std::map<Point, Errors> errors_;
+    const Workloads all_;
+    const Errors& errors_of_;
+    std::map<Point, PointErrors> errors_;
     std::set<std::pair<Point, std::size_t>> wanted_;
     std::size_t simulations_ = 0;
 };
 
-/// Each three of the six, then all six.
-std::vector<Workloads> fit_sets() {
+/// Each set of so many, in lexical order, then all.
+std::vector<Workloads> fit_sets(std::size_t workloads, std::size_t size) {
     std::vector<Workloads> sets;
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        for (std::size_t j = i + 1; j < workload_count; ++j) {
-            for (std::size_t k = j + 1; k < workload_count; ++k) sets.push_back({i, j, k});
+    Workloads set;
+    const auto choose = [&](const auto& self, std::size_t from) -> void {
+        if (set.size() == size) {
+            sets.push_back(set);
+            return;
         }
-    }
-    sets.push_back(all_workloads);
+        for (std::size_t i = from; i < workloads; ++i) {
+            set.push_back(i);
+            self(self, i + 1);
+            set.pop_back();
+        }
+    };
+    if (size > 0 && size < workloads) choose(choose, 0);
+    sets.push_back(first_workloads(workloads));
     return sets;
+}
+
+/// The mean absolute error of the others when the factor is that of some workloads.
+double null_error(const Workloads& fitted, const std::vector<double>& measured,
+                  const std::vector<double>& predicted) {
+    std::vector<double> some_measured;
+    std::vector<double> some_predicted;
+    for (const std::size_t i : fitted) {
+        some_measured.push_back(measured[i]);
+        some_predicted.push_back(predicted[i]);
+    }
+    const double factor = null_models::best_factor(some_measured, some_predicted);
+    std::vector<double> errors;
+    for (const std::size_t i : others_of(fitted, measured.size())) {
+        errors.push_back(factor * predicted[i] / measured[i] - 1.0);
+    }
+    return null_models::mean_absolute(errors);
+}
+
+/// A number for each workload.
+std::vector<double> whole_row(const std::string& formula, const std::string& place, const Setup& setup,
+                              Formulas& formulas) {
+    std::vector<double> numbers;
+    if (formulas.list_of(formula, place) != &formulas.lists().at("workloads")) {
+        throw machine::ConfigError(
+            fmt::format("{}: {}: \"{}\" is no row of the workloads", setup.file, place, formula));
+    }
+    for (const auto& [element, number] : formulas.row(formula, place)) {
+        if (!number) {
+            throw machine::ConfigError(
+                fmt::format("{}: {}: \"{}\" has no value for {}", setup.file, place, formula, element));
+        }
+        numbers.push_back(*number);
+    }
+    return numbers;
 }
 
 }  // namespace
 
-machine::MachineConfig with(machine::MachineConfig machine, const Parameters& parameters) {
-    machine.weight_memory.bandwidth_gb_per_s = parameters[0];
-    machine.activation_unit.latency_ns = parameters[1];
-    machine.host_interface.latency_ns = parameters[2];
-    return machine;
-}
-
-Parameters parameters_of(const machine::MachineConfig& machine) {
-    return {machine.weight_memory.bandwidth_gb_per_s, machine.activation_unit.latency_ns,
-            machine.host_interface.latency_ns};
-}
-
-double cycles_error(double published_useful_percent, const run::RunRecord& ours) {
-    const double share = useful_share(ours);
-    if (share == 0.0) throw std::logic_error("a workload without multiply-accumulates");
-    return published_useful_percent / (100.0 * share) - 1.0;
-}
-
-CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWorkload<run::RunRecord>& ours) {
-    CyclesErrors errors;
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        const double error = cycles_error(useful_percent[i], ours[i]);
-        errors.by_workload[i] = error;
-        errors.mean += std::abs(error) / static_cast<double>(workload_count);
-        errors.largest = std::max(errors.largest, std::abs(error));
+Parameters parameters_of(const machine::MachineConfig& machine, const FitGrid& grid) {
+    const std::map<std::string, Number> numbers = flattened(machine::to_json(machine), "");
+    Parameters values;
+    for (const GridAxis& axis : grid.axes) {
+        const auto found = numbers.find(axis.key);
+        if (found == numbers.end()) {
+            throw machine::ConfigError(
+                fmt::format("{}: {} is no number of it that could be fitted", machine.name, axis.key));
+        }
+        values.push_back(found->second.value());
     }
-    return errors;
+    return values;
 }
 
-Fit fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-        const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate) {
-    Search search(grid, machine, useful_percent, workloads, simulate);
-    search.run({all_workloads});
-    return search.result(all_workloads);
+double null_others_mean(const std::vector<double>& measured, const std::vector<double>& predicted,
+                        std::size_t size) {
+    std::vector<Workloads> sets = fit_sets(measured.size(), size);
+    sets.pop_back();  // all of them have no others
+    double sum = 0.0;
+    for (const Workloads& set : sets) sum += null_error(set, measured, predicted);
+    return sum / static_cast<double>(sets.size());
 }
 
-Fits fit_splits(const FitGrid& grid, const machine::MachineConfig& machine,
-                const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
-                const Simulate& simulate) {
-    Search search(grid, machine, useful_percent, workloads, simulate);
-    const std::vector<Workloads> sets = fit_sets();
+Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors) {
+    Search search(grid, workloads, errors);
+    const std::vector<Workloads> sets = fit_sets(workloads, grid.set_size);
     search.run(sets);
 
     Fits fits;
     fits.all = search.result(sets.back());
+    double others = 0.0;
     for (std::size_t i = 0; i + 1 < sets.size(); ++i) {
         fits.splits.push_back(search.result(sets[i]));
-        fits.others_mean += fits.splits.back().others_error;
+        others += fits.splits.back().others_error;
     }
-    fits.others_mean /= static_cast<double>(fits.splits.size());
+    if (!fits.splits.empty()) fits.others_mean = others / static_cast<double>(fits.splits.size());
     fits.simulations = search.simulations();
     return fits;
+}
+
+Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits) {
+    FitGrid grid = setup.target.fit;
+    if (!splits) grid.set_size = 0;
+    const std::vector<Element>& workloads = setup.target.lists.at("workloads");
+    const std::string place = "fit.error";
+    if (setup.target.batches > 1) {
+        throw machine::ConfigError(
+            fmt::format("{}: batches is {}; a fit is of one batch alone", setup.file, setup.target.batches));
+    }
+    const auto errors_of = [&](const std::vector<FitTask>& tasks) {
+        std::vector<run::RunSpec> specs;
+        for (const FitTask& task : tasks) {
+            specs.push_back(runs.spec(workloads[task.workload].name, formulas));
+            MachineChanges changes;
+            for (std::size_t i = 0; i < grid.axes.size(); ++i) changes[grid.axes[i].key] = task.parameters[i];
+            specs.back().machine = changed(setup.machine, changes, formulas, setup.file + ": fit");
+        }
+        std::vector<double> errors;
+        for (const run::RunRecord& record : runs.simulate()(specs)) {
+            const std::string& workload = workloads[tasks[errors.size()].workload].name;
+            std::map<std::string, Number> trial =
+                flattened(machine::to_json(record.spec.machine), "machine.");
+            for (const auto& [metric, number] : runs.metrics_of(record)) trial["trial." + metric] = number;
+            const Number error = formulas.value(grid.error, workload, trial, place);
+            if (!error) {
+                throw machine::ConfigError(fmt::format("{}: {}: \"{}\" has no value for {}", setup.file,
+                                                       place, grid.error, workload));
+            }
+            errors.push_back(*error);
+        }
+        return errors;
+    };
+    Fits fits = fit(grid, workloads.size(), errors_of);
+    if (grid.measured.empty()) return fits;
+    const std::vector<double> measured = whole_row(grid.measured, "fit.measured", setup, formulas);
+    const std::vector<double> predicted = whole_row(grid.predicted, "fit.predicted", setup, formulas);
+    for (Fit& split : fits.splits) split.null_error = null_error(split.fitted, measured, predicted);
+    if (!fits.splits.empty()) fits.null_others_mean = null_others_mean(measured, predicted, grid.set_size);
+    return fits;
+}
+
+void know_fits(const Fits& fits, Formulas& formulas) {
+    formulas.know("fit.error", fits.all.fitted_error);
+    formulas.know("fit.others_mean", fits.others_mean);
+    formulas.know("fit.null_others_mean", fits.null_others_mean);
+    formulas.know("fit.simulations", static_cast<double>(fits.simulations));
 }
 
 }  // namespace systole::validate

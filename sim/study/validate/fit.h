@@ -1,60 +1,66 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
-#include "sim/study/validate/published.h"
-#include "sim/study/validate/simulate.h"
-#include "sim/study/validate/target.h"
+#include "sim/study/validate/formulas.h"
+#include "sim/study/validate/runs.h"
+#include "sim/study/validate/setup.h"
 
-/// The free parameters of the machine, fitted to published cycles.
+/// The free parameters of the machine, fitted to published figures.
 namespace systole::validate {
 
-/// Values in the order of fit_parameters, the same for all workloads.
-using Parameters = std::array<double, fit_parameters.size()>;
+/// Indices into the list `workloads`.
+using Workloads = std::vector<std::size_t>;
 
-machine::MachineConfig with(machine::MachineConfig machine, const Parameters& parameters);
-Parameters parameters_of(const machine::MachineConfig& machine);
-
-/// Our cycles over the chip's, minus 1. For the same multiply-accumulates, cycles are inversely proportional
-/// to row 2 of Table 3.
-double cycles_error(double published_useful_percent, const run::RunRecord& ours);
-
-/// Errors of total cycles, as signed fractions.
-struct CyclesErrors {
-    ByWorkload<double> by_workload{};
-    double mean = 0.0;     ///< absolute
-    double largest = 0.0;  ///< absolute
+/// Values in the order of the grid's axes, the same for all workloads.
+using Parameters = std::vector<double>;
+/// Of the axes' keys. Throws ConfigError where the machine has no such number.
+Parameters parameters_of(const machine::MachineConfig& machine, const FitGrid& grid);
+/// The error of a workload, signed, at these parameters.
+struct FitTask {
+    std::size_t workload = 0;
+    Parameters parameters;
 };
-CyclesErrors cycles_errors(const ByWorkload<double>& useful_percent, const ByWorkload<run::RunRecord>& ours);
+/// Gives the error of each task.
+using Errors = std::function<std::vector<double>(const std::vector<FitTask>&)>;
 
 /// Parameters that were fitted to some workloads.
 struct Fit {
     Workloads fitted;
-    Parameters parameters{};
-    ByWorkload<double> errors{};  ///< of total cycles, signed, of all workloads
-    double fitted_error = 0.0;    ///< mean absolute
-    double others_error = 0.0;    ///< mean absolute of those not fitted; 0 if there are none
+    Parameters parameters;
+    std::vector<double> errors;  ///< signed, of all workloads
+    double fitted_error = 0.0;   ///< mean absolute
+    double others_error = 0.0;   ///< mean absolute of those not fitted; 0 if there are none
+    Number null_error = {};      ///< of the others, of the null model whose factor is fitted to the same
 };
 
 struct Fits {
-    Fit all;                   ///< to all six
-    std::vector<Fit> splits;   ///< to each three of the six
-    double others_mean = 0.0;  ///< of others_error
+    Fit all;                  ///< to all workloads
+    std::vector<Fit> splits;  ///< to each set of the grid's size
+    Number others_mean = {};  ///< of others_error; absent without splits
+    Number null_others_mean = {};
     std::size_t simulations = 0;
 };
 
-/// Finds, for each three of the six workloads and for all six, the parameters with the least loss, by the
-/// errors of total cycles: first on the grid, then around the best point of each set until no neighbour is
-/// better, with steps that are halved as often as the grid says. All sets share the simulations.
-Fits fit_splits(const FitGrid& grid, const machine::MachineConfig& machine,
-                const ByWorkload<double>& useful_percent, const ByWorkload<run::RunSpec>& workloads,
-                const Simulate& simulate);
+/// The mean absolute error of the workloads to which the one factor of a null model is not fitted, mean of
+/// all sets of so many.
+double null_others_mean(const std::vector<double>& measured, const std::vector<double>& predicted,
+                        std::size_t size);
 
-/// The same for all six alone.
-Fit fit(const FitGrid& grid, const machine::MachineConfig& machine, const ByWorkload<double>& useful_percent,
-        const ByWorkload<run::RunSpec>& workloads, const Simulate& simulate);
+/// Finds, for all workloads and for each set of `grid.set_size` of them, the parameters with the least loss:
+/// first on the grid, then around the best point of each set until no neighbour is better, with steps that
+/// are halved as often as the grid says. All sets share the tasks.
+Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors);
+
+/// The same by simulations of the target's machine. With `splits` false, to all workloads alone.
+Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits = true);
+
+/// Lets the formulas know `fit.error` (of all workloads), `fit.others_mean`, `fit.null_others_mean` and
+/// `fit.simulations`.
+void know_fits(const Fits& fits, Formulas& formulas);
 
 }  // namespace systole::validate

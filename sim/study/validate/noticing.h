@@ -4,35 +4,26 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/record/record.h"
-#include "sim/study/validate/published.h"
+#include "sim/study/validate/formulas.h"
+#include "sim/study/validate/target.h"
 
 /// Which published figure would notice that a parameter of the machine is wrong.
 namespace systole::validate {
 
-/// The runs on one machine from which figures are computed.
-struct MachineRuns {
-    ByWorkload<run::RunRecord> workloads;
-    run::RunRecord tiling;  ///< the matrix of Table "tiling" of the published figures
-};
-
-/// A published figure that follows from runs alone. Shares, in % of cycles or of watts, are compared by their
-/// difference in points: near 0, a ratio says nothing. All others, and row 2 of Table 3, by which cycles are
-/// compared, are compared by their ratio.
+/// A published figure that follows from runs alone. A share, in % of cycles or of watts, is compared by its
+/// difference in points: near 0, a ratio says nothing. Any other is compared by its ratio.
 struct NoticingFigure {
     std::string name;  ///< "Table 3, row 4 weight stall, MLP1"
     bool is_share = false;
     double published = 0.0;
-    double ours = 0.0;
+    double ours = 0.0;  ///< no number where the machine has none
 
     /// Absolute; of a share in points, otherwise in %.
     double error() const;
 };
 
-/// Table 3, transfers of Table 5, Table 8, peak and watts of Table 2, watts of Figure 10 and section 6, and
-/// tiles and time of a matrix of section 7. Figures that need other machines or published time of the host
-/// (Tables 4 and 6, Figures 9 and 11) are left out.
-std::vector<NoticingFigure> noticing_figures(const Published& published, const MachineRuns& runs);
+/// The target's, from the runs that the formulas know.
+std::vector<NoticingFigure> noticing_figures(const Target& target, Formulas& formulas);
 
 /// An error notices a change if it grows by so much, in % or points.
 inline constexpr double least_growth = 5.0;

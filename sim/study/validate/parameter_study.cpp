@@ -10,25 +10,19 @@
 #include <utility>
 
 #include "hw/machine/config_error.h"
-#include "sim/run/execute/scratch_folder.h"
+#include "sim/study/validate/runs.h"
 #include "sim/view/table/page.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::validate {
+
+using tables::Cell;
+using tables::Table;
+
 namespace {
 
 constexpr std::string_view none = "none";
 constexpr std::string_view default_kind = "default";
-
-MachineRuns runs_on(const machine::MachineConfig& machine, const ByWorkload<run::RunSpec>& workloads,
-                    const run::RunSpec& matrix, const Simulate& simulate) {
-    std::vector<run::RunSpec> specs;
-    for (const run::RunSpec& spec : workloads) specs.push_back(with_machine(spec, machine));
-    specs.push_back(with_machine(matrix, machine));
-    std::vector<run::RunRecord> records = simulate(specs);
-    return {.workloads = by_workload([&](std::size_t i) { return std::move(records.at(i)); }),
-            .tiling = std::move(records.at(workload_count))};
-}
 
 /// Those with other values than the first machine's, or that it does not have.
 std::vector<MachineParameter> differing(std::vector<MachineParameter> parameters,
@@ -151,12 +145,16 @@ std::string ParameterRow::noticed_by() const {
 }
 
 ParameterStudy study_parameters(const Setup& setup, const std::vector<machine::MachineConfig>& machines,
-                                const run::RunSpec& matrix, const Evidence& evidence, const std::string& file,
-                                const Simulate& simulate) {
+                                const Evidence& evidence, const std::string& file, const Simulate& simulate) {
     check_keys(evidence, machines, file);
     ParameterStudy study{.target = setup.target.name, .machines = {}};
+    Formulas formulas = formulas_of(setup);
+    Runs runs(setup, simulate);
     const auto figures = [&](const machine::MachineConfig& machine) {
-        return noticing_figures(setup.published, runs_on(machine, setup.workloads, matrix, simulate));
+        formulas.forget("machine.");
+        formulas.know(flattened(machine::to_json(machine), "machine."));
+        runs.run_on(machine, setup.target.parameter_runs, formulas);
+        return noticing_figures(setup.target, formulas);
     };
     const machine::MachineConfig& first = machines.at(0);
     for (const machine::MachineConfig& machine : machines) {
@@ -193,15 +191,11 @@ ParameterStudy study_parameters(const std::string& target, const run::PathFinder
     const Setup setup = read_setup(target, paths);
     const std::filesystem::path file = setup.beside.find(setup.target.name, "evidence");
     const Evidence evidence = read_evidence(file);
-    std::vector<machine::MachineConfig> machines{setup.machine, setup.published_machine};
+    std::vector<machine::MachineConfig> machines{setup.machine};
     for (const std::string& name : evidence.machines) {
         machines.push_back(machine::read_machine(setup.beside.find(name, "machines")));
     }
-    const run::ScratchFolder made;
-    const run::RunSpec matrix =
-        batch_of(made.add("tiling.json", square_matrix(setup.published.count("tiling.matrix")).dump()),
-                 setup.published.count("table_1.batch.LSTM1"), setup.target.mapping.choices);
-    return study_parameters(setup, machines, matrix, evidence, file.string(), make_simulate());
+    return study_parameters(setup, machines, evidence, file.string(), make_simulate());
 }
 
 Table parameter_summary(const ParameterStudy& study) {

@@ -11,6 +11,7 @@
 #include "sim/study/validate/evidence.h"
 #include "sim/study/validate/machine_parameters.h"
 #include "sim/study/validate/noticing.h"
+#include "sim/study/validate/runs.h"
 #include "sim/study/validate/setup.h"
 #include "sim/view/table/table.h"
 #include "sim/view/terminal/look.h"
@@ -56,17 +57,16 @@ struct ParameterStudy {
 /// Changes each parameter alone and runs the workloads again: of the target's machine with fitted parameters,
 /// then of the others those parameters that differ from it. Throws ConfigError, ModelError.
 ParameterStudy study_parameters(const std::string& target, const run::PathFinder& paths);
-/// The same with given parts. The first of `machines` is the one from which the others differ; `matrix` is
-/// the workload MachineRuns::tiling. `file` is that of the evidence and leads the messages about it.
+/// The same with given parts. The first of `machines` is the one from which the others differ. `file` is that
+/// of the evidence and leads the messages about it.
 ParameterStudy study_parameters(const Setup& setup, const std::vector<machine::MachineConfig>& machines,
-                                const run::RunSpec& matrix, const Evidence& evidence, const std::string& file,
-                                const Simulate& simulate);
+                                const Evidence& evidence, const std::string& file, const Simulate& simulate);
 
 /// How many parameters of each kind are noticed by what.
-Table parameter_summary(const ParameterStudy& study);
-Table parameter_table(const MachineParameters& machine);
+tables::Table parameter_summary(const ParameterStudy& study);
+tables::Table parameter_table(const MachineParameters& machine);
 /// The parameters that nothing notices: what to validate next.
-Table unnoticed_table(const ParameterStudy& study);
+tables::Table unnoticed_table(const ParameterStudy& study);
 
 std::string to_text(const ParameterStudy& study, const terminal::Look& look = {});
 nlohmann::ordered_json to_json(const ParameterStudy& study);

@@ -2,95 +2,187 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
-#include "sim/study/validate/comparison.h"
+#include "sim/study/validate/baseline_errors.h"
+#include "sim/study/validate/machines.h"
+#include "sim/study/validate/rooflines.h"
 
 namespace systole::validate {
 namespace {
 
-run::Content pinned(const Setup& setup, const PinnedModel& model, std::string_view workload) {
+run::Content pinned(const Setup& setup, const std::string& name, const Model& model) {
     const std::filesystem::path path = setup.beside.find(model.file, "models");
     run::Content content = run::content_of(path);
-    if (content.hash != model.sha256) {
-        throw machine::ConfigError(
-            fmt::format("{}: models.{}: {} has the SHA-256 {}, pinned is {}; a workload of the validation "
-                        "must not change",
-                        setup.file, workload, path.string(), content.hash, model.sha256));
+    if (!model.sha256.empty() && content.hash != model.sha256) {
+        throw machine::ConfigError(fmt::format(
+            "{}: models.{}: {} has the SHA-256 {}, pinned is {}; a workload of the validation must not "
+            "change",
+            setup.file, name, path.string(), content.hash, model.sha256));
     }
     return content;
 }
 
-/// A run of more batches less one of fewer: what the additional batches cost.
-run::RunRecord difference(run::RunRecord more, const run::RunRecord& fewer) {
-    const std::uint64_t additional =
-        (more.program.inferences - fewer.program.inferences) / more.program.batch;
-    more.cycles = (more.cycles - fewer.cycles) / additional;
-    for (run::Counter& counter : more.counters.all) {
-        counter.total = (counter.total - fewer.counters.at(counter.path).total) / additional;
+bool is_dotted_name(std::string_view name) {
+    while (true) {
+        const std::size_t dot = name.find('.');
+        if (!is_name(name.substr(0, dot))) return false;
+        if (dot == std::string_view::npos) return true;
+        name.remove_prefix(dot + 1);
     }
-    return more;
+}
+
+/// Dotted names are found by their first part: two things of one name would hide each other.
+void check_names(const Setup& setup) {
+    std::map<std::string, std::string> owners{
+        {"machine", "the machine"}, {"fit", "the fit"}, {"trial", "the fit"}};
+    const auto take = [&](const std::string& name, const std::string& kind, bool is_dotted = false) {
+        if (!(is_dotted ? is_dotted_name(name) : is_name(name))) {
+            throw machine::ConfigError(
+                fmt::format("{}: \"{}\" is the name of {}; it must have letters, digits and _ alone",
+                            setup.file, name, kind));
+        }
+        const auto [owner, is_new] = owners.emplace(name.substr(0, name.find('.')), kind);
+        if (is_new || owner->second == kind) return;
+        throw machine::ConfigError(
+            fmt::format("{}: {} is the name of {} and of {}", setup.file, owner->first, owner->second, kind));
+    };
+    const Target& target = setup.target;
+    for (const auto& [path, number] : setup.published.numbers) take(path, "published figures", true);
+    for (const auto& [name, elements] : target.lists) take(name, "a list");
+    for (const auto& [name, baseline] : target.baselines) take(name, "a baseline");
+    for (const auto& [name, run] : target.runs) take(name, "a run");
+    for (const auto& [name, roofline] : target.rooflines) take(name, "a roofline");
+    for (const auto& [name, constant] : target.constants) take(name, "a constant");
+    for (const auto& [name, value] : target.values) take(name, "a value", true);
+}
+
+/// "x" beside "x.A" would be a number in one place and a row in another.
+void check_values(const Setup& setup) {
+    const auto& values = setup.target.values;
+    for (const auto& [name, value] : values) {
+        for (auto other = values.upper_bound(name + '.');
+             other != values.end() && other->first.starts_with(name + '.'); ++other) {
+            throw machine::ConfigError(
+                fmt::format("{}: values.{} and values.{}: the second is part of the first", setup.file, name,
+                            other->first));
+        }
+    }
+}
+
+/// Each workload that runs stands in the shapes, if there are any.
+void check_shapes(const Setup& setup) {
+    if (setup.target.rooflines.empty()) return;
+    for (const Element& workload : setup.target.lists.at("workloads")) {
+        if (setup.shapes.contains(workload.name)) continue;
+        throw machine::ConfigError(
+            fmt::format("{}: shapes has no {}, one of the workloads", setup.file, workload.name));
+    }
+    for (const auto& [name, network] : setup.shapes) {
+        if (setup.target.models.contains(name)) continue;
+        throw machine::ConfigError(
+            fmt::format("{}: shapes has {}, which is none of the models", setup.file, name));
+    }
+}
+
+/// A choice changes what there is: a misspelt name would change nothing without a word.
+void check_change(const Setup& setup, const nlohmann::json& change) {
+    for (const char* const section :
+         {"lists", "models", "metrics", "runs", "constants", "networks", "baselines", "values", "json"}) {
+        if (!change.contains(section) || !change[section].is_object()) continue;
+        for (const auto& [name, value] : change[section].items()) {
+            if (setup.json.contains(section) && setup.json[section].contains(name)) continue;
+            throw machine::ConfigError(
+                fmt::format("{}: a choice changes {}.{}, which is not there", setup.file, section, name));
+        }
+    }
+}
+
+Setup setup_of(nlohmann::json json, std::string file, run::PathFinder beside) {
+    Target target = read_target(json, file);
+    Setup setup{.file = std::move(file),
+                .beside = std::move(beside),
+                .json = std::move(json),
+                .target = std::move(target)};
+    const auto find = [&](const std::string& name, const char* kind) {
+        return setup.beside.find(name, kind);
+    };
+    setup.published = read_published(find(setup.target.published, "published"));
+    setup.machine = machine::read_machine(find(setup.target.machine, "machines"));
+    for (const auto& [name, baseline] : setup.target.baselines) {
+        setup.baselines[name] = baselines::read_baseline(find(baseline.file, "baselines"));
+    }
+    if (!setup.target.shapes.empty()) setup.shapes = read_shapes(find(setup.target.shapes, "models"));
+    for (const auto& [name, model] : setup.target.models) setup.models[name] = pinned(setup, name, model);
+    check_names(setup);
+    check_values(setup);
+    check_shapes(setup);
+    if (!setup.target.set.empty()) {
+        Formulas formulas = formulas_of(setup);
+        setup.machine = changed(setup.machine, setup.target.set, formulas, setup.file + ": set");
+    }
+    return setup;
 }
 
 }  // namespace
 
 Setup read_setup(const std::string& target, const run::PathFinder& paths) {
     const std::filesystem::path file = paths.find(target, "validation");
-    Setup setup{.file = file.string(), .beside = run::PathFinder(file), .target = read_target(file)};
-    const auto find = [&](const std::string& name, const char* kind) {
-        return setup.beside.find(name, kind);
-    };
-    setup.published = read_published(find(setup.target.published, "published"));
-    setup.machine = machine::read_machine(find(setup.target.machine, "machines"));
-    setup.published_machine = machine::read_machine(find(setup.target.published_machine, "machines"));
-    setup.cpu = baselines::read_baseline(find(setup.target.cpu, "baselines"));
-    setup.gpu = baselines::read_baseline(find(setup.target.gpu, "baselines"));
-    require_watts(setup.cpu, setup.gpu);
-    setup.shapes = read_shapes(find(setup.target.shapes, "models"));
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        setup.workloads[i] =
-            batch_of(pinned(setup, setup.target.models[i], workload_names[i]),
-                     setup.published.count(fmt::format("table_1.batch.{}", workload_names[i])),
-                     setup.target.mapping.choices);
-    }
-    return setup;
+    return setup_of(machine::read_json_object(file), file.string(), run::PathFinder(file));
 }
 
-machine::MachineConfig machine_of(const Setup& setup, const Variant& variant,
-                                  const machine::MachineConfig& machine) {
-    nlohmann::json object = machine::to_json(machine);
-    run::apply_to_machine(variant.machine, object, setup.file);
-    if (machine.name == setup.machine.name) {
-        run::apply_to_machine(variant.fitted_machine, object, setup.file);
-    }
-    return machine::read_machine(object, fmt::format("{}: \"{}\"", setup.file, variant.label));
+Setup changed(const Setup& setup, const nlohmann::json& change) {
+    check_change(setup, change);
+    nlohmann::json json = setup.json;
+    json.merge_patch(change);
+    return setup_of(std::move(json), setup.file, setup.beside);
 }
 
-ByWorkload<run::RunSpec> workloads_of(const Setup& setup, const Variant& variant) {
-    ByWorkload<run::RunSpec> workloads = setup.workloads;
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        run::CompilerOptions& compiler = workloads[i].compiler;
-        if (variant.mapping_name) compiler.mapping = run::mapping_named(*variant.mapping_name);
-        compiler.mapping = with(compiler.mapping, variant.mapping, setup.file);
-        compiler.limit = std::uint64_t{compiler.batch} * variant.batches;
-        const auto other = variant.models.find(std::string(workload_names[i]));
-        if (other == variant.models.end()) continue;
-        workloads[i].network = run::content_of(setup.beside.find(other->second, "models"));
+std::uint32_t batch_of(const Setup& setup, const std::string& model, Formulas& formulas) {
+    const auto found = setup.target.models.find(model);
+    if (found == setup.target.models.end()) {
+        throw machine::ConfigError(fmt::format("{}: {} is none of the models", setup.file, model));
     }
-    return workloads;
+    constexpr double most = 1e6;
+    const std::string place = fmt::format("models.{}.batch", model);
+    const Number batch = formulas.value(found->second.batch, place);
+    if (batch && *batch >= 1.0 && *batch <= most && *batch == std::floor(*batch)) {
+        return static_cast<std::uint32_t>(*batch);
+    }
+    throw machine::ConfigError(fmt::format("{}: {} is {}; it must be a whole number from 1 to {:.0f}",
+                                           setup.file, place, batch ? fmt::format("{}", *batch) : "absent",
+                                           most));
 }
 
-VariantRuns run_variant(const Setup& setup, const Variant& variant, const machine::MachineConfig& machine,
-                        const Simulate& simulate) {
-    VariantRuns runs{.machine = machine_of(setup, variant, machine),
-                     .workloads = workloads_of(setup, variant)};
-    runs.records = run_all(runs.workloads, runs.machine, simulate);
-    if (variant.batches == 1) return runs;
-    ByWorkload<run::RunSpec> fewer = runs.workloads;
-    for (run::RunSpec& spec : fewer) spec.compiler.limit -= spec.compiler.batch;
-    const ByWorkload<run::RunRecord> before = run_all(fewer, runs.machine, simulate);
-    runs.records = by_workload([&](std::size_t i) { return difference(runs.records[i], before[i]); });
-    return runs;
+Formulas formulas_of(const Setup& setup) {
+    const Target& target = setup.target;
+    Formulas formulas(target.lists, setup.file);
+    for (const auto& [path, number] : setup.published.numbers) formulas.know(path, number);
+    formulas.know(flattened(machine::to_json(setup.machine), "machine."));
+    for (const auto& [name, baseline] : setup.baselines) {
+        formulas.know(flattened(baselines::to_json(baseline), name + '.'));
+    }
+    for (const auto& [name, value] : target.values) {
+        if (value.is_null()) {
+            formulas.know(name, std::nullopt);
+        } else if (value.is_number()) {
+            formulas.know(name, value.get<double>());
+        } else if (value.is_string()) {
+            formulas.define(name, value.get<std::string>());
+        } else {
+            throw machine::ConfigError(
+                fmt::format("{}: values.{} is {}; it must be a formula, a number or null", setup.file, name,
+                            value.dump()));
+        }
+    }
+    for (const auto& [name, constant] : target.constants) define_constant(name, constant, formulas);
+    know_rooflines(setup, formulas);
+    know_baselines(setup, formulas);
+    return formulas;
 }
 
 }  // namespace systole::validate

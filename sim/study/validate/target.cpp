@@ -3,127 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 
-// ConfigReader finds each `describe` through the type of its structure.
-namespace systole::tables {
-
-void describe(machine::ConfigReader& reader, Row& row) {
-    std::vector<std::string> cells;
-    reader.field(machine::needed("label", "", ""), row.label);
-    reader.field(machine::needed("cells", "", ""), cells);
-    for (std::string& cell : cells) row.cells.push_back(Cell::words(std::move(cell)));
-}
-
-void describe(machine::ConfigReader& reader, Table& table) {
-    reader.field(machine::needed("title", "", ""), table.title);
-    reader.field(machine::needed("columns", "", ""), table.columns);
-    reader.sections({"rows", "", ""}, table.rows);
-    reader.field({"notes", "", ""}, table.notes);
-}
-
-}  // namespace systole::tables
-
 namespace systole::validate {
 
 using machine::ConfigReader;
+using machine::Field;
 using machine::needed;
 
-/// The section "models".
-struct Models {
-    ByWorkload<PinnedModel>& files;
-};
-
-/// The section "tables".
-struct Tables {
-    std::map<std::string, Table>& by_id;
-};
-
-/// The section "mapping".
-struct MappingSection {
-    PinnedMapping& mapping;
-};
-
-/// The keys of run::Mapping.
-struct MappingKeys {
-    run::Mapping& choices;
-};
-
-constexpr std::array table_ids{"summary",
-                               "zero_fit",
-                               "total_cycles",
-                               "fits",
-                               "table_1",
-                               "table_3",
-                               "table_3_differences",
-                               "table_8",
-                               "roofline",
-                               "throughput",
-                               "table_4",
-                               "table_5",
-                               "table_6",
-                               "baselines",
-                               "figure_9",
-                               "figure_10",
-                               "figure_10_text",
-                               "figure_11",
-                               "statements",
-                               "tpu_prime",
-                               "tiling",
-                               "claim",
-                               "article_cnn",
-                               "scores",
-                               "null_scores",
-                               "not_scored",
-                               "figures",
-                               "contradictions",
-                               "choices",
-                               "mechanisms",
-                               "layer_ends"};
+namespace {
 
 constexpr std::array<std::string_view, 3> order_names = names_of(run::LayerOrder{});
 constexpr std::array<std::string_view, 3> mapping_names = names_of(run::MappingName{});
 
-void describe(ConfigReader& reader, GridAxis& axis) {
-    reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
-    reader.field(needed("to", "", ""), axis.to, {0.0, 1e12});
-    reader.field(needed("steps", "", ""), axis.steps, {1, 1000});
-    reader.check_keys();
-    if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
+Field optional(std::string_view key) {
+    return {key, "", ""};
+}
+void text(ConfigReader& reader, std::string_view key, std::string& value) {
+    reader.field(needed(key, "", ""), value);
+}
+void text_if_any(ConfigReader& reader, std::string_view key, std::string& value) {
+    reader.field(optional(key), value);
 }
 
-void describe(ConfigReader& reader, FitGrid& grid) {
-    for (std::size_t i = 0; i < grid.axes.size(); ++i) {
-        reader.section(needed(fit_parameters[i], "", ""), grid.axes[i]);
+/// Objects by name, each with its own description.
+template <class Config>
+void by_name(ConfigReader& reader, const Field& field, std::map<std::string, Config>& configs) {
+    std::map<std::string, nlohmann::json> objects;
+    reader.values(field, objects);
+    for (const auto& [name, object] : objects) {
+        ConfigReader inner(object, reader.file(), fmt::format("{}.{}", reader.path_of(field.key), name));
+        describe(inner, configs[name]);
+        inner.check_keys();
     }
-    reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
-    reader.choice(needed("loss", "", ""), grid.loss, loss_names);
-    reader.check_keys();
-    if (!(grid.axes[0].from > 0.0)) reader.fail(fit_parameters[0], "a bandwidth must be above 0");
 }
 
-void describe(ConfigReader& reader, Targets& targets) {
-    reader.field(needed("mean_cycles_error", "", ""), targets.mean_cycles_error, {0.0, 1e12});
-    reader.field(needed("cycles_error", "", ""), targets.cycles_error, {0.0, 1e12});
-    reader.field(needed("counter_points", "", ""), targets.counter_points, {0.0, 1e12});
-    reader.field(needed("sensitivity_error", "", ""), targets.sensitivity_error, {0.0, 1e12});
-    reader.field(needed("efficiency_error", "", ""), targets.efficiency_error, {0.0, 1e12});
-}
+}  // namespace
 
-void describe(ConfigReader& reader, PinnedModel& model) {
-    reader.field(needed("file", "", ""), model.file);
-    reader.field(needed("sha256", "", ""), model.sha256);
-}
+// ConfigReader finds each `describe` through the type of its structure.
 
-template <class Keys>
-void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& key) {
+/// The keys of a mapping; of a target, each is needed.
+struct MappingKeys {
+    run::Mapping& mapping;
+    bool are_needed = false;
+};
+
+/// A list of objects whose first has the name by which others refer to it.
+struct NamedRoofline {
+    std::string name;
+    RooflineSet set;
+};
+
+void describe(ConfigReader& reader, MappingKeys& keys) {
+    const auto key = [&](const char* name) {
+        return keys.are_needed ? needed(name, "", "") : optional(name);
+    };
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
            split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images,
-           compare] = mapping;
+           compare] = keys.mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -140,98 +79,274 @@ void describe_mapping(ConfigReader& reader, run::Mapping& mapping, const Keys& k
     reader.field(key("compare"), compare);
 }
 
-void describe(ConfigReader& reader, MappingKeys& keys) {
-    describe_mapping(reader, keys.choices, [](const char* key) { return machine::Field{key, "", ""}; });
+void describe(ConfigReader& reader, Model& model) {
+    text(reader, "file", model.file);
+    text_if_any(reader, "sha256", model.sha256);
+    text(reader, "batch", model.batch);
 }
 
-void describe(ConfigReader& reader, MappingSection& section) {
-    reader.field(needed("name", "", ""), section.mapping.name);
-    describe_mapping(reader, section.mapping.choices, [](const char* key) { return needed(key, "", ""); });
+void describe(ConfigReader& reader, RunSet& run) {
+    text_if_any(reader, "machine", run.machine);
+    reader.values(optional("set"), run.set);
+    if (reader.has("like")) reader.choice(optional("like"), run.mapping_name.emplace(), mapping_names);
+    reader.values(optional("mapping"), run.mapping);
+    reader.field(optional("eight_bits"), run.eight_bits);
+    reader.field(optional("of"), run.of);
+    reader.field(optional("batches"), run.batches, {1, 100});
 }
 
-/// Settings as texts, KEY=VALUE.
-void settings(ConfigReader& reader, const char* key, std::vector<run::Setting>& list) {
-    std::vector<std::string> texts;
-    reader.field({key, "", ""}, texts);
-    for (const std::string& text : texts) list.push_back(run::parse_setting(text));
+void describe(ConfigReader& reader, RooflineSet& set) {
+    text_if_any(reader, "clock_hz", set.clock_hz);
+    text_if_any(reader, "array", set.array);
+    text_if_any(reader, "weight_bytes_per_second", set.weight_bytes_per_second);
+    text_if_any(reader, "link_bytes_per_second", set.link_bytes_per_second);
+    reader.field(optional("eight_bits"), set.eight_bits);
 }
 
-void describe(ConfigReader& reader, Variant& variant) {
-    reader.field(needed("label", "", ""), variant.label);
-    reader.field({"instead_of", "", ""}, variant.instead_of);
-    reader.field({"seen", "", ""}, variant.seen);
-    reader.field({"constants", "", ""}, variant.constants, {0, 10});
-    settings(reader, "machine", variant.machine);
-    settings(reader, "fitted_machine", variant.fitted_machine);
-    if (reader.has("mapping_name")) {
-        reader.choice({"mapping_name", "", ""}, variant.mapping_name.emplace(), mapping_names);
-    }
-    settings(reader, "mapping", variant.mapping);
-    reader.texts({"models", "", ""}, variant.models);
-    for (const auto& [workload, file] : variant.models) {
-        if (std::ranges::count(workload_names, workload) == 0) {
-            reader.fail("models", fmt::format("{} is none of the workloads", workload));
-        }
-    }
-    reader.field({"by_row_9", "", ""}, variant.by_row_9);
-    reader.field({"sixteen_bit_figure_11", "", ""}, variant.sixteen_bit_figure_11);
-    reader.field({"mlp0_percent", "", ""}, variant.mlp0_percent, {0.0, 100.0});
-    reader.field({"batches", "", ""}, variant.batches, {1, 100});
-    if (reader.has("loss")) reader.choice({"loss", "", ""}, variant.loss.emplace(), loss_names);
+void describe(ConfigReader& reader, NamedRoofline& named) {
+    text(reader, "name", named.name);
+    describe(reader, named.set);
 }
 
-void describe(ConfigReader& reader, Models& models) {
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        reader.section(needed(workload_names[i], "", ""), models.files[i]);
-    }
+void describe(ConfigReader& reader, BestConstant& constant) {
+    text(reader, "measured", constant.measured);
+    text(reader, "predicted", constant.predicted);
+    text_if_any(reader, "times", constant.times);
 }
 
-void describe(ConfigReader& reader, Tables& tables) {
-    for (const char* const id : table_ids) {
-        Table& table = tables.by_id[id];
-        table.id = id;
-        reader.section(needed(id, "", ""), table);
-    }
+void describe(ConfigReader& reader, EvenNetwork& network) {
+    text(reader, "weight_layers", network.weight_layers);
+    text(reader, "other_layers", network.other_layers);
+    text(reader, "weights", network.weights);
+    text(reader, "macs", network.macs);
 }
 
-Target read_target(const nlohmann::json& object, const std::string& file) {
-    ConfigReader reader(object, file);
-    Target target;
-    reader.check_schema("sim.validation/1");
-    reader.field(needed("name", "", ""), target.name);
-    reader.field(needed("published", "", ""), target.published);
-    reader.field(needed("machine", "", ""), target.machine);
-    reader.field(needed("published_machine", "", ""), target.published_machine);
-    reader.field(needed("cpu", "", ""), target.cpu);
-    reader.field(needed("gpu", "", ""), target.gpu);
-    Models models{target.models};
-    reader.section(needed("models", "", ""), models);
-    reader.field(needed("shapes", "", ""), target.shapes);
-    MappingSection mapping{target.mapping};
-    reader.section(needed("mapping", "", ""), mapping);
-    reader.sections(needed("zero_fit", "", ""), target.zero_fit);
-    reader.sections(needed("mechanisms", "", ""), target.mechanisms);
-    reader.section(needed("fit", "", ""), target.fit);
-    reader.sections(needed("choices", "", ""), target.choices);
-    reader.section(needed("targets", "", ""), target.targets);
-    Tables tables{target.tables};
-    reader.section(needed("tables", "", ""), tables);
-    if (target.tables["statements"].notes.size() < statement_reasons) {
-        throw machine::ConfigError(file + ": tables.statements.notes must end with three reasons");
-    }
-    reader.texts({"sources", "", ""}, target.sources);
+void describe(ConfigReader& reader, BaselinePoint& point) {
+    text_if_any(reader, "name", point.name);
+    text(reader, "source", point.source);
+    text(reader, "unit", point.unit);
+    text(reader, "network", point.network);
+    text(reader, "batch", point.batch);
+    text(reader, "published", point.published);
+    text_if_any(reader, "latency_ms", point.latency_ms);
+    if (point.unit != "TOPS" && point.unit != "inf/s") reader.fail("unit", R"(it must be "TOPS" or "inf/s")");
+}
+
+void describe(ConfigReader& reader, BaselineSet& baseline) {
+    text(reader, "file", baseline.file);
+    text(reader, "label", baseline.label);
+    reader.sections(optional("points"), baseline.points);
+    text_if_any(reader, "within_source", baseline.within_source);
+    text_if_any(reader, "within_network", baseline.within_network);
+    text_if_any(reader, "within_limit_ms", baseline.within_limit_ms);
+    text_if_any(reader, "within_published", baseline.within_published);
+}
+
+void describe(ConfigReader& reader, BaselineRatio& ratio) {
+    text(reader, "source", ratio.source);
+    text(reader, "of", ratio.of);
+    text(reader, "than", ratio.than);
+    text(reader, "published", ratio.published);
+    text(reader, "points", ratio.points);
+}
+
+void describe(ConfigReader& reader, GridAxis& axis) {
+    text(reader, "key", axis.key);
+    reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
+    reader.field(needed("to", "", ""), axis.to, {0.0, 1e12});
+    reader.field(needed("steps", "", ""), axis.steps, {1, 1000});
+    reader.field(optional("digits"), axis.digits, {0, 9});
     reader.check_keys();
+    if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
+}
+
+void describe(ConfigReader& reader, FitGrid& grid) {
+    reader.sections(needed("parameters", "", ""), grid.axes);
+    reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
+    reader.choice(needed("loss", "", ""), grid.loss, loss_names);
+    text(reader, "error", grid.error);
+    text_if_any(reader, "label", grid.label);
+    reader.field(optional("set_size"), grid.set_size, {0, 8});
+    text_if_any(reader, "measured", grid.measured);
+    text_if_any(reader, "predicted", grid.predicted);
+}
+
+void describe(ConfigReader& reader, FigureFormulas& figure) {
+    if (reader.has("rows_of")) {
+        text(reader, "rows_of", figure.rows_of);
+        if (figure.rows_of != "baselines") reader.fail("rows_of", R"(it must be "baselines")");
+        return;
+    }
+    text(reader, "place", figure.place);
+    text_if_any(reader, "what", figure.what);
+    reader.choice(needed("origin", "", ""), figure.origin, origin_names);
+    reader.field(needed("digits", "", ""), figure.digits, {0, 9});
+    text(reader, "published", figure.published);
+    text(reader, "ours", figure.ours);
+    text_if_any(reader, "roofline", figure.roofline);
+}
+
+void describe(ConfigReader& reader, NoticingFormulas& figure) {
+    text(reader, "name", figure.name);
+    reader.field(needed("share", "", ""), figure.is_share);
+    text(reader, "published", figure.published);
+    text(reader, "ours", figure.ours);
+}
+
+void describe(ConfigReader& reader, Note& note) {
+    text(reader, "text", note.text);
+    text_if_any(reader, "unless", note.unless);
+}
+
+void describe(ConfigReader& reader, CellFormulas& cell) {
+    text_if_any(reader, "text", cell.text);
+    text_if_any(reader, "value", cell.value);
+    text_if_any(reader, "row", cell.row);
+    reader.field(optional("digits"), cell.digits, {0, 9});
+    reader.choice(optional("as"), cell.as, cell_kind_names);
+    const int ways = int{reader.has("text")} + int{reader.has("value")} + int{reader.has("row")};
+    if (ways != 1) reader.fail("text", "a cell has one of text, value and row");
+}
+
+void describe(ConfigReader& reader, RowFormulas& row) {
+    // A row of one formula needs no list of cells.
+    if (reader.has("row")) {
+        CellFormulas& first = row.cells.emplace_back();
+        text(reader, "row", first.row);
+        reader.field(optional("digits"), first.digits, {0, 9});
+        reader.choice(optional("as"), first.as, cell_kind_names);
+    }
+    std::vector<CellFormulas> cells;
+    reader.sections(optional("cells"), cells);
+    row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+    text_if_any(reader, "label", row.label);
+    reader.sections(optional("rows"), row.rows);
+    if (reader.has("rows") == (reader.has("label") || !row.cells.empty())) {
+        reader.fail("rows", "it stands alone, or a label and cells stand in its place");
+    }
+}
+
+void describe(ConfigReader& reader, TableFormulas& table) {
+    text(reader, "id", table.id);
+    text(reader, "title", table.title);
+    reader.field(needed("columns", "", ""), table.columns);
+    text_if_any(reader, "rows_of", table.rows_of);
+    reader.sections(optional("notes"), table.notes);
+    reader.sections(optional("rows"), table.rows);
+}
+
+void describe(ConfigReader& reader, Choice& choice) {
+    text(reader, "label", choice.label);
+    text(reader, "instead_of", choice.instead_of);
+    text(reader, "seen", choice.seen);
+    std::map<std::string, nlohmann::json> change;
+    reader.values(needed("change", "", ""), change);
+    choice.change = change;
+    reader.field(optional("without"), choice.without);
+}
+
+void describe(ConfigReader& reader, Score& score) {
+    text(reader, "name", score.name);
+    text(reader, "value", score.value);
+    reader.field(optional("long"), score.is_long);
+}
+
+namespace {
+
+/// Keys of the output that the program itself gives, and ids that are there twice.
+void check_keys(const Target& target, const std::string& file) {
+    constexpr std::array<std::string_view, 8> own{"schema",     "target", "published", "machine",
+                                                  "parameters", "fit",    "splits",    "tables"};
+    for (const auto& [key, formula] : target.json) {
+        if (std::ranges::count(own, key) == 0) continue;
+        throw machine::ConfigError(
+            fmt::format("{}: json.{}: the output has such a key of its own", file, key));
+    }
+    for (const Score& score : target.scores) {
+        if (score.name != "label" && score.name != "instead_of" && score.name != "seen") continue;
+        throw machine::ConfigError(
+            fmt::format("{}: scores: {} is the name of a text of each choice", file, score.name));
+    }
+    for (const TableFormulas& table : target.tables) {
+        if (std::ranges::count(target.tables, table.id, &TableFormulas::id) == 1) continue;
+        throw machine::ConfigError(fmt::format("{}: tables: there are two with the id {}", file, table.id));
+    }
+}
+
+std::vector<sweep::Metric> metrics_of(const std::map<std::string, std::string>& formulas) {
+    std::vector<sweep::Metric> metrics;
+    for (const auto& [name, formula] : formulas) metrics.push_back({.name = name, .formula = formula});
+    return metrics;
+}
+
+}  // namespace
+
+Target read_target(const nlohmann::json& given, const std::string& file) {
+    nlohmann::json object = given;
+    Target target;
+    if (object.contains("lists")) {
+        target.lists = read_lists(object["lists"], file);
+        // A choice changes the file as it is written.
+        const nlohmann::json choices = object.contains("choices") ? object["choices"] : nlohmann::json();
+        object.erase("lists");
+        object.erase("choices");
+        object = written_out(object, target.lists, file);
+        if (!choices.is_null()) object["choices"] = choices;
+    }
+    ConfigReader reader(object, file);
+    reader.check_schema("sim.validation/2");
+    text(reader, "name", target.name);
+    text(reader, "published", target.published);
+    text(reader, "machine", target.machine);
+    reader.values(optional("set"), target.set);
+    MappingKeys mapping{target.mapping, true};
+    reader.section(needed("mapping", "", ""), mapping);
+    if (reader.has("like")) {
+        run::MappingName like{};
+        reader.choice(optional("like"), like, mapping_names);
+        target.mapping = run::mapping_named(like);
+    }
+    reader.field(optional("batches"), target.batches, {1, 100});
+    text_if_any(reader, "shapes", target.shapes);
+    by_name(reader, needed("models", "", ""), target.models);
+    std::map<std::string, std::string> metrics;
+    reader.texts(optional("metrics"), metrics);
+    target.metrics = metrics_of(metrics);
+    by_name(reader, needed("runs", "", ""), target.runs);
+    std::vector<NamedRoofline> rooflines;
+    reader.sections(optional("rooflines"), rooflines);
+    for (NamedRoofline& each : rooflines) target.rooflines.emplace_back(each.name, std::move(each.set));
+    by_name(reader, optional("constants"), target.constants);
+    by_name(reader, optional("networks"), target.networks);
+    by_name(reader, optional("baselines"), target.baselines);
+    reader.sections(optional("ratios"), target.ratios);
+    reader.section(optional("fit"), target.fit);
+    reader.values(optional("values"), target.values);
+    reader.sections(optional("figures"), target.figures);
+    reader.field(optional("groups"), target.groups);
+    reader.sections(optional("noticing"), target.noticing);
+    reader.field(optional("parameter_runs"), target.parameter_runs);
+    reader.sections(needed("tables", "", ""), target.tables);
+    reader.texts(optional("json"), target.json);
+    reader.sections(optional("choices"), target.choices);
+    reader.sections(optional("scores"), target.scores);
+    reader.texts(optional("sources"), target.sources);
+    reader.check_keys();
+    check_keys(target, file);
+    if (!target.lists.contains("workloads")) {
+        throw machine::ConfigError(file + ": lists.workloads is missing; it is needed");
+    }
     return target;
 }
 
-run::Mapping with(const run::Mapping& mapping, const std::vector<run::Setting>& settings,
+run::Mapping with(const run::Mapping& mapping, const std::map<std::string, nlohmann::json>& keys,
                   const std::string& file) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const run::Setting& setting : settings) run::apply(setting, object, file);
+    const nlohmann::json object = keys;
     run::Mapping changed = mapping;
+    if (keys.empty()) return changed;
     ConfigReader reader(object, file, "mapping");
-    MappingKeys keys{changed};
-    describe(reader, keys);
+    MappingKeys read{changed};
+    describe(reader, read);
     reader.check_keys();
     return changed;
 }

@@ -1,132 +1,93 @@
 #include "sim/study/validate/validate.h"
 
-#include <fmt/args.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
-#include "hw/machine/config_error.h"
-#include "sim/run/baselines/expected.h"
-#include "sim/run/execute/scratch_folder.h"
-#include "sim/study/validate/comparison.h"
-#include "sim/study/validate/setup.h"
+#include "sim/study/validate/study_rows.h"
 
 namespace systole::validate {
+namespace {
 
-Table Results::table(const std::string& id, const std::map<std::string, double>& numbers) const {
-    fmt::dynamic_format_arg_store<fmt::format_context> values;
-    values.push_back(fmt::arg("target", target.name));
-    values.push_back(fmt::arg("article", published.title));
-    for (const auto& [name, number] : numbers) values.push_back(fmt::arg(name.c_str(), number));
-    for (const auto& [path, number] : published.numbers) {
-        std::string name = path;
-        std::replace(name.begin(), name.end(), '.', '_');
-        values.push_back(fmt::arg(name.c_str(), number));
-    }
-    const auto filled = [&](const std::string& text) {
-        try {
-            return fmt::vformat(text, values);
-        } catch (const fmt::format_error& error) {
-            throw machine::ConfigError(
-                fmt::format("{}: tables.{}: {}: {}", target.name, id, error.what(), text));
-        }
-    };
-    Table table = target.tables.at(id);
-    table.title = filled(table.title);
-    for (Row& row : table.rows) {
-        row.label = filled(row.label);
-        for (Cell& cell : row.cells) cell = Cell::words(filled(cell.text()));
-    }
-    for (std::string& note : table.notes) note = filled(note);
-    return table;
+bool has_rows_of(const Target& target, const char* study) {
+    return std::ranges::any_of(target.tables,
+                               [&](const TableFormulas& table) { return table.rows_of == study; });
 }
+
+/// Collects the names in all formulas of tables, figures and JSON.
+class Needs {
+public:
+    explicit Needs(Formulas& formulas) : formulas_(formulas) {}
+
+    void add(const std::string& formula, const std::string& place) {
+        if (!formula.empty()) formulas_.add_needs(formula, names, place);
+    }
+    void add_text(const std::string& text, const std::string& place) {
+        for (const std::string& formula : formulas_.formulas_in(text, place)) add(formula, place);
+    }
+    void add(const RowFormulas& row, const std::string& place) {
+        add_text(row.label, place);
+        for (const CellFormulas& cell : row.cells) {
+            add_text(cell.text, place);
+            add(cell.value, place);
+            add(cell.row, place);
+        }
+        for (const RowFormulas& inner : row.rows) add(inner, place);
+    }
+
+    std::set<std::string> names;
+
+private:
+    Formulas& formulas_;
+};
+
+std::set<std::string> needs_of(const Target& target, const std::string& file, Formulas& formulas) {
+    Needs needs(formulas);
+    for (const TableFormulas& table : target.tables) {
+        const std::string place = "tables." + table.id;
+        check_study(table.rows_of, table.id, file);
+        needs.add_text(table.title, place);
+        for (const RowFormulas& row : table.rows) needs.add(row, place);
+        for (const Note& note : table.notes) {
+            needs.add_text(note.text, place);
+            needs.add(note.unless, place);
+        }
+    }
+    for (const FigureFormulas& figure : target.figures) {
+        for (const std::string* const formula : {&figure.published, &figure.ours, &figure.roofline}) {
+            needs.add(*formula, "figures, " + figure.place);
+        }
+    }
+    for (const auto& [key, formula] : target.json) needs.add(formula, "json." + key);
+    for (const std::string* const formula :
+         {&target.fit.error, &target.fit.measured, &target.fit.predicted}) {
+        needs.add(*formula, "fit");
+    }
+    return needs.names;
+}
+
+}  // namespace
 
 Results validate(const std::string& target, const run::PathFinder& paths) {
     Results results = validate(read_setup(target, paths), make_simulate());
-    results.array_fill = studies::study_fill(results.machine, studies::fill_points());
+    if (has_rows_of(results.setup.target, "array_fill")) {
+        results.array_fill = studies::study_fill(results.setup.machine, studies::fill_points());
+    }
     return results;
 }
 
 Results validate(const Setup& setup, const Simulate& simulate) {
-    Results results;
-    results.target = setup.target;
-    results.published = setup.published;
-    results.machine = setup.machine;
-    results.cpu = setup.cpu;
-    results.gpu = setup.gpu;
-    const Published& published = results.published;
-    results.weights = weights_of(published);
-    results.baseline_errors = baseline_errors(results.cpu, results.gpu, published);
-
-    const ByWorkload<run::RunSpec>& workloads = setup.workloads;
-    for (std::size_t i = 0; i < workload_count; ++i) {
-        const std::filesystem::path file = workloads[i].network.value().path.text;
-        const std::uint32_t batch = workloads[i].compiler.batch;
-        const baselines::Network network = baselines::network_of(
-            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped));
-        if (network.macs() == 0) {
-            throw machine::ConfigError(file.string() + ": the network has no multiply-accumulates");
-        }
-        results.cpu_inferences_per_second[i] =
-            baselines::expected(results.cpu, network, batch)->inferences_per_second;
-        results.gpu_inferences_per_second[i] =
-            baselines::expected(results.gpu, network, batch)->inferences_per_second;
+    Results results{.setup = setup, .formulas = formulas_of(setup)};
+    Formulas& formulas = results.formulas;
+    const Target& target = results.setup.target;
+    results.baseline_errors = baseline_errors(results.setup, formulas);
+    Runs runs(results.setup, simulate);
+    runs.need(needs_of(target, results.setup.file, formulas), formulas);
+    if (!target.fit.axes.empty()) {
+        results.fits = fit(results.setup, runs, formulas);
+        know_fits(results.fits, formulas);
     }
-
-    const machine::MachineConfig& machine = results.machine;
-    const auto run_variants = [&](const std::vector<Variant>& variants) {
-        std::vector<VariantRecords> all;
-        all.reserve(variants.size());
-        for (const Variant& variant : variants) {
-            all.push_back(
-                {variant.label, run_variant(setup, variant, setup.published_machine, simulate).records});
-        }
-        return all;
-    };
-    results.zero_fit = run_variants(setup.target.zero_fit);
-    results.mechanisms = run_variants(setup.target.mechanisms);
-    results.base = run_all(workloads, machine, simulate);
-    ByWorkload<run::RunSpec> product = workloads;
-    for (run::RunSpec& spec : product) spec.compiler.mapping = run::mapping_named(run::MappingName::Best);
-    results.product = run_all(product, machine, simulate);
-    std::vector<Variant> product_zero_fit = setup.target.zero_fit;
-    for (Variant& variant : product_zero_fit) variant.mapping_name = run::MappingName::Best;
-    results.product_zero_fit = run_variants(product_zero_fit);
-    results.chip_watts = by_workload([&](std::size_t i) { return die_watts(results.base[i]); });
-    results.fits =
-        fit_splits(results.target.fit, machine, published.table_3(useful_row), workloads, simulate);
-    std::vector<Workloads> splits;
-    for (const Fit& split : results.fits.splits) splits.push_back(split.fitted);
-    results.rooflines = rooflines(published, setup.shapes, splits);
-    results.sensitivity = sensitivity(workloads, machine, simulate);
-    const run::ScratchFolder made;
-    results.eight_bit_sensitivity = sensitivity(with_8_bit_lstms(workloads, made), machine, simulate);
-
-    machine::MachineConfig memory = machine;
-    memory.weight_memory.bandwidth_gb_per_s =
-        machine.peak_ops_per_second() / 2.0 / published.at("tpu_prime.ridge_macs_per_byte") / 1e9;
-    machine::MachineConfig clock = machine;
-    machine::MachineConfig both = memory;
-    clock.clock_mhz = both.clock_mhz = published.at("tpu_prime.clock_mhz");
-    results.prime_memory = run_all(workloads, memory, simulate);
-    results.prime_clock = run_all(workloads, clock, simulate);
-    results.prime_both = run_all(workloads, both, simulate);
-
-    const run::Mapping& mapping = setup.target.mapping.choices;
-    const run::RunSpec largest =
-        batch_of(*workloads[MLP0].network, published.count("table_4.tpu.at_maximum.batch"), mapping);
-    const run::RunSpec matrix =
-        batch_of(made.add("tiling.json", square_matrix(published.count("tiling.matrix")).dump()),
-                 published.count("table_1.batch.LSTM1"), mapping);
-    const std::vector<run::RunRecord> others =
-        simulate(std::vector<run::RunSpec>{with_machine(largest, machine), with_machine(matrix, machine),
-                                           with_machine(matrix, scaled(machine, Matrix, 2.0))});
-    results.largest_batch = others.at(0);
-    results.tiling = {others.at(1), others.at(2)};
+    results.figures = figures_of(target, results.baseline_errors, formulas);
     return results;
 }
 

@@ -8,15 +8,15 @@
 #include <cmath>
 #include <sstream>
 
-#include "hw/machine/config_error.h"
-#include "sim/study/validate/output.h"
+#include "sim/study/validate/study_rows.h"
+#include "sim/study/validate/tables.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
 namespace {
 
 TEST_CASE("The model's errors are ours over published", "[sim][validate]") {
-    const BaselineErrors errors = baseline_errors(shipped_cpu(), shipped_gpu(), shipped_figures());
+    const BaselineErrors errors = shipped_errors();
     REQUIRE(errors.throughput.size() == 16);
     REQUIRE(errors.latency.size() == 4);
     REQUIRE(errors.batch.size() == 2);
@@ -35,21 +35,20 @@ TEST_CASE("The model's errors are ours over published", "[sim][validate]") {
 }
 
 TEST_CASE("The limit of latency is the published one", "[sim][validate]") {
-    Published published = shipped_figures();
-    published.numbers.at("table_4.limit_ms") = 1e6;
-    const BaselineErrors errors = baseline_errors(shipped_cpu(), shipped_gpu(), published);
+    Formulas formulas = formulas_of(shipped_setup());
+    formulas.know("table_4.limit_ms", 1e6);
+    const BaselineErrors errors = baseline_errors(shipped_setup(), formulas);
     CHECK(errors.batch[0].ours == 64);  // the largest that applications gather
 }
 
 TEST_CASE("The table of the models' errors has each row, and fits 80 columns", "[sim][validate]") {
-    Results results;
-    results.target = shipped_target();
-    results.cpu = shipped_cpu();
-    results.gpu = shipped_gpu();
-    results.baseline_errors = baseline_errors(results.cpu, results.gpu, shipped_figures());
-    const Table table = baselines_table(results);
+    Results results{.setup = shipped_setup(), .formulas = formulas_of(shipped_setup())};
+    results.baseline_errors = shipped_errors();
+    const auto found = std::ranges::find(results.setup.target.tables, "baselines", &TableFormulas::id);
+    tables::Table table = table_of(*found, results.formulas);
+    add_study_rows("baselines", results, table);
     CHECK(table.rows.size() == 28);
-    std::istringstream lines(to_text(table));
+    std::istringstream lines(tables::to_text(table));
     for (std::string line; std::getline(lines, line);) {
         INFO(line);
         CHECK(line.size() <= 80);
@@ -73,10 +72,45 @@ TEST_CASE("The table of the models' errors has each row, and fits 80 columns", "
 }
 
 TEST_CASE("Errors need an efficiency", "[sim][validate]") {
-    baselines::Baseline gpu = shipped_gpu();
-    gpu.efficiency = {};
-    CHECK_THROWS_WITH(baseline_errors(shipped_cpu(), gpu, shipped_figures()),
+    Setup setup = shipped_setup();
+    setup.baselines.at("gpu").efficiency = {};
+    CHECK_THROWS_WITH(formulas_of(setup),
                       "k80: efficiency is missing; without it nothing can be expected of it");
+}
+
+TEST_CASE("Points that the file describes wrongly are refused", "[sim][validate]") {
+    Setup setup = shipped_setup();
+    Formulas formulas = formulas_of(setup);
+    SECTION("a network that is not there") {
+        setup.target.baselines.at("cpu").points[0].network = "MLP7";
+        CHECK_THROWS_WITH(baseline_errors(setup, formulas),
+                          Catch::EndsWith(": MLP7 is none of the networks"));
+    }
+    SECTION("a batch of none") {
+        setup.target.baselines.at("cpu").points[0].batch = "0";
+        CHECK_THROWS_WITH(
+            baseline_errors(setup, formulas),
+            Catch::EndsWith(": baselines.cpu.points[0].batch: \"0\" is 0; it must be a number from 1 on"));
+    }
+    SECTION("a network without work") {
+        setup.target.networks.at("MLP0").macs = "0";
+        CHECK_THROWS_WITH(baseline_errors(setup, formulas),
+                          Catch::Contains(": networks.MLP0.macs: \"0\" is 0; "));
+    }
+    SECTION("one point alone") {
+        setup.target.baselines.at("cpu").points.resize(1);
+        CHECK_THROWS_WITH(baseline_errors(setup, formulas),
+                          Catch::EndsWith("one point alone cannot be left out"));
+    }
+    SECTION("a ratio of none") {
+        setup.target.ratios[0].than = "tpu";
+        CHECK_THROWS_WITH(baseline_errors(setup, formulas),
+                          Catch::EndsWith(": tpu is none of the baselines"));
+    }
+    SECTION("a baseline that is not there") {
+        CHECK_THROWS_WITH(published_throughput(setup, "tpu", formulas),
+                          Catch::EndsWith(": tpu is none of the baselines"));
+    }
 }
 
 }  // namespace

@@ -2,62 +2,68 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <functional>
 #include <set>
+#include <string>
+#include <vector>
 
-#include "sim/study/validate/simulate.h"
-#include "tests/unit/sim/study/validate/shipped.h"
+#include "tests/unit/sim/study/validate/made_target.h"
 
 namespace systole::validate {
 namespace {
 
-/// A chip whose cycles are known in closed form: so many bytes, so many layers, so much input. The batch of a
-/// spec is the number of its workload, from 1.
-class Formula {
+constexpr std::size_t six = 6;
+
+/// The time of workload `w`, from 1, on a chip of these parameters: so many bytes, so many layers, so much
+/// input.
+double time_of(std::size_t workload, const Parameters& parameters) {
+    const auto w = static_cast<double>(workload + 1);
+    return 1e6 * w / parameters[0] + 7.0 * w * w * parameters[1] + parameters[2] * (20.0 - 3.0 * w);
+}
+
+FitGrid grid() {
+    FitGrid grid;
+    grid.axes = {{.key = "a", .from = 30.0, .to = 34.0, .steps = 5},
+                 {.key = "b", .from = 0.0, .to = 4000.0, .steps = 5},
+                 {.key = "c", .from = 0.0, .to = 3000.0, .steps = 4}};
+    grid.refinements = 2;
+    grid.set_size = 3;
+    return grid;
+}
+
+class Chip {
 public:
-    std::vector<run::RunRecord> operator()(std::span<const run::RunSpec> specs) {
-        std::vector<run::RunRecord> records;
-        for (const run::RunSpec& spec : specs) {
-            const double w = spec.compiler.batch;
-            const double ns = 1e6 * w / spec.machine.weight_memory.bandwidth_gb_per_s +
-                              7.0 * w * w * spec.machine.activation_unit.latency_ns +
-                              spec.machine.host_interface.latency_ns * (20.0 - 3.0 * w);
-            records.push_back(made_record(static_cast<Cycle>(std::llround(ns)), 1'000'000));
-            ++runs;
+    explicit Chip(std::vector<double> measured) : measured_(std::move(measured)) {}
+    std::vector<double> operator()(const std::vector<FitTask>& tasks) {
+        std::vector<double> errors;
+        for (const FitTask& task : tasks) {
+            errors.push_back(time_of(task.workload, task.parameters) / measured_.at(task.workload) - 1.0);
         }
-        return records;
+        runs += tasks.size();
+        return errors;
     }
     std::size_t runs = 0;
+
+private:
+    std::vector<double> measured_;
 };
-
-const FitGrid grid{.axes = {{{30.0, 34.0, 5}, {0.0, 4000.0, 5}, {0.0, 3000.0, 4}}}, .refinements = 2};
-
-ByWorkload<run::RunSpec> workloads() {
-    return by_workload([](std::size_t i) { return batch_of({}, static_cast<std::uint32_t>(i + 1)); });
-}
-
-/// Row 2 as it would be published of a chip with these parameters.
-ByWorkload<double> published(const Parameters& truth) {
-    return of_each(run_all(workloads(), with({}, truth), Formula{}),
-                   [](const run::RunRecord& record) { return 100.0 * useful_share(record); });
-}
 
 TEST_CASE("A fit finds the parameters that made the figures", "[sim][validate]") {
     const Parameters truth{32.25, 1500.0, 1250.0};  // between the points of the grid as given
-    Formula formula;
-    const Fits fits = fit_splits(grid, {}, published(truth), workloads(), std::ref(formula));
+    std::vector<double> measured;
+    for (std::size_t i = 0; i < six; ++i) measured.push_back(time_of(i, truth));
+    Chip chip(measured);
+    const Fits fits = fit(grid(), six, std::ref(chip));
     CHECK(fits.all.parameters == truth);
     CHECK(fits.all.fitted_error == 0.0);
-    CHECK(fits.simulations == formula.runs);
-    CHECK(fits.simulations < workload_count * 17 * 17 * 13 / 2);  // of the grid at its finest
+    CHECK(fits.simulations == chip.runs);
+    CHECK(fits.simulations < six * 17 * 17 * 13 / 2);  // of the grid at its finest
 }
 
 TEST_CASE("Each three of six are fitted, and the error of the others is kept", "[sim][validate]") {
-    const ByWorkload<double> useful{12.5, 9.4, 8.2, 6.3, 78.2, 22.5};
-    Formula formula;
-    const Fits fits = fit_splits(grid, {}, useful, workloads(), std::ref(formula));
+    Chip chip(std::vector<double>{7e4, 1.2e5, 9e4, 2e5, 3e5, 2.5e5});
+    const Fits fits = fit(grid(), six, std::ref(chip));
     REQUIRE(fits.splits.size() == 20);
-    std::set<std::vector<std::size_t>> different;
+    std::set<Workloads> different;
     double sum = 0.0;
     for (const Fit& split : fits.splits) {
         different.insert(split.fitted);
@@ -75,13 +81,76 @@ TEST_CASE("Each three of six are fitted, and the error of the others is kept", "
         sum += split.others_error;
     }
     CHECK(different.size() == 20);
-    CHECK(fits.others_mean == Approx(sum / 20.0));
+    CHECK(fits.others_mean.value() == Approx(sum / 20.0));
 }
 
-TEST_CASE("Cycles go as one over useful multiply-accumulates", "[sim][validate]") {
-    const run::RunRecord measured = made_record(1000, 1000, 2, 2);  // 25 %
-    CHECK(cycles_error(25.0, measured) == 0.0);
-    CHECK(cycles_error(30.0, measured) == Approx(0.2));  // the chip needed a sixth less than we do
+TEST_CASE("A fit of one axis without sets is of all workloads", "[sim][validate]") {
+    FitGrid one;
+    one.axes = {{.key = "a", .from = 0.0, .to = 8.0, .steps = 3}};
+    one.refinements = 2;
+    const auto errors = [](const std::vector<FitTask>& tasks) {
+        std::vector<double> made;
+        for (const FitTask& task : tasks) {
+            made.push_back(task.parameters[0] - (task.workload == 0 ? 2.0 : 3.0));
+        }
+        return made;
+    };
+    one.loss = Loss::Largest;
+    const Fits fits = fit(one, 2, errors);
+    CHECK(fits.splits.empty());
+    CHECK(fits.all.fitted == Workloads{0, 1});
+    CHECK(fits.all.parameters == Parameters{2.0});  // 2 and 3 are as good; the first is taken
+    CHECK(fits.all.fitted_error == 0.5);
+}
+
+/// Cycles of the memory alone; the second network has twice those of the first.
+double memory_cycles(const run::RunSpec& spec, const std::string& first) {
+    const double factor = spec.network->name == first ? 1.0 : 2.0;
+    return factor * 1e8 / spec.machine.weight_memory.bandwidth_gb_per_s;
+}
+
+TEST_CASE("The target's machine is fitted by runs, and null models to the same sets", "[sim][validate]") {
+    MadeTarget made;
+    made.json["fit"] = nlohmann::json::parse(R"({
+        "parameters": [{"key": "weight_memory.bandwidth_gb_per_s", "from": 20, "to": 40, "steps": 5}],
+        "refinements": 1, "loss": "mean_absolute", "error": "trial.seen / published - 1", "set_size": 1,
+        "measured": "published", "predicted": "null"})");
+    // 32.5 GB/s, between two points of the grid.
+    made.json["values"] = nlohmann::json::parse(
+        R"({"published.A": "1e8 / 32.5", "published.B": "1e8 / 32.5", "null.A": 1, "null.B": 2})");
+    const Setup setup = made.setup();
+    Formulas formulas = formulas_of(setup);
+    MadeUpChip chip([](const run::RunSpec& spec) { return memory_cycles(spec, "network.json"); });
+    Runs runs(setup, std::ref(chip));
+    const Fits fits = fit(setup, runs, formulas);
+    CHECK(fits.all.parameters == Parameters{32.5});
+    CHECK(fits.all.fitted_error < 1e-6);
+    REQUIRE(fits.splits.size() == 2);
+    CHECK(fits.splits[0].null_error.value() == Approx(1.0));  // A's factor makes B twice as long
+    CHECK(fits.splits[1].null_error.value() == Approx(0.5));
+    CHECK(fits.null_others_mean.value() == Approx(0.75));
+    know_fits(fits, formulas);
+    CHECK(formulas.value("fit.simulations", "here") == static_cast<double>(fits.simulations));
+    CHECK(formulas.value("fit.null_others_mean", "here") == Approx(0.75));
+    CHECK(fit(setup, runs, formulas, false).splits.empty());
+    CHECK_FALSE(fit(setup, runs, formulas, false).others_mean);
+    Setup several = setup;
+    several.target.batches = 2;
+    CHECK_THROWS_WITH(fit(several, runs, formulas),
+                      Catch::EndsWith(": batches is 2; a fit is of one batch alone"));
+    several = setup;
+    several.target.fit.measured = "table.batch";
+    CHECK_THROWS_WITH(fit(several, runs, formulas),
+                      Catch::EndsWith("fit.measured: \"table.batch\" is no row of the workloads"));
+}
+
+TEST_CASE("A parameter that the machine does not have is no parameter of a fit", "[sim][validate]") {
+    FitGrid none;
+    none.axes = {{.key = "weight_memory.speed", .from = 1.0, .to = 2.0, .steps = 2}};
+    machine::MachineConfig machine;
+    machine.name = "made";
+    CHECK_THROWS_WITH(parameters_of(machine, none),
+                      "made: weight_memory.speed is no number of it that could be fitted");
 }
 
 }  // namespace

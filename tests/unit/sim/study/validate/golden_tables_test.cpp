@@ -25,6 +25,7 @@
 #include "sim/study/array_fill/array_fill.h"
 #include "sim/study/validate/output.h"
 #include "sim/study/validate/setup.h"
+#include "sim/study/validate/tables.h"
 #include "sim/study/validate/validate.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
@@ -43,7 +44,7 @@ double factor_of(std::string_view text) {
     return 1.0 + hash % steps / 1000.0;
 }
 
-/// The first run of each network and batch is simulated; other machines and mappings take so many times its
+/// Each network and batch is simulated on one machine; other machines and mappings take so many times its
 /// cycles, which depends on all that a run is told.
 class MadeUp {
 public:
@@ -60,7 +61,11 @@ private:
         auto known = simulated_.find(images);
         if (known == simulated_.end()) {
             const tests::FreshSimulation simulation;
-            known = simulated_.emplace(images, run::run(spec)).first;
+            // Not on the machine that happens to be the first: that is the file's order.
+            run::RunSpec first = spec;
+            first.machine = machine::read_machine(project / "configs/machines/tpu_v1_published.json");
+            first.compiler.mapping = run::mapping_named(run::MappingName::AsPublished);
+            known = simulated_.emplace(images, run::run(first)).first;
         }
         run::RunRecord record = known->second;
         record.spec = spec;
@@ -103,9 +108,7 @@ std::vector<studies::FillRow> made_up_fill() {
 
 Results made_up_results() {
     nlohmann::json target = machine::read_json_object(project / "configs/validation/tpu_v1.json");
-    for (auto& axis : target["fit"]) {
-        if (axis.is_object()) axis["steps"] = 3;
-    }
+    for (auto& axis : target["fit"]["parameters"]) axis["steps"] = 3;
     target["fit"]["refinements"] = 1;
     const tests::Folder folder;
     const Setup setup = read_setup(folder.file("target.json", target.dump()), run::PathFinder({}));
@@ -117,10 +120,10 @@ Results made_up_results() {
 }  // namespace
 
 TEST_CASE("All tables of a validation are the committed ones for made-up cycles", "[sim][validate][golden]") {
-    const Results results = made_up_results();
+    Results results = made_up_results();
     std::string text = to_text(results);
-    for (const Table& table : score_tables(results)) {
-        if (table.id == "figures") text += "\n\n" + to_markdown(table);
+    for (const tables::Table& table : all_tables(results)) {
+        if (table.id == "figures") text += "\n\n" + tables::to_markdown(table);
     }
     nlohmann::ordered_json json = to_json(results);
     json.erase("tables");

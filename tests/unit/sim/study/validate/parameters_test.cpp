@@ -18,6 +18,7 @@
 #include "sim/study/validate/machine_parameters.h"
 #include "sim/study/validate/noticing.h"
 #include "sim/study/validate/parameter_study.h"
+#include "tests/unit/sim/study/validate/made_target.h"
 #include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
@@ -137,44 +138,22 @@ TEST_CASE("The figure is named whose error grows most; a growth of five is notic
 }
 
 /// A chip whose cycles follow from the bandwidth alone.
-class BandwidthChip {
-public:
-    std::vector<run::RunRecord> operator()(std::span<const run::RunSpec> specs) {
-        constexpr std::uint64_t macs = 24'000'000'000;  // MLP0's row 2 at 34 GB/s
-        std::vector<run::RunRecord> records;
-        for (const run::RunSpec& spec : specs) {
-            const double cycles = 1e8 / spec.machine.weight_memory.bandwidth_gb_per_s;
-            run::RunRecord& record = records.emplace_back(made_record(static_cast<Cycle>(cycles), macs));
-            record.spec.machine = spec.machine;
-            for (const char* const path :
-                 {"host_read.busy_cycles", "host_write.busy_cycles", "matrix_unit.tiles"}) {
-                record.counters.all.push_back(
-                    {.path = path, .unit = {}, .meaning = {}, .total = 1, .by_tag = {}});
-            }
-            record.network = run::NetworkWork{};
-            record.unified_buffer_peak_bytes = 1;
-        }
-        ++calls;
-        return records;
-    }
-    int calls = 0;
-};
+double cycles_by_bandwidth(const run::RunSpec& spec) {
+    return 1e8 / spec.machine.weight_memory.bandwidth_gb_per_s;
+}
 
-/// The small machine of these tests: without energy, whose counters the made-up records lack.
 machine::MachineConfig made_machine(const std::string& name) {
-    machine::MachineConfig machine;
-    machine.name = name;
-    machine.sources = {{"weight_memory.bandwidth_gb_per_s", "fitted: to nothing"},
-                       {"weight_fifo.depth_tiles", "choice: four"}};
-    return machine;
+    return machine::read_machine(MadeTarget::made_machine(name), name + ".json");
 }
 
 ParameterStudy study(const std::vector<machine::MachineConfig>& machines, const Evidence& evidence,
-                     BandwidthChip& chip) {
-    Setup setup{.file = "made.json", .beside = run::PathFinder({}), .target = {}};
-    setup.target.name = "made";
-    setup.published = shipped_figures();
-    return study_parameters(setup, machines, {}, evidence, "evidence.json", std::ref(chip));
+                     MadeUpChip& chip) {
+    MadeTarget made;
+    made.json["noticing"] = nlohmann::json::parse(R"([
+        {"name": "cycles", "share": false, "published": "table.cycles * 34000", "ours": "base.seen"},
+        {"name": "clock", "share": true, "published": "machine.clock_mhz", "ours": "machine.clock_mhz"}])");
+    made.json["parameter_runs"] = {"base"};
+    return study_parameters(made.setup(), machines, evidence, "evidence.json", std::ref(chip));
 }
 
 const ParameterRow& row_of(const MachineParameters& machine, const std::string& key) {
@@ -185,7 +164,7 @@ const ParameterRow& row_of(const MachineParameters& machine, const std::string& 
 }
 
 TEST_CASE("A parameter is noticed by a figure, by a test, or by nothing", "[sim][validate]") {
-    BandwidthChip chip;
+    MadeUpChip chip(cycles_by_bandwidth);
     const Evidence evidence{.machines = {},
                             .tests = {{"unified_buffer.rows", "A test"}, {"matrix_unit.engine", "Engines"}},
                             .unchanged = {{"matrix_unit.engine", "no matter"}}};
@@ -219,24 +198,24 @@ TEST_CASE("A parameter is noticed by a figure, by a test, or by nothing", "[sim]
     for (const ParameterRow& row : machine.rows) changes += static_cast<int>(row.trials.size());
     CHECK(chip.calls == 1 + changes);
 
-    const Table unnoticed = unnoticed_table(result);
+    const tables::Table unnoticed = unnoticed_table(result);
     const auto lists = [&](const std::string& key) {
         return std::ranges::any_of(unnoticed.rows,
-                                   [&](const Row& row) { return row.label == "`" + key + "`"; });
+                                   [&](const tables::Row& row) { return row.label == "`" + key + "`"; });
     };
     CHECK(lists("weight_fifo.depth_tiles"));
     CHECK_FALSE(lists("unified_buffer.rows"));
     CHECK_FALSE(lists("weight_memory.bandwidth_gb_per_s"));
 
     // Each parameter is counted once, in one of the three.
-    for (const Row& row : parameter_summary(result).rows) {
+    for (const tables::Row& row : parameter_summary(result).rows) {
         const auto cell = [&](std::size_t i) { return row.cells[i].json().get<int>(); };
         CHECK(cell(0) == cell(1) + cell(2) + cell(3));
     }
 }
 
 TEST_CASE("Of further machines, what differs from the first is listed", "[sim][validate]") {
-    BandwidthChip chip;
+    MadeUpChip chip(cycles_by_bandwidth);
     machine::MachineConfig other = made_machine("other");
     other.weight_fifo.depth_tiles = 2;
     other.clock_mhz = 500;
@@ -262,7 +241,7 @@ TEST_CASE("Of further machines, what differs from the first is listed", "[sim][v
 }
 
 TEST_CASE("An error in sources and evidence is one line", "[sim][validate]") {
-    BandwidthChip chip;
+    MadeUpChip chip(cycles_by_bandwidth);
     machine::MachineConfig machine = made_machine("made");
     machine.sources["clock_mhz"] = "Table 2";
     CHECK_THROWS_WITH(study({machine}, {}, chip),

@@ -1,12 +1,10 @@
-#include "sim/study/validate/scores.h"
+#include "sim/study/validate/figures.h"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "tests/unit/sim/study/validate/shipped.h"
 
 namespace systole::validate {
 namespace {

@@ -1,29 +1,17 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "sim/study/validate/validate.h"
+#include "sim/study/validate/baseline_errors.h"
+#include "sim/study/validate/formulas.h"
+#include "sim/study/validate/target.h"
 
 /// Every published figure that the simulator or a model gives, with its error. None is left out.
 namespace systole::validate {
-
-/// What our figure is made of.
-enum class Origin : std::uint8_t {
-    Simulated,  ///< from the cycles, counters or energy of our runs alone
-    WithHost,   ///< the same, with the host's time of Table 5 in addition, which is published
-    Input,      ///< a published number that the machine file repeats, or one that is calibrated to it, or a
-                ///< straight line between two of these
-    Inherited,  ///< a published ratio times our row 2 of Table 3 over the published one, or the published
-                ///< watts
-    Model,      ///< from the models of CPU and GPU, which know two watts and three efficiencies of each
-};
-inline constexpr std::array<std::string_view, 5> origin_names{
-    "simulated", "with the published host time", "input or calibrated", "inherited", "models of CPU and GPU"};
 
 struct Figure {
     std::string place;  ///< "Table 3, row 4"
@@ -31,7 +19,8 @@ struct Figure {
     Origin origin = Origin::Simulated;
     double published = 0.0;
     std::optional<double> ours;           ///< absent: our model has no value there
-    std::optional<double> roofline = {};  ///< by the roofline times a constant; absent: it has no value there
+    std::optional<double> roofline = {};  ///< by a roofline; absent: it has no value there
+    bool has_roofline = false;            ///< whether one should have
     int digits = 1;  ///< behind the point, of both; a model's figure is shown with two in all
 
     /// Ours over published, minus 1, as a fraction. A published 0 has the error 0 if ours is 0 at its digits,
@@ -40,8 +29,8 @@ struct Figure {
     std::optional<double> roofline_error() const;
 };
 
-/// In the order of the article. Statements in words are not figures: they hold or not (statements_table).
-std::vector<Figure> figures_of(const Results& results);
+/// In the order of the target's file. Throws ConfigError for a published figure without a value.
+std::vector<Figure> figures_of(const Target& target, const BaselineErrors& baselines, Formulas& formulas);
 
 /// How many of some figures are how close.
 struct Closeness {

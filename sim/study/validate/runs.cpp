@@ -1,0 +1,196 @@
+#include "sim/study/validate/runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "hw/machine/config_error.h"
+#include "hw/machine/config_reader.h"
+#include "sim/run/execute/executor.h"
+#include "sim/study/validate/machines.h"
+#include "sim/view/report/report.h"
+
+namespace systole::validate {
+namespace {
+
+void subtract(std::uint64_t& from, std::uint64_t what, const std::string& name) {
+    if (what > from) {
+        throw machine::ConfigError(
+            fmt::format("{}: one batch more takes {} fewer: no batch in the middle", name, what - from));
+    }
+    from -= what;
+}
+
+/// A run of more batches less one of fewer: what the additional batch costs. What is of all batches alike,
+/// such as latency, is of neither.
+run::RunRecord difference(run::RunRecord more, const run::RunRecord& fewer) {
+    subtract(more.cycles, fewer.cycles, "cycles");
+    for (run::Counter& counter : more.counters.all) {
+        const run::Counter& before = fewer.counters.at(counter.path);
+        subtract(counter.total, before.total, counter.path);
+        for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
+            subtract(counter.by_tag[tag], before.value(static_cast<run::Tag>(tag)), counter.path);
+        }
+    }
+    more.program.inferences = more.program.batch;
+    // A batch in the middle waits for no first input, and ends nothing.
+    more.phases = run::Phases{.head = 0, .last_result = more.cycles, .first_fetch = {}, .last_tile = 0};
+    more.latency.reset();
+    return more;
+}
+
+}  // namespace
+
+Simulate make_simulate() {
+    return [executor = std::make_shared<run::Executor>()](std::span<const run::RunSpec> specs) {
+        std::vector<run::RunRecord> records;
+        for (run::RunOutcome& outcome : executor->run(specs)) {
+            if (!outcome.record) throw std::runtime_error(outcome.error);
+            records.push_back(std::move(*outcome.record));
+        }
+        return records;
+    };
+}
+
+nlohmann::ordered_json run_numbers(const run::RunRecord& record) {
+    nlohmann::ordered_json numbers = report::to_json(report::make_report(record));
+    const run::Phases& phases = record.phases.value();
+    const Cycle tail = record.cycles - std::min(record.cycles, phases.last_result);
+    numbers["phases"] = {{"host_only_cycles", phases.head + tail}, {"fetch_cycles", nullptr}};
+    if (phases.first_fetch) numbers["phases"]["fetch_cycles"] = phases.last_tile - *phases.first_fetch;
+    numbers["weight_tile_bytes"] = record.program.tile_bytes;
+    numbers["network_macs"] = record.network.value().macs() * record.program.inferences;
+    // Kinds of layers with weights are there also where the network has none of them.
+    nlohmann::ordered_json& waits = numbers["weight_waits"] = {{"dense", 0}, {"convolution", 0}};
+    for (const nlohmann::ordered_json& layer : numbers["layers"]) {
+        std::uint64_t cycles = 0;
+        for (const char* const counter : {"weight_stall_cycles", "weight_shift_cycles"}) {
+            cycles += layer["matrix_unit"][counter].get<std::uint64_t>();
+        }
+        nlohmann::ordered_json& sum = waits[layer["kind"].get<std::string>()];
+        sum = (sum.is_null() ? 0 : sum.get<std::uint64_t>()) + cycles;
+    }
+    return numbers;
+}
+
+Runs::Runs(const Setup& setup, Simulate simulate)
+    : setup_(setup),
+      simulate_(std::move(simulate)),
+      metrics_(setup.target.metrics, setup.file),
+      made_(std::make_unique<run::ScratchFolder>()) {}
+
+run::RunSpec Runs::spec(const std::string& model, Formulas& formulas) const {
+    const std::uint32_t inferences = batch_of(setup_, model, formulas);
+    run::RunSpec spec;
+    spec.network = setup_.models.at(model);
+    spec.compiler = {.batch = inferences, .limit = inferences, .mapping = setup_.target.mapping};
+    spec.timing_only = true;
+    spec.observed.phases = true;
+    return spec;
+}
+
+const machine::MachineConfig& Runs::machine_named(const std::string& name) {
+    if (name.empty() || name == setup_.target.machine) return setup_.machine;
+    const auto found = machines_.find(name);
+    if (found != machines_.end()) return found->second;
+    return machines_.emplace(name, machine::read_machine(setup_.beside.find(name, "machines"))).first->second;
+}
+
+void Runs::add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
+                      Formulas& formulas, std::vector<Wanted>& to) const {
+    std::vector<std::string> models = run.of;
+    if (models.empty()) {
+        for (const Element& workload : setup_.target.lists.at("workloads")) models.push_back(workload.name);
+    }
+    for (const std::string& model : models) {
+        Wanted& wanted = to.emplace_back(Wanted{name, model, spec(model, formulas)});
+        wanted.spec.machine = machine;
+        run::CompilerOptions& compiler = wanted.spec.compiler;
+        if (run.mapping_name) compiler.mapping = run::mapping_named(*run.mapping_name);
+        compiler.mapping = with(compiler.mapping, run.mapping, fmt::format("{}: runs.{}", setup_.file, name));
+        wanted.batches = run.batches == 0 ? setup_.target.batches : run.batches;
+        compiler.limit = std::uint64_t{compiler.batch} * wanted.batches;
+        if (std::ranges::count(run.eight_bits, model) > 0) wanted.spec.network = with_8_bits(model);
+    }
+    for (const std::string& model : run.eight_bits) {
+        if (std::ranges::count(models, model) > 0) continue;
+        throw machine::ConfigError(
+            fmt::format("{}: runs.{}.eight_bits: {} is none of its models", setup_.file, name, model));
+    }
+}
+
+run::Content Runs::with_8_bits(const std::string& model) const {
+    constexpr const char* bits = "activation_bits";
+    const std::string& file = setup_.models.at(model).path.text;
+    nlohmann::json network = machine::read_json_object(file);
+    if (!network.contains("name") || !network.contains("layers")) {
+        throw machine::ConfigError(file + ": it is no graph file, whose activations could have other bits");
+    }
+    network[bits] = 8;
+    for (nlohmann::json& layer : network.at("layers")) {
+        if (layer.contains(bits)) layer[bits] = 8;
+    }
+    return made_->add(network.at("name").get<std::string>() + ".json", network.dump());
+}
+
+std::vector<std::pair<std::string, Number>> Runs::metrics_of(const run::RunRecord& record) const {
+    const std::vector<Number> values = metrics_.values_of(run_numbers(record));
+    std::vector<std::pair<std::string, Number>> metrics;
+    for (std::size_t i = 0; i < values.size(); ++i) metrics.emplace_back(metrics_.all()[i].name, values[i]);
+    return metrics;
+}
+
+void Runs::simulate(const std::vector<Wanted>& wanted, Formulas& formulas) const {
+    std::vector<run::RunSpec> specs;
+    for (const Wanted& each : wanted) {
+        specs.push_back(each.spec);
+        if (each.batches == 1) continue;
+        specs.push_back(each.spec);
+        specs.back().compiler.limit -= each.spec.compiler.batch;
+    }
+    const std::vector<run::RunRecord> records = simulate_(specs);
+    auto next = records.begin();
+    for (const Wanted& each : wanted) {
+        run::RunRecord record = *next++;
+        if (each.batches > 1) record = difference(std::move(record), *next++);
+        for (const auto& [metric, number] : metrics_of(record)) {
+            formulas.know(fmt::format("{}.{}.{}", each.run, metric, each.model), number);
+        }
+    }
+}
+
+void Runs::need(const std::set<std::string>& names, Formulas& formulas) {
+    std::vector<Wanted> wanted;
+    for (const std::string& name : names) {
+        const auto run = setup_.target.runs.find(name.substr(0, name.find('.')));
+        if (run == setup_.target.runs.end() || !done_.insert(run->first).second) continue;
+        const machine::MachineConfig machine =
+            changed(machine_named(run->second.machine), run->second.set, formulas,
+                    fmt::format("{}: runs.{}.set", setup_.file, run->first));
+        add_wanted(run->first, run->second, machine, formulas, wanted);
+    }
+    simulate(wanted, formulas);
+}
+
+void Runs::run_on(const machine::MachineConfig& machine, const std::vector<std::string>& runs,
+                  Formulas& formulas) {
+    std::vector<Wanted> wanted;
+    for (const std::string& name : runs) {
+        const auto run = setup_.target.runs.find(name);
+        if (run == setup_.target.runs.end()) {
+            throw machine::ConfigError(fmt::format("{}: {} is none of the runs", setup_.file, name));
+        }
+        if (!run->second.machine.empty() || !run->second.set.empty()) {
+            throw machine::ConfigError(fmt::format(
+                "{}: runs.{} has a machine or keys of its own; here it runs on another", setup_.file, name));
+        }
+        add_wanted(name, run->second, machine, formulas, wanted);
+    }
+    simulate(wanted, formulas);
+}
+
+}  // namespace systole::validate

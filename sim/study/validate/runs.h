@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/machine/machine_config.h"
+#include "sim/run/execute/scratch_folder.h"
+#include "sim/run/record/record.h"
+#include "sim/study/sweep/metrics.h"
+#include "sim/study/validate/formulas.h"
+#include "sim/study/validate/setup.h"
+
+/// The runs of a validation: points of a study, of which the target's file says machine, mapping and
+/// networks.
+namespace systole::validate {
+
+/// Runs specs and returns their records, with phases, in the order of the specs. Tests pass functions with
+/// made-up results.
+using Simulate = std::function<std::vector<run::RunRecord>(std::span<const run::RunSpec>)>;
+
+/// Simulates on all cores, in worker processes; equal specs once. The function throws std::runtime_error if a
+/// spec cannot be simulated.
+Simulate make_simulate();
+
+/// What metrics of runs name: report.json of a run, and besides `phases` (`host_only_cycles`, in which the
+/// chip only waits for its first input or only sends its last output; `fetch_cycles`, from the first byte of
+/// the weights to the last), `network_macs` that the network asks for, `weight_tile_bytes` of the used cells,
+/// each tile once, and `weight_waits.KIND`, cycles in which the array waits for weights of layers of that
+/// kind.
+nlohmann::ordered_json run_numbers(const run::RunRecord& record);
+
+class Runs {
+public:
+    Runs(const Setup& setup, Simulate simulate);
+
+    /// Runs those of the target's runs whose names lead one of `names`, unless it has, and lets the formulas
+    /// know their metrics: RUN.METRIC.MODEL.
+    void need(const std::set<std::string>& names, Formulas& formulas);
+    /// The same of some runs, on another machine than the target's, under their names. What they already are
+    /// is replaced.
+    void run_on(const machine::MachineConfig& machine, const std::vector<std::string>& runs,
+                Formulas& formulas);
+
+    /// The spec of one batch of a model in the target's mapping, without a machine.
+    run::RunSpec spec(const std::string& model, Formulas& formulas) const;
+    /// The metrics of a record, by name.
+    std::vector<std::pair<std::string, Number>> metrics_of(const run::RunRecord& record) const;
+    const Simulate& simulate() const { return simulate_; }
+
+private:
+    struct Wanted {
+        std::string run;
+        std::string model;
+        run::RunSpec spec;
+        std::uint32_t batches = 1;
+    };
+
+    void add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
+                    Formulas& formulas, std::vector<Wanted>& to) const;
+    const machine::MachineConfig& machine_named(const std::string& name);
+    /// The model's graph file, with 8-bit activations in all layers.
+    run::Content with_8_bits(const std::string& model) const;
+    void simulate(const std::vector<Wanted>& wanted, Formulas& formulas) const;
+
+    const Setup& setup_;
+    Simulate simulate_;
+    sweep::Metrics metrics_;
+    std::map<std::string, machine::MachineConfig> machines_;  ///< by name
+    std::unique_ptr<run::ScratchFolder> made_;                ///< files of changed networks
+    std::set<std::string> done_;
+};
+
+}  // namespace systole::validate
