@@ -56,24 +56,22 @@ Simulate make_simulate() {
     };
 }
 
-nlohmann::ordered_json run_numbers(const run::RunRecord& record) {
-    nlohmann::ordered_json numbers = report::to_json(report::make_report(record));
+nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers) {
+    report::Report report = report::make_report(record);
+    // Kinds of layers with weights are there also where the network has none of them.
+    std::map<std::string, std::uint64_t> waits{{"dense", 0}, {"convolution", 0}};
+    for (const report::Layer& layer : report.layers) {
+        waits[layer.kind] += layer.matrix_unit.weight_stall_cycles + layer.matrix_unit.weight_shift_cycles;
+    }
+    if (!with_layers) report.layers.clear();
+    nlohmann::ordered_json numbers = report::to_json(report);
     const run::Phases& phases = record.phases.value();
     const Cycle tail = record.cycles - std::min(record.cycles, phases.last_result);
     numbers["phases"] = {{"host_only_cycles", phases.head + tail}, {"fetch_cycles", nullptr}};
     if (phases.first_fetch) numbers["phases"]["fetch_cycles"] = phases.last_tile - *phases.first_fetch;
     numbers["weight_tile_bytes"] = record.program.tile_bytes;
     numbers["network_macs"] = record.network.value().macs() * record.program.inferences;
-    // Kinds of layers with weights are there also where the network has none of them.
-    nlohmann::ordered_json& waits = numbers["weight_waits"] = {{"dense", 0}, {"convolution", 0}};
-    for (const nlohmann::ordered_json& layer : numbers["layers"]) {
-        std::uint64_t cycles = 0;
-        for (const char* const counter : {"weight_stall_cycles", "weight_shift_cycles"}) {
-            cycles += layer["matrix_unit"][counter].get<std::uint64_t>();
-        }
-        nlohmann::ordered_json& sum = waits[layer["kind"].get<std::string>()];
-        sum = (sum.is_null() ? 0 : sum.get<std::uint64_t>()) + cycles;
-    }
+    numbers["weight_waits"] = waits;
     return numbers;
 }
 
@@ -81,7 +79,10 @@ Runs::Runs(const Setup& setup, Simulate simulate)
     : setup_(setup),
       simulate_(std::move(simulate)),
       metrics_(setup.target.metrics, setup.file),
-      made_(std::make_unique<run::ScratchFolder>()) {}
+      made_(std::make_unique<run::ScratchFolder>()),
+      names_layers_(std::ranges::any_of(setup.target.metrics, [](const sweep::Metric& metric) {
+          return metric.formula.find("layers.") != std::string::npos;
+      })) {}
 
 run::RunSpec Runs::spec(const std::string& model, Formulas& formulas) const {
     const std::uint32_t inferences = batch_of(setup_, model, formulas);
@@ -138,13 +139,16 @@ run::Content Runs::with_8_bits(const std::string& model) const {
 }
 
 std::vector<std::pair<std::string, Number>> Runs::metrics_of(const run::RunRecord& record) const {
-    const std::vector<Number> values = metrics_.values_of(run_numbers(record));
+    const std::vector<Number> values = metrics_.values_of(run_numbers(record, names_layers_));
     std::vector<std::pair<std::string, Number>> metrics;
     for (std::size_t i = 0; i < values.size(); ++i) metrics.emplace_back(metrics_.all()[i].name, values[i]);
     return metrics;
 }
 
-void Runs::simulate(const std::vector<Wanted>& wanted, Formulas& formulas) const {
+void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
+    // Records are large, and each worker is a copy of this process: a part at a time.
+    constexpr std::size_t part = 64;
+    for (; wanted.size() > part; wanted = wanted.subspan(part)) simulate(wanted.first(part), formulas);
     std::vector<run::RunSpec> specs;
     for (const Wanted& each : wanted) {
         specs.push_back(each.spec);

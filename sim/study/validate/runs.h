@@ -31,7 +31,9 @@ Simulate make_simulate();
 /// the weights to the last), `network_macs` that the network asks for, `weight_tile_bytes` of the used cells,
 /// each tile once, and `weight_waits.KIND`, cycles in which the array waits for weights of layers of that
 /// kind.
-nlohmann::ordered_json run_numbers(const run::RunRecord& record);
+///
+/// The layers are most of a report: without them it is made in a fraction of the time.
+nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers = true);
 
 class Runs {
 public:
@@ -64,13 +66,14 @@ private:
     const machine::MachineConfig& machine_named(const std::string& name);
     /// The model's graph file, with 8-bit activations in all layers.
     run::Content with_8_bits(const std::string& model) const;
-    void simulate(const std::vector<Wanted>& wanted, Formulas& formulas) const;
+    void simulate(std::span<const Wanted> wanted, Formulas& formulas) const;
 
     const Setup& setup_;
     Simulate simulate_;
     sweep::Metrics metrics_;
     std::map<std::string, machine::MachineConfig> machines_;  ///< by name
     std::unique_ptr<run::ScratchFolder> made_;                ///< files of changed networks
+    const bool names_layers_;                                 ///< whether a metric does
     std::set<std::string> done_;
 };
 

@@ -147,6 +147,20 @@ TEST_CASE("Metrics name what report.json has, phases, and waits by kind of layer
     CHECK(numbers["weight_waits"]["dense"] ==
           array["weight_stall_cycles"].get<int>() + array["weight_shift_cycles"].get<int>());
     CHECK(numbers["weight_waits"]["convolution"] == 0);
+    nlohmann::ordered_json without = run_numbers(record, false);
+    CHECK(without["layers"].empty());
+    without["layers"] = numbers["layers"];
+    CHECK(without == numbers);
+}
+
+TEST_CASE("Metrics may name layers", "[sim][validate]") {
+    MadeTarget made;
+    made.json["metrics"]["macs"] = "layers.a.macs_per_inference";
+    const Setup setup = made.setup();
+    Formulas formulas = formulas_of(setup);
+    Runs runs(setup, MadeUpChip([](const run::RunSpec&) { return 100.0; }));
+    runs.need({"base.macs"}, formulas);
+    CHECK(formulas.value("base.macs.B", "here") == 64.0);
 }
 
 TEST_CASE("An error in a run is one line", "[sim][validate]") {
