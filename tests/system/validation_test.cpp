@@ -55,6 +55,17 @@ constexpr bool instrumented = true;
 constexpr bool instrumented = false;
 #endif
 
+TEST_CASE("docs/validations.md explains every key of a validation's file", "[system][validate]") {
+    const std::string page = text_in(project / "docs/validations.md");
+    const nlohmann::json target = nlohmann::json::parse(text_in(project / "configs/validation/tpu_v1.json"));
+    CHECK(target.size() > 20);
+    for (const auto& [key, value] : target.items()) {
+        if (key == "schema" || key == "name") continue;
+        INFO(key);
+        CHECK(page.find("`" + key + "`") != std::string::npos);
+    }
+}
+
 TEST_CASE("A validation on a coarse grid ends well", "[system][validate]") {
     const Folder folder;
     nlohmann::json target = nlohmann::json::parse(text_in(project / "configs/validation/tpu_v1.json"));

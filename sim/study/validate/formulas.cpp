@@ -272,7 +272,7 @@ std::vector<std::pair<std::string, Number>> Formulas::below(const std::string& n
     if (elements.empty()) fail(name, place);
     std::vector<std::pair<std::string, Number>> numbers;
     for (const std::string& element : elements) {
-        const std::string inner = name + '.' + element;
+        const std::string inner = fmt::format("{}.{}", name, element);
         if (is_row || is_number(inner, place)) {
             numbers.emplace_back(element, number(inner, {}, place));
         } else {

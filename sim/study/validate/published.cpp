@@ -19,6 +19,10 @@ using Json = nlohmann::json;
 constexpr double highest_number = 1e12;
 constexpr std::array<std::string_view, 3> confidences{"seen", "digitized", "derived"};
 
+std::string below(const std::string& path, const std::string& key) {
+    return fmt::format("{}.{}", path, key);
+}
+
 class Reader {
 public:
     Reader(const std::string& file, Published& published) : file_(file), published_(published) {}
@@ -38,7 +42,7 @@ public:
                  fmt::format("it must be one of \"{}\"", fmt::join(confidences, "\", \"")));
         }
         for (const auto& [key, value] : object.items()) {
-            if (key != "source" && key != "confidence") number(path + "." + key, key, value);
+            if (key != "source" && key != "confidence") number(below(path, key), key, value);
         }
     }
 
@@ -49,7 +53,7 @@ private:
         }
         if (value.is_object()) {
             for (const auto& [inner, number_inside] : value.items())
-                number(path + "." + inner, inner, number_inside);
+                number(below(path, inner), inner, number_inside);
             return;
         }
         const double highest = path.find("percent") == std::string::npos ? highest_number : 100.0;

@@ -71,7 +71,7 @@ double largest_load(double limit, double percentile) {
     if (limit < 1.0) return 0.0;
     // In whole thousandths, so that no rounding decides.
     unsigned within = 0;
-    unsigned beyond = static_cast<unsigned>(std::lround(1000.0 * most_load));
+    auto beyond = static_cast<unsigned>(std::lround(1000.0 * most_load));
     while (beyond - within > 1) {
         const unsigned middle = (within + beyond) / 2;
         (response_time(middle / 1000.0, percentile) <= limit ? within : beyond) = middle;

@@ -17,23 +17,25 @@
 namespace systole::validate {
 namespace {
 
-void subtract(std::uint64_t& from, std::uint64_t what, const std::string& name) {
-    if (what > from) {
-        throw machine::ConfigError(
-            fmt::format("{}: one batch more takes {} fewer: no batch in the middle", name, what - from));
-    }
-    from -= what;
+/// Of a counter. With one batch more a unit may wait less: then the batch adds nothing to it.
+void subtract(std::uint64_t& from, std::uint64_t what) {
+    from -= std::min(from, what);
 }
 
 /// A run of more batches less one of fewer: what the additional batch costs. What is of all batches alike,
 /// such as latency, is of neither.
 run::RunRecord difference(run::RunRecord more, const run::RunRecord& fewer) {
-    subtract(more.cycles, fewer.cycles, "cycles");
+    if (more.cycles <= fewer.cycles) {
+        throw machine::ConfigError(
+            fmt::format("{} cycles of {} batches, {} of one fewer: there is no batch in the middle",
+                        more.cycles, more.program.inferences / more.program.batch, fewer.cycles));
+    }
+    more.cycles -= fewer.cycles;
     for (run::Counter& counter : more.counters.all) {
         const run::Counter& before = fewer.counters.at(counter.path);
-        subtract(counter.total, before.total, counter.path);
+        subtract(counter.total, before.total);
         for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
-            subtract(counter.by_tag[tag], before.value(static_cast<run::Tag>(tag)), counter.path);
+            subtract(counter.by_tag[tag], before.value(static_cast<run::Tag>(tag)));
         }
     }
     more.program.inferences = more.program.batch;

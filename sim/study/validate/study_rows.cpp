@@ -73,7 +73,7 @@ void add_scores(const Results& results, Table& to) {
 /// The figures that a roofline has, too, and how many of both are close.
 void add_null_scores(const Results& results, Table& to) {
     const auto add = [&](const std::string& label, const std::function<bool(const std::string&)>& counts) {
-        const Some some = those(results.figures, [&](const Figure& figure) {
+        Some some = those(results.figures, [&](const Figure& figure) {
             return figure.origin == Origin::Simulated && figure.has_roofline && counts(figure.place);
         });
         Cells cells{count(some.size())};

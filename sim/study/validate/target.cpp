@@ -275,25 +275,26 @@ void check_keys(const Target& target, const std::string& file) {
 
 std::vector<sweep::Metric> metrics_of(const std::map<std::string, std::string>& formulas) {
     std::vector<sweep::Metric> metrics;
+    metrics.reserve(formulas.size());
     for (const auto& [name, formula] : formulas) metrics.push_back({.name = name, .formula = formula});
     return metrics;
 }
 
 }  // namespace
 
-Target read_target(const nlohmann::json& given, const std::string& file) {
-    nlohmann::json object = given;
+Target read_target(const nlohmann::json& object, const std::string& file) {
+    nlohmann::json written = object;
     Target target;
-    if (object.contains("lists")) {
-        target.lists = read_lists(object["lists"], file);
+    if (written.contains("lists")) {
+        target.lists = read_lists(written["lists"], file);
         // A choice changes the file as it is written.
-        const nlohmann::json choices = object.contains("choices") ? object["choices"] : nlohmann::json();
-        object.erase("lists");
-        object.erase("choices");
-        object = written_out(object, target.lists, file);
-        if (!choices.is_null()) object["choices"] = choices;
+        const nlohmann::json choices = written.contains("choices") ? written["choices"] : nlohmann::json();
+        written.erase("lists");
+        written.erase("choices");
+        written = written_out(written, target.lists, file);
+        if (!choices.is_null()) written["choices"] = choices;
     }
-    ConfigReader reader(object, file);
+    ConfigReader reader(written, file);
     reader.check_schema("sim.validation/2");
     text(reader, "name", target.name);
     text(reader, "published", target.published);

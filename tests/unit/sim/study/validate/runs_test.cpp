@@ -89,6 +89,7 @@ TEST_CASE("Of several batches, the cycles of one in the middle count", "[sim][va
     made.json["runs"]["several"] = {{"batches", 3}};
     made.json["metrics"]["device"] = "cycles - phases.host_only_cycles";
     made.json["metrics"]["fetch"] = "phases.fetch_cycles";
+    made.json["metrics"]["tiles"] = "matrix_unit.tiles";
     // 500 cycles for what happens once, 100 for each batch.
     const auto chip = [](const run::RunSpec& spec) {
         return 500.0 + 100.0 * static_cast<double>(spec.compiler.limit / spec.compiler.batch);
@@ -105,6 +106,13 @@ TEST_CASE("Of several batches, the cycles of one in the middle count", "[sim][va
         CHECK_FALSE(formulas.value("several.fetch.A", "here"));  // of neither batch
         CHECK_FALSE(formulas.value("several.latency_ms.A", "here"));
         CHECK(formulas.value("base.seen.B", "here") == (by_target ? 100.0 : 600.0));
+        // The made-up chip's counters do not grow with the batches.
+        CHECK(formulas.value("several.tiles.A", "here") == 0.0);
+        Runs shrinking(setup, MadeUpChip([](const run::RunSpec& spec) {
+                           return 900.0 - static_cast<double>(spec.compiler.limit);
+                       }));
+        CHECK_THROWS_WITH(shrinking.need({"several.seen"}, formulas),
+                          "891 cycles of 3 batches, 894 of one fewer: there is no batch in the middle");
     }
 }
 
