@@ -336,33 +336,44 @@ std::vector<std::pair<std::string, Number>> Formulas::row(const std::string& for
     return numbers;
 }
 
+bool Formulas::is_expected(const std::string& name) const {
+    return expected_.contains(name) || expected_.contains(split_last(name).first);
+}
+
+void Formulas::check_there(const std::string& name, const std::string& place) const {
+    const auto [row, element] = split_last(name);
+    const bool is_of_named = named_.contains(row) && is_element(element);
+    if (!is_there(name) && !is_expected(name) && !is_of_named && elements_below(name).empty())
+        fail(name, place);
+}
+
 void Formulas::add_needs(const std::string& formula, std::set<std::string>& names, const std::string& place) {
-    const auto add_name = [&](const auto& self, std::string name) -> void {
+    const auto add_name = [&](const auto& self, std::string name, const std::string& at) -> void {
         if (const auto word = split_row_word(name)) {
-            if (word->first->has_weights) self(self, weights);
+            if (word->first->has_weights) self(self, weights, at);
             std::string_view rest = word->second;
             const std::size_t dot = rest.find('.');
-            if (dot != std::string_view::npos && lists_.contains(rest.substr(0, dot)))
+            if (dot != std::string_view::npos && lists_.contains(rest.substr(0, dot))) {
                 rest.remove_prefix(dot + 1);
+            }
             name = std::string(rest);
         }
         if (!names.insert(name).second) return;
+        check_there(name, at);
         for (auto named = named_.lower_bound(name); named != named_.end() && named->first.starts_with(name);
              ++named) {
             if (named->first != name && !named->first.starts_with(name + '.')) continue;
-            if (named->second.formula) {
-                for (const std::string& inner : expression(*named->second.formula, named->first).names()) {
-                    self(self, inner);
-                }
-            }
-            for (const std::string& row : named->second.rows) {
-                for (const std::string& inner : expression(row, named->first).names()) self(self, inner);
+            const std::string inside = "values." + named->first;
+            std::vector<std::string> formulas = named->second.rows;
+            if (named->second.formula) formulas.push_back(*named->second.formula);
+            for (const std::string& each : formulas) {
+                for (const std::string& inner : expression(each, inside).names()) self(self, inner, inside);
             }
         }
         const auto [row, element] = split_last(name);
-        if (!row.empty() && named_.contains(row) && is_element(element)) self(self, row);
+        if (!row.empty() && named_.contains(row) && is_element(element)) self(self, row, at);
     };
-    for (const std::string& name : expression(formula, place).names()) add_name(add_name, name);
+    for (const std::string& name : expression(formula, place).names()) add_name(add_name, name, place);
 }
 
 namespace {

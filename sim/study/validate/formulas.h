@@ -49,6 +49,8 @@ public:
     void define(const std::string& name, Function function, std::vector<std::string> rows);
     void know(const std::string& name, Number number);
     void know(const std::map<std::string, Number>& numbers);
+    /// Numbers that will be known later, also of rows: add_needs takes their names as they are.
+    void expect(std::set<std::string> names) { expected_ = std::move(names); }
     /// Of all known numbers whose names begin so.
     void forget(const std::string& prefix);
 
@@ -65,6 +67,7 @@ public:
     /// Of a row, in the order of its list.
     std::vector<std::pair<std::string, Number>> row(const std::string& formula, const std::string& place);
     /// The names that must be known to compute the formula, with those of rows before their elements' names.
+    /// Throws for a name that stands for nothing and is not expected.
     void add_needs(const std::string& formula, std::set<std::string>& names, const std::string& place);
     /// A text with a formula and the digits behind the point in each pair of braces: "{100 * x:.1f} %".
     std::string filled(const std::string& text, const std::string& place);
@@ -95,6 +98,8 @@ private:
     bool is_number(const std::string& name, const std::string& place);
     bool is_of_row(const std::string& name, const std::string& place);
     bool is_element(std::string_view name) const;
+    bool is_expected(const std::string& name) const;
+    void check_there(const std::string& name, const std::string& place) const;
     bool is_there(const std::string& name) const { return known_.contains(name) || named_.contains(name); }
     [[noreturn]] void fail(const std::string& name, const std::string& place) const;
 
@@ -102,6 +107,7 @@ private:
     std::string file_;
     std::map<std::string, Named, std::less<>> named_;
     std::map<std::string, Number, std::less<>> known_;
+    std::set<std::string> expected_;
     std::map<std::string, sweep::Expression> expressions_;           ///< by text
     std::map<std::pair<std::string, std::string>, Number> results_;  ///< of named formulas, by element
     std::map<std::string, const std::vector<Element>*> lists_of_;    ///< of names

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "hw/machine/config_error.h"
@@ -158,9 +159,23 @@ std::uint32_t batch_of(const Setup& setup, const std::string& model, Formulas& f
                                            most));
 }
 
+/// What runs and the fit will tell.
+std::set<std::string> expected_names(const Target& target) {
+    std::set<std::string> names{"fit.error", "fit.others_mean", "fit.null_others_mean", "fit.simulations"};
+    std::vector<std::string> metrics;
+    for (const sweep::Metric& metric : sweep::common_metrics()) metrics.push_back(metric.name);
+    for (const sweep::Metric& metric : target.metrics) metrics.push_back(metric.name);
+    for (const std::string& metric : metrics) {
+        names.insert("trial." + metric);
+        for (const auto& [run, set] : target.runs) names.insert(fmt::format("{}.{}", run, metric));
+    }
+    return names;
+}
+
 Formulas formulas_of(const Setup& setup) {
     const Target& target = setup.target;
     Formulas formulas(target.lists, setup.file);
+    formulas.expect(expected_names(target));
     for (const auto& [path, number] : setup.published.numbers) formulas.know(path, number);
     formulas.know(flattened(machine::to_json(setup.machine), "machine."));
     for (const auto& [name, baseline] : setup.baselines) {

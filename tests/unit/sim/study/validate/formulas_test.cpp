@@ -186,6 +186,11 @@ TEST_CASE("What a formula needs is found before the numbers are known", "[sim][v
     formulas.define("speed.half", "base.seconds / other.seconds");
     formulas.define("mean.half", "wm_of.speed.half");
     std::set<std::string> needs;
+    CHECK_THROWS_WITH(
+        formulas.add_needs("speed.half", needs, "here"),
+        Catch::StartsWith("f.json: values.speed.half names base.seconds, which stands for no number"));
+    formulas.expect({"base.seconds", "other.seconds"});
+    needs.clear();
     formulas.add_needs("most_of.some.mean", needs, "here");
     for (const char* const name : {"base.seconds", "other.seconds", "weights"}) {
         INFO(name);

@@ -94,11 +94,12 @@ TEST_CASE("A table names studies that there are, and formulas that stand for som
         CHECK_THROWS_WITH(validate(made.setup(), std::ref(chip)), Catch::Contains("braces have a formula"));
         CHECK(chip.calls == 0);
     }
-    SECTION("a name of nothing") {
+    SECTION("a name of nothing is found before anything runs") {
         made.json["tables"][0]["rows"][0]["row"] = "base.sen";
-        Results results = results_of(made);
-        CHECK_THROWS_WITH(all_tables(results),
+        MadeUpChip chip([](const run::RunSpec&) { return 1.0; });
+        CHECK_THROWS_WITH(validate(made.setup(), std::ref(chip)),
                           Catch::Contains("tables.t names base.sen, which stands for no number"));
+        CHECK(chip.calls == 0);
     }
 }
 
