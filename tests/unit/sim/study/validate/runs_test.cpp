@@ -92,7 +92,8 @@ TEST_CASE("Of several batches, the cycles of one in the middle count", "[sim][va
     made.json["metrics"]["tiles"] = "matrix_unit.tiles";
     // 500 cycles for what happens once, 100 for each batch.
     const auto chip = [](const run::RunSpec& spec) {
-        return 500.0 + 100.0 * static_cast<double>(spec.compiler.limit / spec.compiler.batch);
+        const std::uint64_t batches = spec.compiler.limit / spec.compiler.batch;
+        return 500.0 + 100.0 * static_cast<double>(batches);
     };
     for (const bool by_target : {false, true}) {
         CAPTURE(by_target);
