@@ -6,28 +6,30 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/fixed_point.h"
 
 namespace systole::operators {
 namespace {
 
-ir::Results read_cumulative_sum(ir::LayerReader& layer) {
-    const ir::ValueId input = input_of(layer, 0);
+/// The second input, a constant of one number.
+std::int64_t axis_of_sums(const ir::LayerReader& layer) {
     const std::vector<std::int64_t> axes = constant_integers(layer, 1);
     if (axes.size() != 1) layer.fail("its axis must be one number");
-    const std::size_t axis = axis_in(layer, axes.front(), layer.value(input).shape.rank());
+    return static_cast<std::int64_t>(
+        axis_in(layer, axes.front(), layer.value(input_of(layer, 0)).shape.rank()));
+}
+
+ir::Results read_cumulative_sum(ir::LayerReader& layer) {
     return layer.append("cumulative_sum",
-                        {{"axis", static_cast<std::int64_t>(axis)},
+                        {{"axis", axis_of_sums(layer)},
                          {"exclusive", std::int64_t{flag_of(layer, "exclusive", false) ? 1 : 0}},
                          {"reverse", std::int64_t{flag_of(layer, "reverse", false) ? 1 : 0}}},
-                        {input});
+                        {input_of(layer, 0)});
 }
 
 ir::Results read_tflite_cumulative_sum(ir::LayerReader& layer) {
-    const std::vector<std::int64_t> axes = constant_integers(layer, 1);
-    if (axes.size() != 1) layer.fail("its axis must be one number");
-    const std::size_t axis = axis_in(layer, axes.front(), shape_of(layer).rank());
     return append_declared(layer, "cumulative_sum",
-                           {{"axis", static_cast<std::int64_t>(axis)},
+                           {{"axis", axis_of_sums(layer)},
                             {"exclusive", std::int64_t{layer.boolean("exclusive", false) ? 1 : 0}},
                             {"reverse", std::int64_t{layer.boolean("reverse", false) ? 1 : 0}}},
                            {input_of(layer, 0)});
@@ -38,7 +40,7 @@ float sum_of(float a, float b) {
 }
 /// As the runtime's, a sum that does not fit wraps around.
 std::int32_t sum_of(std::int32_t a, std::int32_t b) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+    return wrapping_add(a, b);
 }
 
 class CumulativeSum final : public Operator {

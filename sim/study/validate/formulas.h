@@ -37,14 +37,14 @@ std::map<std::string, Number> flattened(const nlohmann::ordered_json& json, cons
 
 class Formulas {
 public:
-    /// Computes a number from rows of others, which Formulas finds: {"best_factor": [ROW, ROW]}.
+    /// Computes a number from rows of others, as the factor that brings one nearest to another.
     using Function = std::function<double(std::span<const std::vector<double>>)>;
 
     /// `file` leads the messages.
     Formulas(Lists lists, std::string file);
     Formulas(Formulas&&) = default;
 
-    /// A named formula, an absent number, or a function of rows. Throws ConfigError for a text that is none.
+    /// A named formula, or a function of rows. Throws ConfigError for a text that is no formula.
     void define(const std::string& name, const std::string& formula);
     void define(const std::string& name, Function function, std::vector<std::string> rows);
     void know(const std::string& name, Number number);
