@@ -24,13 +24,13 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
     isa::Program program;
     program.geometry = schedule.target.geometry;
     program.tiles = weight_image(network, schedule);
-    program.buffers = host_buffers(memory, schedule.options.inferences, constant_rows(network, schedule));
+    program.buffers = host_buffers(memory, schedule.batches.inferences, constant_rows(network, schedule));
     program.host_segments = host_segments(network, memory, program.buffers);
     program.instructions =
         synchronize(Emitter(network, schedule, memory).emit(), program, schedule.target.mapping.order);
     program.model = network.name;
-    program.batch = schedule.options.batch;
-    program.inferences = schedule.options.inferences;
+    program.batch = schedule.batches.batch;
+    program.inferences = schedule.batches.inferences;
     for (std::size_t l = 0; l < schedule.layers.size(); ++l) {
         const schedule::LayerPlan& layer = schedule.layers[l];
         if (!schedule::is_reported(layer, l)) continue;
@@ -51,8 +51,8 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
 }
 
 isa::Program compile(const mapping::Network& network, const schedule::Target& target,
-                     const schedule::Options& options) {
-    return emit_program(network, schedule::make_schedule(network, target, options));
+                     const mapping::Batches& batches) {
+    return emit_program(network, schedule::make_schedule(network, target, batches));
 }
 
 }  // namespace systole::emit

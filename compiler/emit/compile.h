@@ -14,6 +14,6 @@ isa::Program emit_program(const mapping::Network& network, const schedule::Sched
 /// The network as a program for the target: all inferences, batch by batch. Throws ModelError, in one line,
 /// if the network does not fit the target, std::logic_error if it is inconsistent.
 isa::Program compile(const mapping::Network& network, const schedule::Target& target,
-                     const schedule::Options& options);
+                     const mapping::Batches& batches);
 
 }  // namespace systole::emit

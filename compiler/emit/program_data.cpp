@@ -297,7 +297,7 @@ std::size_t HostMemory::place_of(mapping::TensorId id) const {
 
 HostMemory lay_out_host_memory(const mapping::Network& network, const schedule::Schedule& schedule) {
     HostMemory memory;
-    const std::uint64_t inferences = schedule.options.inferences;
+    const std::uint64_t inferences = schedule.batches.inferences;
     memory.constants_bytes = std::uint64_t{schedule.constant_rows} * schedule.target.geometry.rows;
     BufferNames names;
     const auto add = [&](mapping::TensorId id, isa::BufferKind kind, const std::string& name) {

@@ -30,7 +30,7 @@ struct Frame {
 /// Determines, instruction by instruction, which units have to wait for which.
 class OrderFinder {
 public:
-    OrderFinder(std::size_t instructions, const isa::Program& program, schedule::LayerOrder order)
+    OrderFinder(std::size_t instructions, const isa::Program& program, machine::LayerOrder order)
         : program_(program), order_(order), frames_(instructions + 1), clocks_at_(instructions + 1) {}
 
     void add(const isa::Instruction& instruction, Position position) {
@@ -60,9 +60,9 @@ private:
     void begin_layer(std::uint16_t tag) {
         if (tag == 0 || tag == layer_) return;
         layer_ = tag;
-        if (order_ == schedule::LayerOrder::Rows) return;
+        if (order_ == machine::LayerOrder::Rows) return;
         waits_for_layer_.set(static_cast<std::size_t>(Unit::Matrix));
-        if (order_ == schedule::LayerOrder::LayerAndWeights) {
+        if (order_ == machine::LayerOrder::LayerAndWeights) {
             waits_for_layer_.set(static_cast<std::size_t>(Unit::Weights));
         }
     }
@@ -96,7 +96,7 @@ private:
     }
 
     const isa::Program& program_;
-    schedule::LayerOrder order_;
+    machine::LayerOrder order_;
     std::uint16_t layer_ = 0;  ///< tag of the layer whose instructions are added
     UnitSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
     isa::Registers registers_;
@@ -112,7 +112,7 @@ private:
 }  // namespace
 
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Program& program, schedule::LayerOrder order) {
+                                          const isa::Program& program, machine::LayerOrder order) {
     if (instructions.size() >= std::numeric_limits<Position>::max()) {
         throw std::logic_error("too many instructions to put in order");
     }

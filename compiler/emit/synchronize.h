@@ -41,6 +41,6 @@ constexpr std::uint8_t semaphore_of(isa::Unit signaller, isa::Unit waiter) {
 /// std::logic_error for sync.
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
                                           const isa::Program& program,
-                                          schedule::LayerOrder order = schedule::LayerOrder::Rows);
+                                          machine::LayerOrder order = machine::LayerOrder::Rows);
 
 }  // namespace systole::emit

@@ -192,9 +192,10 @@ std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternative
 }
 
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
-                                              const machine::MachineConfig& machine, const Options& options) {
+                                              const machine::MachineConfig& machine,
+                                              const mapping::Batches& batches) {
     const auto images =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<LayerPlan> plans = plan_layers(network, target);
     const auto groups = members_of_groups(group_parallel_layers(network, target));
@@ -230,13 +231,13 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
 }
 
 void set_chosen_blocks(const std::vector<LayerAlternatives>& layers, std::size_t layer_count,
-                       Mapping& mapping) {
-    mapping.blocks.assign(layer_count, {});
-    mapping.rests.assign(layer_count, {});
+                       Choices& choices) {
+    choices.blocks.assign(layer_count, {});
+    choices.rests.assign(layer_count, {});
     for (const LayerAlternatives& layer : layers) {
         const BlockAlternative& chosen = layer.alternatives[layer.chosen];
-        for (const std::uint32_t member : layer.layers) mapping.blocks[member] = chosen.block;
-        mapping.rests[layer.layers.front()] = chosen.rest;
+        for (const std::uint32_t member : layer.layers) choices.blocks[member] = chosen.block;
+        choices.rests[layer.layers.front()] = chosen.rest;
     }
 }
 

@@ -83,10 +83,11 @@ std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternative
 /// has no blocks; layers are joined as it says (group_parallel_layers), and the blocks belong to these
 /// groups. Throws ModelError if the target does not support the network.
 std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
-                                              const machine::MachineConfig& machine, const Options& options);
+                                              const machine::MachineConfig& machine,
+                                              const mapping::Batches& batches);
 
-/// Sets Mapping::blocks and Mapping::rests to the chosen ones.
+/// Sets Choices::blocks and Choices::rests to the chosen ones.
 void set_chosen_blocks(const std::vector<LayerAlternatives>& layers, std::size_t layer_count,
-                       Mapping& mapping);
+                       Choices& choices);
 
 }  // namespace systole::schedule

@@ -230,10 +230,10 @@ bool is_too_large(const mapping::Network& network, const Target& apart, const Ta
 }  // namespace
 
 std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, const Target& target,
-                                               const machine::MachineConfig& machine, const Options& options,
-                                               JoinBlocks blocks) {
+                                               const machine::MachineConfig& machine,
+                                               const mapping::Batches& batches, JoinBlocks blocks) {
     const auto images =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     const std::vector<LayerPlan> plans =
         target.spill_weights ? plan_layers(network, target) : std::vector<LayerPlan>();
@@ -257,9 +257,9 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
     }
     if (sets.empty()) return sets;
     Target apart = target;
-    apart.mapping.joins = chosen_joins({}, network.layers.size());
+    apart.choices.joins = chosen_joins({}, network.layers.size());
     Target joined = target;
-    joined.mapping.joins = chosen_joins(sets, network.layers.size());
+    joined.choices.joins = chosen_joins(sets, network.layers.size());
     if (is_too_large(network, apart, joined, images)) {
         for (SiblingAlternatives& set : sets) set.chosen = 0;
     }

@@ -41,10 +41,10 @@ enum class JoinBlocks : bool { Single, Best };
 /// Results of joined layers live from the first one's step on. If the rows of one image grow by that and a
 /// batch then fits the unified buffer no more, all layers stay apart.
 std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, const Target& target,
-                                               const machine::MachineConfig& machine, const Options& options,
-                                               JoinBlocks blocks);
+                                               const machine::MachineConfig& machine,
+                                               const mapping::Batches& batches, JoinBlocks blocks);
 
-/// The chosen groups by layer, for Mapping::joins.
+/// The chosen groups by layer, for Choices::joins.
 std::vector<std::uint32_t> chosen_joins(const std::vector<SiblingAlternatives>& sets,
                                         std::size_t layer_count);
 

@@ -148,18 +148,18 @@ std::vector<std::uint32_t> slice_counts(std::uint32_t batch, std::uint32_t first
 }  // namespace
 
 SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
-                                 const machine::MachineConfig& machine, const Options& options) {
-    const MemoryPlan first = plan_schedule(network, target, options).memory;
-    const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+                                 const machine::MachineConfig& machine, const mapping::Batches& batches) {
+    const MemoryPlan first = plan_schedule(network, target, batches).memory;
+    const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     if (batch < 2 || !supports_products(network, target, machine)) return {};
     const SliceCosts costs(network, target, machine, first);
 
-    const std::uint64_t batches = divide_up(options.inferences, std::uint64_t{batch});
+    const std::uint64_t batch_count = divide_up(batches.inferences, std::uint64_t{batch});
     SliceAlternatives compared;
     const auto add = [&](std::uint32_t slices, const MemoryPlan& plan) {
         compared.alternatives.push_back({.images = plan.images_per_slice,
-                                         .slices = batches * slices,
-                                         .cycles = costs.all(batches * slices, plan)});
+                                         .slices = batch_count * slices,
+                                         .cycles = costs.all(batch_count * slices, plan)});
     };
     const std::uint32_t first_slices = divide_up(batch, first.images_per_slice);
     add(first_slices, first);
@@ -168,10 +168,10 @@ SliceAlternatives compare_slices(const mapping::Network& network, const Target& 
         static_cast<double>(costs.read(batch) + costs.write(batch)) >= least_gain * before;
     for (const std::uint32_t slices : slice_counts(batch, first_slices, transfers_matter)) {
         Target cut = target;
-        cut.mapping.slice_images = divide_up(batch, slices);
-        if (divide_up(batch, cut.mapping.slice_images) != slices) continue;
-        const MemoryPlan plan = plan_schedule(network, cut, options).memory;
-        if (plan.images_per_slice == cut.mapping.slice_images) add(slices, plan);
+        cut.choices.slice_images = divide_up(batch, slices);
+        if (divide_up(batch, cut.choices.slice_images) != slices) continue;
+        const MemoryPlan plan = plan_schedule(network, cut, batches).memory;
+        if (plan.images_per_slice == cut.choices.slice_images) add(slices, plan);
     }
     const auto fewest = std::ranges::min_element(compared.alternatives, {}, &SliceAlternative::cycles);
     if (static_cast<double>(fewest->cycles) < (1.0 - least_gain) * before) {

@@ -20,12 +20,12 @@ struct SliceAlternative {
     bool operator==(const SliceAlternative&) const = default;
 };
 
-/// The sizes of slices that are compared, that of Mapping::slice_images 0 first; none if there is no choice.
+/// The sizes of slices that are compared, that of Choices::slice_images 0 first; none if there is no choice.
 struct SliceAlternatives {
     std::vector<SliceAlternative> alternatives;
     std::size_t chosen = 0;
 
-    /// For Mapping::slice_images: 0 if the first is chosen.
+    /// For Choices::slice_images: 0 if the first is chosen.
     std::uint32_t slice_images() const { return chosen == 0 ? 0 : alternatives[chosen].images; }
 };
 
@@ -37,6 +37,6 @@ struct SliceAlternatives {
 /// after the longest of the three. Work is that of the matrix unit, as mapping/cost.h predicts it, layer
 /// after layer. There is no choice with work of the host.
 SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
-                                 const machine::MachineConfig& machine, const Options& options);
+                                 const machine::MachineConfig& machine, const mapping::Batches& batches);
 
 }  // namespace systole::schedule

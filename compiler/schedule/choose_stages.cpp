@@ -58,22 +58,22 @@ std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, con
 /// Compares pipelines as long as the comparison has not cost too much.
 class Comparison {
 public:
-    Comparison(const mapping::Network& network, const Target& target, const Options& options)
-        : network_(network), target_(target), options_(options), first_(first_layer_of_chip(network)) {}
+    Comparison(const mapping::Network& network, const Target& target, const mapping::Batches& batches)
+        : network_(network), target_(target), batches_(batches), first_(first_layer_of_chip(network)) {}
 
     /// Tries a pipeline. While the chip works on a slice, the host prepares the next.
     void add(std::vector<std::uint32_t> stages, std::uint32_t images, bool weights_first) {
         if (operations_ > most_operations) return;
         if (first_ > 0) stages.insert(stages.begin(), first_);
         Target staged = target_;
-        staged.mapping.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
-        staged.mapping.slice_images = images;
-        const std::optional<PipelinePrediction> predicted = predict_pipeline(network_, staged, options_);
+        staged.choices.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
+        staged.choices.slice_images = images;
+        const std::optional<PipelinePrediction> predicted = predict_pipeline(network_, staged, batches_);
         if (!predicted) return;
         operations_ += predicted->operations;
         array_ = std::min(array_, predicted->array);
         compared_.alternatives.push_back(
-            {.pipeline = *staged.mapping.pipeline, .images = images, .cycles = predicted->cycles});
+            {.pipeline = *staged.choices.pipeline, .images = images, .cycles = predicted->cycles});
     }
 
     /// The alternative with the fewest cycles so far; there must be one.
@@ -90,7 +90,7 @@ public:
 private:
     const mapping::Network& network_;
     const Target& target_;
-    const Options& options_;
+    const mapping::Batches& batches_;
     const std::uint32_t first_;
     Cycle array_ = std::numeric_limits<Cycle>::max();
     std::size_t operations_ = 0;
@@ -105,13 +105,13 @@ bool saves_cycles(Cycle fewer, Cycle than) {
 }  // namespace
 
 StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
-                                 const Options& options) {
-    if (network.layers.size() > most_layers || options.inferences < 2) return {};
+                                 const mapping::Batches& batches) {
+    if (network.layers.size() > most_layers || batches.inferences < 2) return {};
     if (first_layer_of_chip(network) == network.layers.size()) return {};
-    if (!supports_products(network, target, target.mapping.costs->machine)) return {};
-    const Schedule plain = plan_schedule(network, target, options);
+    if (!supports_products(network, target, target.costs->machine)) return {};
+    const Schedule plain = plan_schedule(network, target, batches);
     if (plain.memory.groups.layers > 0) return {};
-    const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
+    const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::uint32_t whole = plain.memory.images_per_slice;
     std::vector<std::uint32_t> sizes{whole};
     // The stages hold several slices, for which the whole may leave no rows, or there is one slice alone.
@@ -119,12 +119,12 @@ StageAlternatives compare_stages(const mapping::Network& network, const Target& 
         const std::uint32_t images = divide_up(whole, pieces);
         if (images < sizes.back() && divide_up(batch, images) <= 8) sizes.push_back(images);
     }
-    Comparison comparison(network, target, options);
+    Comparison comparison(network, target, batches);
     for (const std::uint32_t images : sizes) comparison.add({}, images, false);
     if (comparison.is_empty()) return {};
     const Cycle one_stage = comparison.fewest();
     if (!saves_cycles(comparison.array(), one_stage)) return comparison.take();
-    const std::vector<std::uint32_t> places = places_of_stages(network, plain, target.mapping.costs->machine);
+    const std::vector<std::uint32_t> places = places_of_stages(network, plain, target.costs->machine);
     for (const std::uint32_t images : sizes) {
         for (const bool weights_first : {false, true}) {
             for (const std::uint32_t first : places) comparison.add({first}, images, weights_first);

@@ -29,10 +29,10 @@ struct StageAlternatives {
 
 /// Compares pipelines of one to three stages for slices of a few sizes, as the list scheduler orders them;
 /// what the host computes before the first layer of the chip is a stage more. `target` has costs, and
-/// Mapping::slice_images as chosen for slices that are not pipelined. There is no choice for a single
+/// Choices::slice_images as chosen for slices that are not pipelined. There is no choice for a single
 /// inference, for slices that take the first layers in groups, for networks of very many layers, and for
 /// those that the host computes alone.
 StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
-                                 const Options& options);
+                                 const mapping::Batches& batches);
 
 }  // namespace systole::schedule

@@ -433,17 +433,17 @@ private:
 };
 
 /// The blocks of the layers that the parts belong to.
-std::vector<mapping::PixelBlock> blocks_of_parts(const Mapping& mapping,
+std::vector<mapping::PixelBlock> blocks_of_parts(const Choices& choices,
                                                  const std::vector<std::uint32_t>& whole_layers) {
-    if (mapping.blocks.empty()) return {};
+    if (choices.blocks.empty()) return {};
     std::vector<mapping::PixelBlock> blocks;
     blocks.reserve(whole_layers.size());
-    for (const std::uint32_t whole : whole_layers) blocks.push_back(block_of(mapping, whole));
+    for (const std::uint32_t whole : whole_layers) blocks.push_back(block_of(choices, whole));
     return blocks;
 }
 
-MemoryFit fit_of(const TensorUses& uses, const std::vector<bool>& spilled, const CutNetwork& cut) {
-    MemoryFit fit;
+machine::CutImages fit_of(const TensorUses& uses, const std::vector<bool>& spilled, const CutNetwork& cut) {
+    machine::CutImages fit;
     const mapping::Network& whole = uses.network;
     for (TensorId id = 0; id < spilled.size(); ++id) {
         if (spilled[id]) fit.spilled.push_back(whole.tensors[id].name);
@@ -493,13 +493,13 @@ bool image_fits(const mapping::Network& network, const Target& target) {
 /// The target without joined layers and without channels that have blocks of their own: their layers' blocks
 /// may be too large for all channels.
 Target with_layers_apart(Target target) {
-    Mapping& mapping = target.mapping;
-    for (std::size_t l = 0; l < mapping.blocks.size(); ++l) {
-        if (rest_of(mapping, l).first_channel > 0) mapping.blocks[l] = {};
+    Choices& choices = target.choices;
+    for (std::size_t l = 0; l < choices.blocks.size(); ++l) {
+        if (rest_of(choices, l).first_channel > 0) choices.blocks[l] = {};
     }
-    mapping.rests.clear();
-    mapping.joins.clear();
-    mapping.join_convolutions = false;
+    choices.rests.clear();
+    choices.joins.clear();
+    target.mapping.join_convolutions = false;
     return target;
 }
 
@@ -525,7 +525,7 @@ PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
         Division division(uses, machine, cycles);
         const auto runs = division.choose(available - held_back, constant_rows + held_back);
         CutNetwork cut = cut_network(uses, division.homes(), runs);
-        fitted.target.mapping.blocks = blocks_of_parts(apart.mapping, cut.whole_layers);
+        fitted.target.choices.blocks = blocks_of_parts(apart.choices, cut.whole_layers);
         const std::uint64_t needed = rows_of_one_image(cut.network, fitted.target);
         if (needed <= available) {
             fitted.fit = fit_of(uses, division.spilled(), cut);
@@ -542,11 +542,11 @@ PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
 FittedNetwork fit_memory(mapping::Network network, const Target& target,
                          const machine::MachineConfig& machine) {
     if (image_fits(network, target)) return {.network = std::move(network), .target = target, .fit = {}};
-    if (target.mapping.blocks.empty()) return cut_to_fit(network, target, machine).fitted;
+    if (target.choices.blocks.empty()) return cut_to_fit(network, target, machine).fitted;
     // The parameters of blocks take rows that those of single pixels do not.
     Target single = target;
-    single.mapping.blocks.clear();
-    single.mapping.rests.clear();
+    single.choices.blocks.clear();
+    single.choices.rests.clear();
     if (image_fits(network, single)) return {.network = std::move(network), .target = single, .fit = {}};
     PricedNetwork without_blocks = cut_to_fit(network, single, machine);
     try {
@@ -558,7 +558,7 @@ FittedNetwork fit_memory(mapping::Network network, const Target& target,
     return std::move(without_blocks.fitted);
 }
 
-std::string to_text(const MemoryFit& fit) {
+std::string to_text(const machine::CutImages& fit) {
     std::string text = "an image does not fit the unified buffer\n";
     if (fit.cut_layers > 0) {
         text += fmt::format("  {} {} computed in {} strips of lines, with {} {} MACs an image\n",

@@ -7,27 +7,16 @@
 
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/target.h"
+#include "hw/machine/chosen_mapping.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::schedule {
-
-/// What was done to make a network fit the unified buffer.
-struct MemoryFit {
-    std::uint32_t cut_layers = 0;  ///< that are computed in strips
-    std::uint32_t strips = 0;      ///< of these layers together
-    /// Of an image: for lines that several strips need, less those for lines that none needs.
-    std::int64_t extra_macs = 0;
-    std::vector<std::string> spilled;  ///< tensors that go through host memory for lack of rows
-    std::uint64_t spilled_bytes = 0;   ///< of an image: theirs, sent and fetched again
-
-    bool operator==(const MemoryFit&) const = default;
-};
 
 /// A network and the target that it is scheduled for.
 struct FittedNetwork {
     mapping::Network network;
     Target target;
-    std::optional<MemoryFit> fit;  ///< absent if it is the given network
+    std::optional<machine::CutImages> fit;  ///< absent if it is the given network
 };
 
 /// The network itself if the unified buffer holds one image of it. If not, a network with the same results
@@ -46,6 +35,6 @@ FittedNetwork fit_memory(mapping::Network network, const Target& target,
                          const machine::MachineConfig& machine);
 
 /// What was done, in lines of text.
-std::string to_text(const MemoryFit& fit);
+std::string to_text(const machine::CutImages& fit);
 
 }  // namespace systole::schedule

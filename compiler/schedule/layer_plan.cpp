@@ -180,8 +180,8 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
     std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const std::uint32_t to = joined_to[l];
-        plans.push_back(to == l ? plan_group(network, target, members[l], block_of(target.mapping, l),
-                                             rest_of(target.mapping, l))
+        plans.push_back(to == l ? plan_group(network, target, members[l], block_of(target.choices, l),
+                                             rest_of(target.choices, l))
                                 : joined_plan(network, target, l, plans[to], to));
         LayerPlan& plan = plans.back();
         if (is_reported(plan, l)) {

@@ -64,7 +64,7 @@ public:
                   const std::function<SliceWork(std::size_t)>& work)
         : network_(network),
           schedule_(schedule),
-          machine_(schedule.target.mapping.costs->machine),
+          machine_(schedule.target.costs->machine),
           slices_(slices),
           work_(work),
           stages_(schedule.memory.pipeline.value().stages, static_cast<std::uint32_t>(network.layers.size()),
@@ -363,14 +363,14 @@ private:
         for (const mapping::TensorId output : segment.outputs) {
             if (read_by_chip_[output]) fetched += mapping::image_bytes(network_.tensors[output]);
         }
-        const Costs& costs = *schedule_.target.mapping.costs;
+        const Costs& costs = *schedule_.target.costs;
         const auto images = static_cast<double>(slice.work.images);
         const double bytes =
             images * static_cast<double>(work->bytes) + static_cast<double>(work->constant_bytes);
         const double seconds =
-            static_cast<double>(work->layers.size()) * costs.host_seconds_per_layer +
-            std::max(images * static_cast<double>(work->operations) * costs.host_seconds_per_operation,
-                     bytes * costs.host_seconds_per_byte);
+            static_cast<double>(work->layers.size()) * costs.host.seconds_per_layer +
+            std::max(images * static_cast<double>(work->operations) * costs.host.seconds_per_operation,
+                     bytes * costs.host.seconds_per_byte);
         const auto busy = static_cast<Cycle>(std::ceil(seconds * machine_.clock_mhz * 1e6));
         const Cycle transfers = timing::host_write_cycles(sent * slice.work.images, machine_) +
                                 timing::host_read_cycles(fetched * slice.work.images, machine_);

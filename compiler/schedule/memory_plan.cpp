@@ -184,11 +184,11 @@ std::uint64_t images_in(std::uint64_t rows, const std::vector<Lifetime>& one_ima
 /// The plan of slices in a pipeline; nullopt if it has no rows for them.
 std::optional<MemoryPlan> plan_stages(const mapping::Network& network, const Target& target,
                                       std::uint32_t slice_images, std::uint32_t constant_rows) {
-    if (!target.mapping.pipeline) return std::nullopt;
+    if (!target.choices.pipeline) return std::nullopt;
     MemoryPlan plan;
     plan.images_per_slice = slice_images;
     plan.overlap_transfers = true;
-    plan.pipeline = target.mapping.pipeline;
+    plan.pipeline = target.choices.pipeline;
     plan.inputs = input_parts(network);
     plan.outputs = output_parts(network);
     const std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
@@ -277,11 +277,11 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
     return lifetimes;
 }
 
-MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
+MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const mapping::Batches& batches,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles) {
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
-    const auto asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, options.inferences));
-    const std::uint32_t wanted = target.mapping.slice_images;
+    const auto asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
+    const std::uint32_t wanted = target.choices.slice_images;
     // A smaller slice that is wanted is planned like a batch.
     const std::uint32_t batch = wanted == 0 ? asked : std::min(asked, wanted);
     if (auto staged = plan_stages(network, target, batch, constant_rows)) return *std::move(staged);
@@ -305,7 +305,7 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
         if (groups) plan.images_per_slice = batch;
     };
     use(one_image);
-    const bool single_slice = batch == options.inferences && plan.images_per_slice == batch;
+    const bool single_slice = batch == batches.inferences && plan.images_per_slice == batch;
     if (!single_slice && target.mapping.overlap_transfers) {
         const std::vector<Lifetime> longer = tensor_lifetimes(network, target, true);
         if (allocate_rows(longer).rows <= rows) {

@@ -86,10 +86,10 @@ std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
 /// Plans the unified buffer above `constant_rows`. Transfers overlap with computing if one image fits with
 /// the rows this takes, unless all images form a single slice. A batch that does not fit goes through the
 /// first layers in groups or through the network in slices, as few as possible; of the two, the one that
-/// fetches fewer weight tiles again is taken. With Mapping::pipeline, slices of Mapping::slice_images (0: the
+/// fetches fewer weight tiles again is taken. With Choices::pipeline, slices of Choices::slice_images (0: the
 /// batch) are pipelined, if the rows suffice; otherwise there are no stages. `tiles` holds the number of
 /// weight tiles of each layer. Throws ModelError if not even one image fits.
-MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const Options& options,
+MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const mapping::Batches& batches,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles);
 
 }  // namespace systole::schedule

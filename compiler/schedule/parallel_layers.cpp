@@ -69,7 +69,7 @@ void join_convolutions(const mapping::Network& network, const Target& target,
     std::vector<Group> groups;
     OpenGroups open(target.geometry.columns);
     for (const std::uint32_t l : siblings) {
-        if (block_of(target.mapping, l).pixels() > 1) continue;
+        if (block_of(target.choices, l).pixels() > 1) continue;
         const std::uint64_t filters = network.tensors[network.layers[l].output].shape.channels;
         const auto joined = open.first(filters);
         if (!joined || !saves_column_tiles(groups[*joined].filters, filters, target.geometry)) {
@@ -119,7 +119,7 @@ std::vector<std::vector<std::uint32_t>> sibling_layers(const mapping::Network& n
 }
 
 std::vector<std::uint32_t> group_parallel_layers(const mapping::Network& network, const Target& target) {
-    if (!target.mapping.joins.empty()) return target.mapping.joins;
+    if (!target.choices.joins.empty()) return target.choices.joins;
     std::vector<std::uint32_t> joined_to;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) joined_to.push_back(l);
     if (!target.mapping.join_convolutions) return joined_to;

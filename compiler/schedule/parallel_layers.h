@@ -19,7 +19,7 @@ std::vector<std::vector<std::uint32_t>> sibling_layers(const mapping::Network& n
 /// Whether two layers with so many filters take fewer column tiles together than separately.
 bool saves_column_tiles(std::uint64_t filters, std::uint64_t more, const isa::Geometry& geometry);
 
-/// For each layer, the layer with which it is computed, which is the layer itself for most: as Mapping::joins
+/// For each layer, the layer with which it is computed, which is the layer itself for most: as Choices::joins
 /// says, or by the rule of Mapping::join_convolutions. By that rule, a convolution of single pixels is joined
 /// to the first one with which its filters take fewer column tiles than separately, so that pixels are
 /// streamed less often. The number of activated accumulator rows does not grow: each joined layer adds at

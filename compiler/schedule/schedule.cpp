@@ -26,11 +26,11 @@ struct BatchSlice {
     std::uint32_t images = 0;
 };
 
-std::vector<BatchSlice> slice_batches(const Options& options, const MemoryPlan& memory) {
+std::vector<BatchSlice> slice_batches(const mapping::Batches& batches, const MemoryPlan& memory) {
     std::vector<BatchSlice> slices;
-    for (std::uint64_t first = 0; first < options.inferences;) {
-        const std::uint64_t left = options.inferences - first;
-        const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, left));
+    for (std::uint64_t first = 0; first < batches.inferences;) {
+        const std::uint64_t left = batches.inferences - first;
+        const auto images = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, left));
         for (const mapping::Piece& piece : mapping::cut_evenly(images, memory.images_per_slice)) {
             const auto place = static_cast<std::uint32_t>(slices.size() % memory.turn);
             slices.push_back({.first_inference = first + piece.first,
@@ -42,14 +42,14 @@ std::vector<BatchSlice> slice_batches(const Options& options, const MemoryPlan& 
     return slices;
 }
 
-void check_options(const mapping::Network& network, const Options& options) {
+void check_batches(const mapping::Network& network, const mapping::Batches& batches) {
     const auto check = [&](const char* what, std::uint64_t value) {
         if (value == 0) {
             throw ModelError(fmt::format("{}: {} is 0; it must be at least 1", network.name, what));
         }
     };
-    check("batch", options.batch);
-    check("inferences", options.inferences);
+    check("batch", batches.batch);
+    check("inferences", batches.inferences);
 }
 
 void check_border(const mapping::Network& network) {
@@ -74,7 +74,7 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
     if (operations > most_operations) {
         throw ModelError(fmt::format(
             "{}: {} inferences, {} at a time, take {} operations or more; a program may have at most {}",
-            schedule.network, schedule.options.inferences, schedule.memory.images_per_slice, operations,
+            schedule.network, schedule.batches.inferences, schedule.memory.images_per_slice, operations,
             most_operations));
     }
 }
@@ -135,7 +135,7 @@ public:
     Sequence(const mapping::Network& network, Schedule& schedule)
         : network_(network),
           schedule_(schedule),
-          slices_(slice_batches(schedule.options, schedule.memory)),
+          slices_(slice_batches(schedule.batches, schedule.memory)),
           input_read_out_(last_step_of_input(network, schedule)),
           leaving_(parts_by_columns(schedule)),
           read_at_(parts_by_step(schedule.memory.inputs, [](const HostPart& part) { return part.layer; })),
@@ -357,15 +357,16 @@ private:
 
 }  // namespace
 
-Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options) {
-    check_options(network, options);
+Schedule plan_schedule(const mapping::Network& network, const Target& target,
+                       const mapping::Batches& batches) {
+    check_batches(network, batches);
     check_border(network);
     // In 32 bits, sums wrap around where the network's own runtime does, or were kept from it before.
     if (target.sum_bits < most_sum_bits) check_sums(network, target.sum_bits);
     Schedule schedule;
     schedule.network = network.name;
     schedule.target = target;
-    schedule.options = options;
+    schedule.batches = batches;
     schedule.layers = plan_layers(network, target);
     std::vector<std::uint32_t> tiles;
     for (const LayerPlan& plan : schedule.layers) {
@@ -374,7 +375,7 @@ Schedule plan_schedule(const mapping::Network& network, const Target& target, co
         if (has_own) schedule.weight_tiles += tiles.back();
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
-    schedule.memory = plan_memory(network, target, options, schedule.constant_rows, tiles);
+    schedule.memory = plan_memory(network, target, batches, schedule.constant_rows, tiles);
     if (!target.mapping.double_buffers) return schedule;
     const std::vector<bool> is_read = read_by_layers(network);
     for (const HostPart& part : schedule.memory.outputs) {
@@ -384,16 +385,17 @@ Schedule plan_schedule(const mapping::Network& network, const Target& target, co
     return schedule;
 }
 
-Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options) {
-    Schedule schedule = plan_schedule(network, target, options);
-    check_size(schedule, options.inferences / schedule.memory.images_per_slice);
+Schedule make_schedule(const mapping::Network& network, const Target& target,
+                       const mapping::Batches& batches) {
+    Schedule schedule = plan_schedule(network, target, batches);
+    check_size(schedule, batches.inferences / schedule.memory.images_per_slice);
     Sequence(network, schedule).append_all();
     return schedule;
 }
 
 std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
-                                                   const Options& options) {
-    Schedule schedule = plan_schedule(network, target, options);
+                                                   const mapping::Batches& batches) {
+    Schedule schedule = plan_schedule(network, target, batches);
     if (!schedule.memory.pipeline) return std::nullopt;
     return Sequence(network, schedule).predict_pipeline();
 }

@@ -19,7 +19,7 @@ namespace systole::schedule {
 struct Schedule {
     std::string network;
     Target target;
-    Options options;
+    mapping::Batches batches;
     std::vector<LayerPlan> layers;
     std::uint32_t weight_tiles = 0;   ///< of all layers
     std::uint32_t constant_rows = 0;  ///< unified-buffer rows from 0 on with parameters and tables
@@ -31,7 +31,8 @@ struct Schedule {
 
 /// Schedules all inferences, batch by batch. Throws ModelError if the network does not fit the target or an
 /// option is 0, std::logic_error if the network is inconsistent.
-Schedule make_schedule(const mapping::Network& network, const Target& target, const Options& options);
+Schedule make_schedule(const mapping::Network& network, const Target& target,
+                       const mapping::Batches& batches);
 
 /// What the list scheduler predicts of pipelined slices.
 struct PipelinePrediction {
@@ -43,10 +44,11 @@ struct PipelinePrediction {
 /// To compute a few slices is enough: others follow at the same interval. nullopt if the unified buffer has
 /// no rows for them.
 std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
-                                                   const Options& options);
+                                                   const mapping::Batches& batches);
 
 /// The schedule without its operations. Throws as make_schedule does.
-Schedule plan_schedule(const mapping::Network& network, const Target& target, const Options& options);
+Schedule plan_schedule(const mapping::Network& network, const Target& target,
+                       const mapping::Batches& batches);
 
 /// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.
 std::string to_text(const Schedule& schedule);

@@ -36,7 +36,7 @@ bool is_vector_work(const Operation& operation) {
 }  // namespace
 
 StepCosts::StepCosts(const mapping::Network& network, const Schedule& schedule)
-    : network_(network), schedule_(schedule), machine_(schedule.target.mapping.costs->machine) {
+    : network_(network), schedule_(schedule), machine_(schedule.target.costs->machine) {
     const std::vector<TensorPart> parts = place_parts(network, schedule.target.geometry.rows);
     for (std::size_t l = 0; l < network.layers.size(); ++l) {
         const LayerPlan& plan = schedule.layers[l];

@@ -106,8 +106,8 @@ private:
     void write_head() {
         const Target& target = schedule_.target;
         const MemoryPlan& memory = schedule_.memory;
-        line("network {:?}: {} inferences in batches of {}", schedule_.network, schedule_.options.inferences,
-             schedule_.options.batch);
+        line("network {:?}: {} inferences in batches of {}", schedule_.network, schedule_.batches.inferences,
+             schedule_.batches.batch);
         line("array {} x {}, {} accumulator rows, {} unified-buffer rows, {} bytes of weight memory",
              target.geometry.rows, target.geometry.columns, target.accumulator_rows,
              target.unified_buffer_rows, target.weight_memory_bytes);

@@ -3,10 +3,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "compiler/compile.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/passes/prepare.h"
-#include "compiler/schedule/schedule.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
@@ -16,7 +14,7 @@
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
 #include "sim/run/compile.h"
-#include "sim/run/execute/choose_program.h"
+#include "sim/run/execute/compiler_options.h"
 #include "sim/run/images.h"
 #include "sim/run/run_config.h"
 #include "sim/view/report/batching.h"
@@ -54,14 +52,11 @@ private:
         const ir::Graph quantized = run::quantize(
             graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
         if (output.empty() && text.empty() && !explain) return;
-        mapping::Network whole = operators::lower(quantized);
-        const schedule::Options batches = run::options_of(spec, input);
-        if (explain) print_data(run::explain_mapping(whole, spec, batches));
-        const run::CompiledNetwork compiled = run::compile(std::move(whole), spec, batches);
-        const auto& [network, schedule, cut_images] = compiled.scheduled;
-        if (explain) print_data(run::to_text(compiled) + run::memory_text(schedule));
-        if (output.empty() && text.empty()) return;
-        if (text == "schedule") print_data(schedule::to_text(schedule));
+        compiler::Options how = run::compiler_options(spec, input);
+        how.explain = explain;
+        how.schedule_text = text == "schedule";
+        const compiler::Compiled compiled = compiler::compile(quantized, spec.machine, how);
+        print_data(compiled.explanation + compiled.schedule_text);
         if (output.empty() && text != "assembly") return;
         const isa::Program& program = compiled.program;
         timing::check_formats(program, spec.machine);
@@ -69,9 +64,8 @@ private:
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
         if (!text.empty() || !dump_after.empty() || explain) return;
-        print_summary(output, program, print,
-                      report::make_batching(schedule.options.batch, run::batch_facts(network, schedule)),
-                      cut_images);
+        print_summary(output, program, print, report::make_batching(how.batches.batch, compiled.batch),
+                      compiled.cut_images);
     }
 
     void dump(std::string_view pass, const ir::Graph& graph) const {
@@ -98,7 +92,7 @@ void add_compile_command(CLI::App& app, Context& context) {
             ->add_option("--dump-after", compile->dump_after,
                          "print the graph after a pass, or after \"all\", as text that reads back")
             ->type_name("PASS");
-    std::vector<std::string> passes = passes::preparation({}).names();
+    std::vector<std::string> passes = compiler::pass_names();
     passes.emplace_back("all");
     context.only(dump, passes);
     command->add_flag("--explain", compile->explain,

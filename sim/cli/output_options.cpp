@@ -68,7 +68,7 @@ nlohmann::ordered_json program_json(const isa::Program& program) {
 
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
                    const std::optional<report::Batching>& batching,
-                   const std::optional<run::CutImages>& cut_images) {
+                   const std::optional<machine::CutImages>& cut_images) {
     if (options.quiet) return;
     if (options.json) {
         nlohmann::ordered_json json = program_json(program);

@@ -35,6 +35,6 @@ nlohmann::ordered_json program_json(const isa::Program& program);
 /// `cut_images`, it says what became of the batch and of its images.
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
                    const std::optional<report::Batching>& batching = {},
-                   const std::optional<run::CutImages>& cut_images = {});
+                   const std::optional<machine::CutImages>& cut_images = {});
 
 }  // namespace systole::cli

@@ -204,7 +204,7 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
         ->allow_extra_args(false);
     one_of("--channels", options.channels, run::names_of(run::ChannelOrder()),
            "order of colours that the network takes", "ORDER");
-    one_of("--mapping", options.mapping, run::names_of(run::MappingName()),
+    one_of("--mapping", options.mapping, names_of(machine::MappingName()),
            "choices of the compiler: best, as_published (as validated), plain (none)", "NAME");
     command.add_flag("--no-overlap", options.no_overlap,
                      "transfers and the work of layers follow each other");

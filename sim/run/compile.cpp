@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,7 +16,6 @@
 #include "compiler/operators/input_scaling.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
-#include "compiler/passes/calibrate.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
@@ -34,25 +34,25 @@ namespace {
 constexpr std::uint64_t calibration_images = 128;
 
 /// The encoding in which a stored byte is a pixel, where pixels are all of the input.
-std::optional<passes::InputEncoding> pixel_encoding(const ir::Graph& graph, const RunSpec& spec,
-                                                    const std::vector<NamedImages>& inputs) {
+std::optional<compiler::InputEncoding> pixel_encoding(const ir::Graph& graph, const RunSpec& spec,
+                                                      const std::vector<NamedImages>& inputs) {
     if (std::ranges::any_of(inputs,
                             [](const NamedImages& each) { return each.images.pixels() == nullptr; })) {
         return std::nullopt;
     }
     const auto own = storage_of_pixels(normalizations_of(spec, graph).at(0));
     if (!own) return std::nullopt;
-    return passes::InputEncoding{own->scale, own->zero_point};
+    return compiler::InputEncoding{own->scale, own->zero_point};
 }
 
-passes::CalibrationMethod method_of(CalibrationMethod method) {
+compiler::CalibrationMethod method_of(CalibrationMethod method) {
     switch (method) {
         case CalibrationMethod::MinMax:
-            return passes::CalibrationMethod::MinMax;
+            return compiler::CalibrationMethod::MinMax;
         case CalibrationMethod::Percentile:
-            return passes::CalibrationMethod::Percentile;
+            return compiler::CalibrationMethod::Percentile;
         case CalibrationMethod::LeastError:
-            return passes::CalibrationMethod::LeastError;
+            return compiler::CalibrationMethod::LeastError;
     }
     throw std::logic_error("a method that calibration does not know");
 }
@@ -64,9 +64,9 @@ void check_calibration(const NamedImages& named, std::span<const float> values) 
         "{}: each number is 0; calibration needs images that the network typically sees", named.name));
 }
 
-passes::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
-                                   const std::vector<NamedImages>& inputs) {
-    passes::Calibration calibration;
+compiler::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
+                                     const std::vector<NamedImages>& inputs) {
+    compiler::Calibration calibration;
     calibration.encoding = pixel_encoding(graph, spec, inputs);
     if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
@@ -311,7 +311,7 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
         const bool wide = !operators::is_quantized(graph) && value.stored_as == DataType::Int16;
         if (wide) tensors[i].type = DataType::Int16;
     }
-    return random_inputs(spec, tensors, options_of(spec, {}).inferences);
+    return random_inputs(spec, tensors, batches_of(spec, {}).inferences);
 }
 
 std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& graph,
@@ -379,21 +379,23 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const i
 }
 
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
-                   const passes::PassObserver& observer) {
-    ir::Graph prepared = passes::prepare(graph, calibration_of(graph, spec, inputs), observer);
-    passes::check_borders(graph, prepared);
-    return prepared;
+                   const compiler::PassObserver& observer) {
+    return compiler::prepare(graph, calibration_of(graph, spec, inputs), observer);
 }
 
-passes::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
-                                               const std::vector<NamedImages>& inputs) {
-    passes::QuantizedNetwork network =
-        passes::prepare_beside_float(graph, calibration_of(graph, spec, inputs));
-    passes::check_borders(graph, network.stored);
-    return network;
+compiler::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
+                                                 const std::vector<NamedImages>& inputs) {
+    return compiler::prepare_beside_float(graph, calibration_of(graph, spec, inputs));
 }
 
-schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
+std::string mapping_key(const RunSpec& spec) {
+    const machine::Mapping& mapping = spec.compiler.mapping;
+    std::string key = compiler::machine_key(spec.machine, mapping);
+    if ((mapping.pipeline || mapping.compare) && spec.host) key += nlohmann::json(*spec.host).dump();
+    return key;
+}
+
+compiler::Batches batches_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
     const std::uint32_t batch = std::max(spec.compiler.batch, 1U);
     if (!inputs.empty()) return {.batch = batch, .inferences = inputs.front().images.count};
     return {.batch = batch, .inferences = spec.compiler.limit > 0 ? spec.compiler.limit : batch};

@@ -1,18 +1,13 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/mapping/network.h"
-#include "compiler/passes/pass_manager.h"
-#include "compiler/passes/prepare.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/schedule/target.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
@@ -22,27 +17,6 @@
 /// The calls from runs into the compiler.
 namespace systole::run {
 
-/// The properties of the machine that the compiler reads, and its choices.
-schedule::Target target_of(const machine::MachineConfig& machine, const Mapping& mapping);
-/// The whole target as JSON: targets with the same JSON have the same programs.
-nlohmann::json to_json(const schedule::Target& target);
-
-/// A network, cut if an image does not fit the unified buffer, and its schedule.
-struct ScheduledNetwork {
-    mapping::Network network;
-    schedule::Schedule schedule;
-    std::optional<CutImages> cut_images;  ///< absent if it is the given network
-};
-
-/// Schedules a network for a run's machine, mapped as the run says.
-ScheduledNetwork schedule_of(mapping::Network network, const RunSpec& spec, const schedule::Options& options);
-/// The mappings from which schedule_of chooses, as text: a line for each of a layer's blocks of pixels, with
-/// its tiles and predicted cycles. A mapping that leaves no choice is said to. Then what is cut or goes
-/// through host memory, if anything does.
-std::string explain_mapping(const mapping::Network& given, const RunSpec& spec,
-                            const schedule::Options& options);
-/// The rows of the unified buffer that a schedule takes, as a line of text.
-std::string memory_text(const schedule::Schedule& schedule);
 /// All that the program of a run depends on besides the fields of the spec without its machine.
 std::string mapping_key(const RunSpec& spec);
 
@@ -112,11 +86,11 @@ std::vector<std::string> storage_warnings(const RunSpec& spec, std::span<const i
 /// cycle depends on a value, nor does one that is on integers already. `observer` is told the graph after
 /// each pass. Throws ModelError, InputError.
 ir::Graph quantize(const ir::Graph& graph, const RunSpec& spec, const std::vector<NamedImages>& inputs,
-                   const passes::PassObserver& observer = {});
+                   const compiler::PassObserver& observer = {});
 
 /// The same beside the network in float from which it was quantized.
-passes::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
-                                               const std::vector<NamedImages>& inputs);
+compiler::QuantizedNetwork quantize_beside_float(const ir::Graph& graph, const RunSpec& spec,
+                                                 const std::vector<NamedImages>& inputs);
 
 /// The error, with the network's file in place of the network's name.
 [[noreturn]] void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Graph& graph);
@@ -131,11 +105,7 @@ auto naming_file(const RunSpec& spec, const ir::Graph& graph, const Work& work) 
     }
 }
 
-/// How the batch goes through the chip. For a batch that was cut, the network is scheduled again with batches
-/// that fit, of which the one that fetches weights for most images is named.
-BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule);
-
 /// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
-schedule::Options options_of(const RunSpec& spec, const std::vector<NamedImages>& inputs);
+compiler::Batches batches_of(const RunSpec& spec, const std::vector<NamedImages>& inputs);
 
 }  // namespace systole::run

@@ -113,7 +113,7 @@ RunSpec make_spec(const RunConfig& config) {
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),
                      .limit = config.limit,
-                     .mapping = mapping_named(config.mapping, config.overlap, config.cut_images)};
+                     .mapping = machine::mapping_named(config.mapping, config.overlap, config.cut_images)};
     for (const std::string& given : config.input) spec.data.input.push_back(input_file(given, paths));
     spec.data.random_input = config.random_input;
     spec.data.preparation = preparation_of(config);

@@ -48,7 +48,7 @@ constexpr std::string_view signature_rule = "a signature goes with a TFLite file
 constexpr auto layout_names = names_of(Layout());
 constexpr auto tflite_runtime_names = names_of(TfliteRuntime());
 constexpr auto preset_names = names_of(Preset());
-constexpr auto mapping_names = names_of(MappingName());
+constexpr auto mapping_names = names_of(machine::MappingName());
 constexpr auto channel_orders = names_of(ChannelOrder());
 constexpr auto calibration_methods = names_of(CalibrationMethod());
 

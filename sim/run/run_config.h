@@ -85,7 +85,7 @@ struct RunConfig {
     ChannelOrder channels = ChannelOrder::Rgb;
     std::vector<std::string> calibration;  ///< images to quantize with; else the first of the input
     CalibrationMethod calibration_method = RunData().calibration_method;  ///< ranges from these
-    MappingName mapping = MappingName::Best;                              ///< choices of the compiler
+    machine::MappingName mapping = machine::MappingName::Best;            ///< choices of the compiler
     bool overlap = true;                                                  ///< transfers and layers overlap
     bool cut_images = true;              ///< where one does not fit the unified buffer
     std::uint32_t batch = 0;             ///< 0: not given, which means 1

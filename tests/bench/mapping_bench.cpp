@@ -45,7 +45,7 @@ double processor_seconds() {
 int sc_main(int argc, char* argv[]) {
     const std::uint32_t cases = argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 200;
     const std::uint32_t first = argc > 2 ? static_cast<std::uint32_t>(std::stoul(argv[2])) : 1;
-    run::ComparisonSteps steps;
+    mapping::ComparisonSteps steps;
     if (argc > 3) steps.part = std::stoul(argv[3]);
     if (argc > 4) steps.most = std::stoul(argv[4]);
     std::vector<Ratio> before, after;
@@ -54,13 +54,13 @@ int sc_main(int argc, char* argv[]) {
     for (; before.size() < cases; ++seed) {
         try {
             const tests::MappingCase drawn = tests::mapping_case(seed);
-            const auto cycles = [&](const run::Mapping& mapping) {
+            const auto cycles = [&](const machine::Mapping& mapping) {
                 return static_cast<double>(
                     tests::cycles_of(tests::compiled(drawn, mapping).program, drawn.machine));
             };
-            const double others = std::min(cycles(run::mapping_named(run::MappingName::Plain)),
-                                           cycles(run::mapping_named(run::MappingName::AsPublished)));
-            run::Mapping best = run::mapping_named(run::MappingName::Best);
+            const double others = std::min(cycles(machine::mapping_named(machine::MappingName::Plain)),
+                                           cycles(machine::mapping_named(machine::MappingName::AsPublished)));
+            machine::Mapping best = machine::mapping_named(machine::MappingName::Best);
             best.compare = false;
             const double begun = processor_seconds();
             const isa::Program without = tests::compiled(drawn, best).program;

@@ -8,14 +8,16 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/frontend/graph_json.h"
+#include "compiler/mapping/compiled.h"
 #include "compiler/mapping/network.h"
+#include "compiler/mapping/options.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/schedule/target.h"
+#include "compiler/target/tpu_v1/compile.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
-#include "sim/run/execute/choose_program.h"
+#include "sim/run/execute/simulator.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_layers.h"
@@ -26,7 +28,7 @@ namespace systole::tests {
 struct MappingCase {
     machine::MachineConfig machine;
     mapping::Network network;
-    schedule::Options options;
+    mapping::Batches options;
 };
 
 /// A machine of which any unit may be the slowest: the array, weight memory, either direction of the link,
@@ -146,12 +148,15 @@ inline MappingCase mapping_case(std::uint32_t seed) {
 }
 
 /// The program of a case for a mapping.
-inline run::CompiledNetwork compiled(const MappingCase& drawn, const run::Mapping& mapping,
-                                     const run::ComparisonSteps& steps = {}) {
+inline mapping::Compiled compiled(const MappingCase& drawn, const machine::Mapping& mapping,
+                                  const mapping::ComparisonSteps& steps = {}) {
     run::RunSpec spec;
     spec.machine = drawn.machine;
-    spec.compiler.mapping = mapping;
-    return run::compile(drawn.network, spec, drawn.options, steps);
+    return tpu_v1::compile(drawn.network, drawn.machine,
+                           {.mapping = mapping,
+                            .batches = drawn.options,
+                            .simulate = run::simulator_of(spec),
+                            .comparison = steps});
 }
 
 /// The cycles of a program that uses no host.

@@ -11,10 +11,11 @@
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/array_weights.h"
+#include "compiler/target/tpu_v1/compile.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/functional/executor.h"
-#include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/reference_host.h"
@@ -26,7 +27,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 /// The target of a machine, with the compiler's usual choices.
 inline schedule::Target target_of(const machine::MachineConfig& machine) {
-    return run::target_of(machine, {});
+    return tpu_v1::target_of(machine, {});
 }
 
 inline const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
@@ -131,19 +132,15 @@ void check_program(const ir::Graph& graph, const isa::Program& program, const ma
 
 /// The program of a network with these choices of the compiler.
 inline isa::Program mapped_program(const mapping::Network& network, const machine::MachineConfig& machine,
-                                   const schedule::Options& options, const run::Mapping& mapping) {
-    run::RunSpec spec;
-    spec.machine = machine;
-    spec.compiler.mapping = mapping;
-    const run::ScheduledNetwork scheduled = run::schedule_of(network, spec, options);
-    return emit::emit_program(scheduled.network, scheduled.schedule);
+                                   const mapping::Batches& options, const machine::Mapping& mapping) {
+    return tpu_v1::compile(network, machine, {.mapping = mapping, .batches = options}).program;
 }
 
 /// The same for the program that the compiler makes. `mapping` cuts no images, whose lines may be computed
 /// twice.
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
-                        const schedule::Options& options, const Bytes& input,
-                        const run::Mapping& mapping = {}) {
+                        const mapping::Batches& options, const Bytes& input,
+                        const machine::Mapping& mapping = {}) {
     const mapping::Network network = operators::lower(graph);
     const isa::Program program = mapped_program(network, machine, options, mapping);
     check_program(graph, program, machine, input, [&](const hw::Core& core) {

@@ -12,6 +12,7 @@
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/mapped_product.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "hw/base/arithmetic.h"
 #include "sim/run/compile.h"
 #include "tests/support/random_layers.h"
@@ -108,7 +109,7 @@ TEST_CASE("The chosen blocks of 50 random convolutions are within 2 % of an exha
         std::mt19937 random(seed);
         const machine::MachineConfig machine = tests::random_machine(random);
         const mapping::Network network = tests::random_convolution(random);
-        schedule::Target target = run::target_of(machine, {});
+        schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
         const auto parts = schedule::place_parts(network, target.geometry.rows);
         const std::uint32_t images = tests::one_of(random, {1U, 2U, 8U, 32U});

@@ -66,7 +66,7 @@ TEST_CASE("Inception modules concatenate without copies and compute the same eve
         const ir::Graph graph = prepared(tests::small_inception(seed, {13, 11, 3}), seed);
         const mapping::Network network = operators::lower(graph);
         const machine::MachineConfig machine = machine_of(size.rows, size.columns);
-        const schedule::Options options{.batch = 2, .inferences = 3};
+        const mapping::Batches options{.batch = 2, .inferences = 3};
         const schedule::Schedule schedule =
             schedule::make_schedule(network, tests::target_of(machine), options);
         CHECK(count_of<schedule::CopyLines>(schedule) == 0);

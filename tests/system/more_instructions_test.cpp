@@ -59,7 +59,7 @@ TEST_CASE("More room for instructions costs at most the cycles that all of them 
         const std::uint32_t factor = std::array{2U, 16U, 1000U}.at(seed % 3);
         try {
             const isa::Program program =
-                tests::compiled(drawn, run::mapping_named(run::MappingName::AsPublished)).program;
+                tests::compiled(drawn, machine::mapping_named(machine::MappingName::AsPublished)).program;
             const Cycle cycles = tests::cycles_of(program, drawn.machine);
             const Cycle most = cycles + instruction_cycles(program, drawn.machine);
             for (const auto& [name, machine] : with_more_instructions(drawn.machine, factor)) {

@@ -94,7 +94,7 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
         const mapping::Network network = operators::lower(graph);
         const Size& size = sizes[seed % std::size(sizes)];
         machine::MachineConfig machine = machine_of(size.rows, size.columns);
-        schedule::Options options{.batch = 1, .inferences = 1};
+        mapping::Batches options{.batch = 1, .inferences = 1};
         schedule::Schedule schedule = make_schedule(network, tests::target_of(machine), options);
         // Just too small for a batch.
         options = {.batch = 4, .inferences = 6};

@@ -15,6 +15,7 @@
 #include "compiler/schedule/choose_slices.h"
 #include "compiler/schedule/choose_stages.h"
 #include "compiler/schedule/parallel_layers.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/files.h"
@@ -137,8 +138,9 @@ struct SlicesTried {
     std::uint32_t networks = 0, chosen_others = 0, grouped = 0;
 
     void add(const mapping::Network& network, const machine::MachineConfig& machine,
-             const schedule::Options& options) {
-        schedule::Target target = run::target_of(machine, run::mapping_named(run::MappingName::Best));
+             const mapping::Batches& options) {
+        schedule::Target target =
+            tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
         const schedule::SliceAlternatives compared =
             schedule::compare_slices(network, target, machine, options);
         if (compared.alternatives.empty()) return;
@@ -147,7 +149,7 @@ struct SlicesTried {
         Cycle first = 0;
         for (const schedule::SliceAlternative& alternative : compared.alternatives) {
             const bool is_first = &alternative == &compared.alternatives.front();
-            target.mapping.slice_images = is_first ? 0 : alternative.images;
+            target.choices.slice_images = is_first ? 0 : alternative.images;
             const schedule::Schedule plan = schedule::make_schedule(network, target, options);
             tests::Chip chip(machine, emit::emit_program(network, plan), {}, hw::Values::TimingOnly);
             chip.run();
@@ -179,9 +181,10 @@ struct PipelinesTried {
     std::uint32_t predictions = 0, networks = 0, pipelines = 0;
 
     void add(const mapping::Network& network, const machine::MachineConfig& machine,
-             const schedule::Options& options) {
-        schedule::Target target = run::target_of(machine, run::mapping_named(run::MappingName::Best));
-        target.mapping.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
+             const mapping::Batches& options) {
+        schedule::Target target =
+            tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
+        target.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
         const schedule::StageAlternatives compared = schedule::compare_stages(network, target, options);
         if (compared.alternatives.empty()) return;
         const auto cycles_of = [&](const schedule::Target& mapped) {
@@ -195,8 +198,8 @@ struct PipelinesTried {
         double fewest = without, chosen = without;
         for (std::size_t i = 0; i < compared.alternatives.size(); ++i) {
             schedule::Target staged = target;
-            staged.mapping.pipeline = compared.alternatives[i].pipeline;
-            staged.mapping.slice_images = compared.alternatives[i].images;
+            staged.choices.pipeline = compared.alternatives[i].pipeline;
+            staged.choices.slice_images = compared.alternatives[i].images;
             const double cycles = cycles_of(staged);
             const double error = std::abs(static_cast<double>(compared.alternatives[i].cycles) / cycles - 1);
             errors += error;
@@ -301,7 +304,7 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
         const mapping::Network network = random_convolution(random);
         const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
         INFO("seed " << seed);
-        schedule::Target target = run::target_of(machine, {});
+        schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
         const auto compared =
             schedule::compare_blocks(network, target, machine, {.batch = batch, .inferences = batch});
@@ -309,8 +312,8 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
             schedule::make_schedule(network, target, {.batch = batch, .inferences = batch}).memory;
         if (compared.empty() || memory.images_per_slice < batch) continue;
         for (const schedule::BlockAlternative& alternative : compared.front().alternatives) {
-            target.mapping.blocks = {alternative.block};
-            target.mapping.rests = {alternative.rest};
+            target.choices.blocks = {alternative.block};
+            target.choices.rests = {alternative.rest};
             splits += alternative.rest.first_channel > 0;
             tried.add(alternative.cycles, simulated_cycles(network, target, machine, batch),
                       &alternative == &compared.front().alternatives[compared.front().chosen]);
@@ -342,9 +345,9 @@ TEST_CASE("Predicted cycles of spilled weights are close to simulated ones, and 
         machine.host_interface.latency_cycles = 700;
         const mapping::Network network = random_convolution(random);
         const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
-        const schedule::Options options{.batch = batch, .inferences = batch};
+        const mapping::Batches options{.batch = batch, .inferences = batch};
         INFO("seed " << seed);
-        schedule::Target target = run::target_of(machine, {});
+        schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
         const auto compared = schedule::compare_blocks(network, target, machine, options);
         const auto memory = schedule::make_schedule(network, target, options).memory;
@@ -355,8 +358,8 @@ TEST_CASE("Predicted cycles of spilled weights are close to simulated ones, and 
         machine::MachineConfig holds = machine;
         holds.weight_memory.bytes = machine::WeightMemoryConfig{}.bytes;
         for (const schedule::BlockAlternative& alternative : alternatives) {
-            target.mapping.blocks = {alternative.block};
-            target.mapping.rests = {alternative.rest};
+            target.choices.blocks = {alternative.block};
+            target.choices.rests = {alternative.rest};
             const Cycle simulated = simulated_cycles(network, target, machine, batch);
             bound_by_link += simulated > simulated_cycles(network, target, holds, batch);
             tried.add(alternative.cycles, simulated, &alternative == &alternatives[compared.front().chosen]);
@@ -386,9 +389,9 @@ TEST_CASE(
                                             std::get<mapping::MatrixProduct>(network.layers[0].work).window
                                         ? one_of(random, {1U, 2U, 8U})
                                         : one_of(random, {1U, 16U, 200U, 1000U});
-        const schedule::Options options{.batch = batch, .inferences = batch};
+        const mapping::Batches options{.batch = batch, .inferences = batch};
         INFO("seed " << seed);
-        schedule::Target target = run::target_of(machine, {});
+        schedule::Target target = tpu_v1::target_of(machine, {});
         const auto sets =
             schedule::compare_joins(network, target, machine, options, schedule::JoinBlocks::Best);
         const std::size_t layers = network.layers.size();
@@ -397,7 +400,7 @@ TEST_CASE(
         const std::size_t chosen = set.chosen;
         for (set.chosen = 0; set.chosen < set.alternatives.size(); ++set.chosen) {
             schedule::Target mapped = target;
-            mapped.mapping.joins = schedule::chosen_joins({set}, layers);
+            mapped.choices.joins = schedule::chosen_joins({set}, layers);
             schedule::set_chosen_blocks(schedule::compare_blocks(network, mapped, machine, options), layers,
                                         mapped.mapping);
             tried.add(set.alternatives[set.chosen].cycles, simulated_cycles(network, mapped, machine, batch),

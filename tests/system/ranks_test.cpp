@@ -91,7 +91,7 @@ void check_outputs(Engine& engine, const isa::Program& program, const std::vecto
 /// Runs a network on the chip, on the functional executor and on the reference. Returns the quantized
 /// network; nothing if the chip cannot run it.
 std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& inputs,
-                                    const schedule::Options& options, RandomTensors& random) {
+                                    const mapping::Batches& options, RandomTensors& random) {
     const auto inferences = static_cast<std::uint32_t>(options.inferences);
     ir::Graph quantized;
     mapping::Network network;
@@ -107,7 +107,7 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
     machine.matrix_unit.rows = random.between(3, 20);
     machine.matrix_unit.columns = random.between(3, 20);
     machine.unified_buffer.rows = 20000;
-    const isa::Program program = tests::mapped_program(network, machine, options, run::Mapping{});
+    const isa::Program program = tests::mapped_program(network, machine, options, machine::Mapping{});
     const std::vector<Bytes> stored = stored_inputs(quantized, tests::in_graph_order(quantized, inputs));
     const std::vector<Bytes> expected = expected_outputs(quantized, stored, inferences);
     tests::ReferenceHost host(program);
@@ -136,7 +136,7 @@ TEST_CASE("Random networks of 1 to 6 axes: chip, functional executor and integer
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(200); ++seed) {
         RandomTensors random(seed);
         const ir::Graph graph = random.draw();
-        const schedule::Options options{.batch = random.between(1, 3), .inferences = random.between(1, 5)};
+        const mapping::Batches options{.batch = random.between(1, 3), .inferences = random.between(1, 5)};
         INFO("seed " << seed << ", batch " << options.batch << ", " << options.inferences << " inferences\n"
                      << ir::to_text(graph));
         const auto inferences = static_cast<std::uint32_t>(options.inferences);

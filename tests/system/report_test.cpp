@@ -126,7 +126,7 @@ TEST_CASE("A batch that does not fit says what was done, and a smaller one is as
         fmt::format("{}--batch {} --limit 1000 --set machine.unified_buffer.rows=10000", network, limit));
     CHECK(better["batching"]["text"] == "");
     // The slices of the larger batch are fewer, but as large as these batches.
-    CHECK(better["inferences_per_second"].get<double>() * run::BatchFacts::noticeable >=
+    CHECK(better["inferences_per_second"].get<double>() * machine::BatchFacts::noticeable >=
           asked["inferences_per_second"].get<double>());
 }
 

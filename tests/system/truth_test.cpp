@@ -166,11 +166,11 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
         const ir::Graph graph = networks.draw();
         const mapping::Network network = operators::lower(graph);
         machine::MachineConfig machine = random_machine(network, random);
-        const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
-        run::Mapping mapping;
+        const mapping::Batches options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
+        machine::Mapping mapping;
         if (draw(random, 0, 1) == 1) {
             // The best mapping may take more rows, for the parameters of several pixels.
-            mapping = run::mapping_named(run::MappingName::Best);
+            mapping = machine::mapping_named(machine::MappingName::Best);
             machine.unified_buffer.rows += 2000;
             ++best;
         }
@@ -198,7 +198,7 @@ TEST_CASE("Networks with work of the host: both engines, functional executor and
         }
         ++compared;
         machine::MachineConfig machine = random_machine(network, random);
-        const schedule::Options options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
+        const mapping::Batches options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
         const Bytes input = networks.images(graph, options.inferences);
@@ -234,7 +234,7 @@ TEST_CASE(
         if (!fitted.fit) continue;
         cut += fitted.fit->cut_layers > 0;
         spilled += !fitted.fit->spilled.empty();
-        const schedule::Options options{.batch = draw(random, 1, 3), .inferences = draw(random, 1, 4)};
+        const mapping::Batches options{.batch = draw(random, 1, 3), .inferences = draw(random, 1, 4)};
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
         const Bytes input = networks.images(graph, options.inferences);
@@ -267,7 +267,7 @@ TEST_CASE("Weights with zero points take one pass with row sums and two without,
     machine.matrix_unit.rows = 16;
     machine.matrix_unit.columns = 10;
     machine.matrix_unit.mac_latency_cycles = 2;
-    const schedule::Options options{.batch = 2, .inferences = 3};
+    const mapping::Batches options{.batch = 2, .inferences = 3};
     Bytes input(options.inferences * graph.input_map().elements() * bytes_of(numbers.type));
     for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
     for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {

@@ -39,19 +39,20 @@ struct MappingsTried {
     std::uint32_t cases = 0, simpler = 0, by_part = 0;
 
     /// Returns the cycles of the best mapping over the fewest of the others.
-    double add(const tests::MappingCase& drawn, const run::ComparisonSteps& steps = {}) {
-        const run::CompiledNetwork best =
-            tests::compiled(drawn, run::mapping_named(run::MappingName::Best), steps);
+    double add(const tests::MappingCase& drawn, const mapping::ComparisonSteps& steps = {}) {
+        const mapping::Compiled best =
+            tests::compiled(drawn, machine::mapping_named(machine::MappingName::Best), steps);
         const Cycle cycles = tests::cycles_of(best.program, drawn.machine);
         ++cases;
         simpler += best.chosen > 0;
-        by_part += std::ranges::any_of(best.alternatives, [&](const run::MappingAlternative& each) {
+        by_part += std::ranges::any_of(best.mappings, [&](const mapping::WholeMapping& each) {
             return each.simulated > 0 && each.simulated < drawn.options.inferences;
         });
         Cycle fewest = std::numeric_limits<Cycle>::max();
-        for (const run::MappingName name : {run::MappingName::Plain, run::MappingName::AsPublished}) {
+        for (const machine::MappingName name :
+             {machine::MappingName::Plain, machine::MappingName::AsPublished}) {
             try {
-                const isa::Program program = tests::compiled(drawn, run::mapping_named(name)).program;
+                const isa::Program program = tests::compiled(drawn, machine::mapping_named(name)).program;
                 fewest = std::min(fewest, tests::cycles_of(program, drawn.machine));
             } catch (const ModelError&) {
                 continue;  // an image does not fit without what the best mapping saves
@@ -82,7 +83,7 @@ TEST_CASE("The best mapping is not slower than the simpler ones", "[system][mapp
 TEST_CASE("A part of a run shows which mapping is best", "[system][mapping]") {
     constexpr std::uint32_t first_seed = 44520;
     // As if the networks were large. The choice is a prediction then: one in 50 may be wrong, by a little.
-    constexpr run::ComparisonSteps few{.part = 500, .most = 2'000};
+    constexpr mapping::ComparisonSteps few{.part = 500, .most = 2'000};
     constexpr double little_more = 1.05;
     constexpr std::uint32_t cases_for_one = 50;
     MappingsTried tried;
@@ -105,17 +106,17 @@ TEST_CASE("A part of a run shows which mapping is best", "[system][mapping]") {
 
 TEST_CASE("The cycles by which a mapping is chosen are those of its run", "[system][mapping]") {
     constexpr std::uint32_t first_seed = 44700;
-    constexpr run::ComparisonSteps all_steps{.part = 1'000'000, .most = 1'000'000};
+    constexpr mapping::ComparisonSteps all_steps{.part = 1'000'000, .most = 1'000'000};
     std::uint32_t compared = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(10); ++seed) {
         INFO("seed " << seed);
         const tests::MappingCase drawn = tests::mapping_case(seed);
         try {
             constexpr std::uint64_t few_steps = 5'000;
-            const run::CompiledNetwork best =
-                tests::compiled(drawn, run::mapping_named(run::MappingName::Best), all_steps);
-            if (best.alternatives.empty() || steps_of(best.program) > few_steps) continue;
-            const run::MappingAlternative& chosen = best.alternatives[best.chosen];
+            const mapping::Compiled best =
+                tests::compiled(drawn, machine::mapping_named(machine::MappingName::Best), all_steps);
+            if (best.mappings.empty() || steps_of(best.program) > few_steps) continue;
+            const mapping::WholeMapping& chosen = best.mappings[best.chosen];
             CHECK(chosen.simulated == drawn.options.inferences);
             CHECK(chosen.cycles == tests::cycles_of(best.program, drawn.machine));
             ++compared;

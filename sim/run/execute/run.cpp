@@ -10,12 +10,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compiler/compile.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/reference/executor.h"
-#include "compiler/schedule/schedule.h"
 #include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
 #include "hw/common/fan_out.h"
@@ -29,7 +29,7 @@
 #include "sim/run/compile.h"
 #include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/bounds.h"
-#include "sim/run/execute/choose_program.h"
+#include "sim/run/execute/compiler_options.h"
 #include "sim/run/execute/layer_accuracy.h"
 #include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/recorders.h"
@@ -484,7 +484,9 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
     timed.timing_only = true;
     naming_file(spec, graph, [&] {
         const ir::Graph shapes = passes::drop_weights(graph);
-        return compile(operators::lower(quantize(shapes, timed, {})), timed, options_of(spec, inputs));
+        compiler::Options options = compiler_options(timed, inputs);
+        options.simulate = {};  // one mapping that fits is enough
+        return compiler::compile(quantize(shapes, timed, {}), spec.machine, options);
     });
 }
 
@@ -526,12 +528,11 @@ Prepared prepare(const RunSpec& spec) {
         prepared.labels = read_labels(spec, prepared.inputs);
         if (takes_long_to_calibrate(*prepared.graph)) check_compiles(*prepared.graph, spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
-            CompiledNetwork compiled =
-                compile(operators::lower(quantize(*prepared.graph, spec, prepared.inputs)), spec,
-                        options_of(spec, prepared.inputs));
-            const ScheduledNetwork& scheduled = compiled.scheduled;
-            prepared.batch = batch_facts(scheduled.network, scheduled.schedule);
-            prepared.cut_images = scheduled.cut_images;
+            compiler::Compiled compiled =
+                compiler::compile(quantize(*prepared.graph, spec, prepared.inputs), spec.machine,
+                                  compiler_options(spec, prepared.inputs));
+            prepared.batch = compiled.batch;
+            prepared.cut_images = std::move(compiled.cut_images);
             return std::move(compiled.program);
         });
     }

@@ -44,10 +44,10 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
-    std::optional<BatchFacts> batch;      ///< absent of a program
-    std::optional<CutImages> cut_images;  ///< absent where an image fits, and of a program
-    std::vector<NamedImages> inputs;      ///< by input of the program; none if the run names none;
-                                          ///< of a timing-only run, without their values
+    std::optional<machine::BatchFacts> batch;      ///< absent of a program
+    std::optional<machine::CutImages> cut_images;  ///< absent where an image fits, and of a program
+    std::vector<NamedImages> inputs;               ///< by input of the program; none if the run names none;
+                                                   ///< of a timing-only run, without their values
     std::vector<std::uint32_t> labels;
     std::vector<std::string> label_names;  ///< of the classes
     std::vector<PixelScaling> pixel_scaling;

@@ -11,8 +11,17 @@
 
 #include "hw/base/cycle.h"
 #include "hw/base/data_type.h"
+#include "hw/machine/chosen_mapping.h"
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
+
+namespace systole::machine {
+
+SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
+                      images_a_fetch, fitting_batch, fitting_images_a_fetch)
+SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
+
+}  // namespace systole::machine
 
 /// The results of a run as plain data, independent of the simulated chip. Cycles count from 0; ranges do not
 /// include their end.
@@ -265,38 +274,6 @@ struct Occupancy {
 };
 SYSTOLE_RECORD_FIELDS(Occupancy, values, weight_fifo_tiles)
 
-/// How the batch of a network goes through the chip, as the compiler planned it.
-struct BatchFacts {
-    std::uint64_t images = 0;     ///< of a full batch: that asked for, or all inferences if they are fewer
-    std::uint64_t at_a_time = 0;  ///< images that go through the network together, at most
-    std::uint64_t that_fit = 0;   ///< images that the unified buffer holds at a time
-    std::uint64_t grouped_layers = 0;  ///< the first layers, which take these images in groups; 0: none
-    std::uint64_t group = 0;           ///< images of a group, at most; 0: no groups
-    /// Rows for which a layer with several tiles a column fetches its weights: half of the accumulators.
-    std::uint64_t rows_a_fetch = 0;
-    double images_a_fetch = 0.0;  ///< images for which a weight tile is fetched, mean; 0 without weights
-    /// Of a batch that was cut because it does not fit: a batch that fits, and its images a fetch; otherwise
-    /// 0.
-    std::uint64_t fitting_batch = 0;
-    double fitting_images_a_fetch = 0.0;
-    /// A batch whose weights are fetched for fewer than this times the images of another is no better.
-    static constexpr double noticeable = 1.01;
-    bool operator==(const BatchFacts&) const = default;
-};
-SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
-                      images_a_fetch, fitting_batch, fitting_images_a_fetch)
-
-/// How images that do not fit the unified buffer go through the chip: see schedule::MemoryFit.
-struct CutImages {
-    std::uint64_t cut_layers = 0;      ///< that are computed in strips of lines
-    std::uint64_t strips = 0;          ///< of these layers together
-    std::int64_t extra_macs = 0;       ///< of an inference, for lines of several strips, less those of none
-    std::vector<std::string> spilled;  ///< tensors that go through host memory for lack of rows
-    std::uint64_t spilled_bytes = 0;   ///< of an inference: theirs, sent and fetched again
-    bool operator==(const CutImages&) const = default;
-};
-SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
-
 /// An input whose pixels go in from 0 to 255, because the network scales them itself.
 struct PixelScaling {
     std::string input;
@@ -488,8 +465,8 @@ struct RunRecord {
     RunBounds bounds;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
-    std::optional<BatchFacts> batch;      ///< absent for a program
-    std::optional<CutImages> cut_images;  ///< absent where an image fits, and for a program
+    std::optional<machine::BatchFacts> batch;      ///< absent for a program
+    std::optional<machine::CutImages> cut_images;  ///< absent where an image fits, and for a program
     /// Absent for a program that states no batches, or ends before it has written the results of each.
     std::optional<BatchLatency> latency;
     std::optional<NetworkWork> network;  ///< its work on any processor; absent for a program

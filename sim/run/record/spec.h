@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/machine/machine_config.h"
+#include "hw/machine/mapping.h"
 #include "sim/run/record/content.h"
 #include "sim/run/record/fields.h"
 
@@ -17,69 +18,20 @@ namespace systole::machine {
 nlohmann::ordered_json record_json(const MachineConfig& machine);
 void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine);
 
-}  // namespace systole::machine
-
-namespace systole::run {
-
-/// What the matrix work of a layer waits for: see schedule::LayerOrder.
-enum class LayerOrder : std::uint8_t { Rows, Layer, LayerAndWeights };
-constexpr std::array<std::string_view, 3> names_of(LayerOrder) {
-    return {"rows", "layer", "layer_and_weights"};
-}
-
-/// Choices of the compiler: see schedule::Mapping. The initial values are those of MappingName::AsPublished.
-struct Mapping {
-    bool join_convolutions = true;
-    bool join_by_cost = false;     ///< layers that read the same rows, where that is faster: see choose_joins
-    bool skip_zero_tiles = false;  ///< of grouped convolutions
-    bool parts_by_delay = true;
-    bool group_first_layers = true;
-    bool pixel_blocks = false;    ///< several pixels of a convolution in a row of sums: see choose_blocks
-    bool split_channels = false;  ///< the last channels of a convolution with blocks of their own
-    bool in_place = false;        ///< element-wise work writes into an operand that is not read again
-    bool double_buffers = false;  ///< and slices as large as costs least: see choose_slices
-    bool pipeline = false;        ///< slices take turns: see choose_stages
-    bool overlap_transfers = true;
-    LayerOrder order = LayerOrder::Rows;
-    bool cut_images = false;  ///< images that do not fit are cut into strips of lines: see fit_memory
-    bool compare = false;     ///< a simpler mapping is taken if it takes fewer cycles: see choose_program
-};
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
                       group_first_layers, pixel_blocks, split_channels, in_place, double_buffers, pipeline,
                       overlap_transfers, order, cut_images, compare)
 
-/// Names of mappings: all choices that save cycles; those with which the published cycles are compared; none.
-enum class MappingName : std::uint8_t { Best, AsPublished, Plain };
-constexpr std::array<std::string_view, 3> names_of(MappingName) {
-    return {"best", "as_published", "plain"};
-}
-/// Without `overlap`, transfers and the work of layers follow each other, whatever the name says; without
-/// `cut_images`, an image that does not fit is refused.
-constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_images = true) {
-    const bool plain = name == MappingName::Plain;
-    const bool best = name == MappingName::Best;
-    return {.join_convolutions = !plain,
-            .join_by_cost = best,
-            .skip_zero_tiles = best,
-            .parts_by_delay = !plain,
-            .group_first_layers = !plain,
-            .pixel_blocks = best,
-            .split_channels = best,
-            .in_place = best,
-            .double_buffers = best && overlap,
-            .pipeline = best && overlap,
-            .overlap_transfers = overlap,
-            .order = overlap ? LayerOrder::Rows : LayerOrder::Layer,
-            .cut_images = best && cut_images,
-            .compare = best};
-}
+}  // namespace systole::machine
+
+namespace systole::run {
 
 /// The options for the compiler.
 struct CompilerOptions {
     std::uint32_t batch = 1;  ///< images that go through the network together
     std::uint64_t limit =
         0;  ///< the first images only, 0: all; without images the number of inferences, 0: one batch
-    Mapping mapping = {};
+    machine::Mapping mapping = {};
 };
 SYSTOLE_RECORD_FIELDS(CompilerOptions, batch, limit, mapping)
 

@@ -113,7 +113,7 @@ void Runs::add_wanted(const std::string& name, const RunSet& run, const machine:
         Wanted& wanted = to.emplace_back(Wanted{name, model, spec(model, formulas)});
         wanted.spec.machine = machine;
         run::CompilerOptions& compiler = wanted.spec.compiler;
-        if (run.mapping_name) compiler.mapping = run::mapping_named(*run.mapping_name);
+        if (run.mapping_name) compiler.mapping = machine::mapping_named(*run.mapping_name);
         compiler.mapping = with(compiler.mapping, run.mapping, fmt::format("{}: runs.{}", setup_.file, name));
         wanted.batches = run.batches == 0 ? setup_.target.batches : run.batches;
         compiler.limit = std::uint64_t{compiler.batch} * wanted.batches;

@@ -15,8 +15,8 @@ using machine::needed;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> order_names = names_of(run::LayerOrder{});
-constexpr std::array<std::string_view, 3> mapping_names = names_of(run::MappingName{});
+constexpr std::array<std::string_view, 3> order_names = names_of(machine::LayerOrder{});
+constexpr std::array<std::string_view, 3> mapping_names = names_of(machine::MappingName{});
 
 Field optional(std::string_view key) {
     return {key, "", ""};
@@ -46,7 +46,7 @@ void by_name(ConfigReader& reader, const Field& field, std::map<std::string, Con
 
 /// The keys of a mapping; of a target, each is needed.
 struct MappingKeys {
-    run::Mapping& mapping;
+    machine::Mapping& mapping;
     bool are_needed = false;
 };
 
@@ -303,9 +303,9 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     MappingKeys mapping{target.mapping, true};
     reader.section(needed("mapping", "", ""), mapping);
     if (reader.has("like")) {
-        run::MappingName like{};
+        machine::MappingName like{};
         reader.choice(optional("like"), like, mapping_names);
-        target.mapping = run::mapping_named(like);
+        target.mapping = machine::mapping_named(like);
     }
     reader.field(optional("batches"), target.batches, {1, 100});
     text_if_any(reader, "shapes", target.shapes);
@@ -340,10 +340,10 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     return target;
 }
 
-run::Mapping with(const run::Mapping& mapping, const std::map<std::string, nlohmann::json>& keys,
-                  const std::string& file) {
+machine::Mapping with(const machine::Mapping& mapping, const std::map<std::string, nlohmann::json>& keys,
+                      const std::string& file) {
     const nlohmann::json object = keys;
-    run::Mapping changed = mapping;
+    machine::Mapping changed = mapping;
     if (keys.empty()) return changed;
     ConfigReader reader(object, file, "mapping");
     MappingKeys read{changed};

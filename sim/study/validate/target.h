@@ -34,8 +34,8 @@ using MachineChanges = std::map<std::string, nlohmann::json>;
 struct RunSet {
     std::string machine;  ///< in configs/machines; empty: that of the target
     MachineChanges set = {};
-    std::optional<run::MappingName> mapping_name = {};   ///< another mapping than the target's
-    std::map<std::string, nlohmann::json> mapping = {};  ///< keys of it
+    std::optional<machine::MappingName> mapping_name = {};  ///< another mapping than the target's
+    std::map<std::string, nlohmann::json> mapping = {};     ///< keys of it
     std::vector<std::string> eight_bits = {};  ///< models whose activations have 8 bits in all layers
     std::vector<std::string> of = {};          ///< models; empty: those of the list `workloads`
     std::uint32_t batches = 0;  ///< above 1: one of so many batches, behind each other; 0: as the target says
@@ -206,10 +206,10 @@ struct Score {
 
 struct Target {
     std::string name;
-    std::string published;  ///< in configs/published
-    std::string machine;    ///< in configs/machines
-    MachineChanges set;     ///< changes of that machine
-    run::Mapping mapping;   ///< of all runs that name no other
+    std::string published;     ///< in configs/published
+    std::string machine;       ///< in configs/machines
+    MachineChanges set;        ///< changes of that machine
+    machine::Mapping mapping;  ///< of all runs that name no other
     std::uint32_t batches = 1;
     std::string shapes;  ///< the networks as plain numbers, for rooflines
     Lists lists;
@@ -235,8 +235,8 @@ struct Target {
 };
 
 /// The mapping with other keys. `file` leads the messages. Throws ConfigError.
-run::Mapping with(const run::Mapping& mapping, const std::map<std::string, nlohmann::json>& keys,
-                  const std::string& file);
+machine::Mapping with(const machine::Mapping& mapping, const std::map<std::string, nlohmann::json>& keys,
+                      const std::string& file);
 
 /// From JSON; `file` leads the messages. Throws ConfigError.
 Target read_target(const nlohmann::json& object, const std::string& file);

@@ -10,7 +10,7 @@ namespace {
 
 /// How the batch goes through the chip.
 std::string way_of(const Batching& batching) {
-    const run::BatchFacts& done = batching.done;
+    const machine::BatchFacts& done = batching.done;
     if (batching.slices > divide_up(done.images, done.that_fit)) {
         return fmt::format("{} images go through in {} slices, so that transfers and work overlap",
                            grouped(done.images), grouped(batching.slices));
@@ -32,9 +32,9 @@ std::string way_of(const Batching& batching) {
 
 /// What that costs, and which batch costs less.
 std::string cost_of(const Batching& batching) {
-    const run::BatchFacts& done = batching.done;
+    const machine::BatchFacts& done = batching.done;
     if (done.images_a_fetch == 0.0) return {};
-    constexpr double noticeable = run::BatchFacts::noticeable;
+    constexpr double noticeable = machine::BatchFacts::noticeable;
     const bool slices = batching.slices > 1;
     // Layers with several tiles a column fetch them for each part of the accumulators.
     const std::uint64_t part = slices ? done.at_a_time : done.group;
@@ -58,7 +58,7 @@ std::string cost_of(const Batching& batching) {
 
 }  // namespace
 
-std::string cut_images_text(const run::CutImages& cut) {
+std::string cut_images_text(const machine::CutImages& cut) {
     const auto is_one = [](std::uint64_t count) { return count == 1; };
     std::string text = "an image does not fit the unified buffer, so ";
     if (cut.cut_layers > 0) {
@@ -77,7 +77,7 @@ std::string cut_images_text(const run::CutImages& cut) {
     return text;
 }
 
-nlohmann::ordered_json to_json(const run::CutImages& cut) {
+nlohmann::ordered_json to_json(const machine::CutImages& cut) {
     return {{"cut_layers", cut.cut_layers},
             {"strips", cut.strips},
             {"extra_macs", cut.extra_macs},
@@ -85,7 +85,7 @@ nlohmann::ordered_json to_json(const run::CutImages& cut) {
             {"spilled_bytes", cut.spilled_bytes}};
 }
 
-Batching make_batching(std::uint64_t asked, const run::BatchFacts& done) {
+Batching make_batching(std::uint64_t asked, const machine::BatchFacts& done) {
     Batching batching{
         .asked = asked, .done = done, .slices = divide_up(done.images, done.at_a_time), .text = {}};
     if (batching.slices > 1 || done.grouped_layers > 0) batching.text = way_of(batching) + cost_of(batching);
@@ -102,7 +102,7 @@ std::string batches_text(const std::optional<Batching>& batching, std::uint64_t 
 }
 
 nlohmann::ordered_json to_json(const Batching& batching) {
-    const run::BatchFacts& done = batching.done;
+    const machine::BatchFacts& done = batching.done;
     return {{"asked", batching.asked},
             {"images", done.images},
             {"at_a_time", done.at_a_time},

@@ -12,17 +12,17 @@ namespace systole::report {
 /// What became of the batch that the user asked for.
 struct Batching {
     std::uint64_t asked = 0;
-    run::BatchFacts done;
+    machine::BatchFacts done;
     std::uint64_t slices = 1;  ///< in which a full batch goes through the network
     /// Why the batch was cut, what that costs, and the better batch, as sentences; empty if it was not cut.
     std::string text;
 };
 
 /// How images that do not fit the unified buffer go through the chip.
-std::string cut_images_text(const run::CutImages& cut);
-nlohmann::ordered_json to_json(const run::CutImages& cut);
+std::string cut_images_text(const machine::CutImages& cut);
+nlohmann::ordered_json to_json(const machine::CutImages& cut);
 
-Batching make_batching(std::uint64_t asked, const run::BatchFacts& done);
+Batching make_batching(std::uint64_t asked, const machine::BatchFacts& done);
 
 /// "in batches of 5,000, 2,500 at a time"; "compiled for batches of 5,000" for a program, which does not say
 /// how many images go through the network together.

@@ -367,7 +367,7 @@ struct Report {
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::vector<run::PixelScaling> pixel_scaling;  ///< inputs whose pixels the network scales itself
-    std::optional<run::CutImages> cut_images;      ///< absent where an image fits the unified buffer
+    std::optional<machine::CutImages> cut_images;  ///< absent where an image fits the unified buffer
     std::uint64_t weight_memory_used_bytes = 0;
     std::uint64_t weight_memory_bytes = 0;
     std::uint64_t spilled_weight_bytes = 0;              ///< that stay in host memory

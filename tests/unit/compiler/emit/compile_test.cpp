@@ -43,7 +43,7 @@ std::uint32_t widest_output(const mapping::Network& network) {
 /// The fewest unified-buffer rows with which one image of the network can be computed.
 std::uint32_t fewest_rows(const mapping::Network& network, schedule::Target target) {
     target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
-    target.mapping.pipeline.reset();
+    target.choices.pipeline.reset();
     return schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
 }
 
@@ -55,8 +55,8 @@ std::uint32_t constant_rows(const mapping::Network& network, schedule::Target ta
 /// Sets for each layer one of its possible blocks, or two for different channels.
 void draw_blocks(const mapping::Network& network, schedule::Target& target, std::mt19937& random) {
     const auto groups = schedule::members_of_groups(schedule::group_parallel_layers(network, target));
-    target.mapping.blocks.assign(groups.size(), {});
-    target.mapping.rests.assign(groups.size(), {});
+    target.choices.blocks.assign(groups.size(), {});
+    target.choices.rests.assign(groups.size(), {});
     for (std::size_t l = 0; l < groups.size(); ++l) {
         if (groups[l].empty()) continue;
         const auto one_of = [&](const auto& all) {
@@ -65,14 +65,14 @@ void draw_blocks(const mapping::Network& network, schedule::Target& target, std:
         const auto cuts = schedule::possible_cuts(network, target, groups[l]);
         if (!cuts.empty() && draw(random, 0, 1) == 1) {
             const schedule::ChannelCut cut = one_of(cuts);
-            target.mapping.blocks[l] = one_of(cut.first_blocks);
-            target.mapping.rests[l] = {.first_channel = cut.first_channel, .block = one_of(cut.rest_blocks)};
+            target.choices.blocks[l] = one_of(cut.first_blocks);
+            target.choices.rests[l] = {.first_channel = cut.first_channel, .block = one_of(cut.rest_blocks)};
             continue;
         }
         const auto block = one_of(schedule::possible_blocks(network, target, groups[l]));
-        for (const std::uint32_t member : groups[l]) target.mapping.blocks[member] = block;
+        for (const std::uint32_t member : groups[l]) target.choices.blocks[member] = block;
     }
-    target.mapping.joins = schedule::group_parallel_layers(network, target);
+    target.choices.joins = schedule::group_parallel_layers(network, target);
 }
 
 /// Of the layers that read the same rows, some with others: some groups at random.
@@ -102,8 +102,8 @@ std::shared_ptr<const schedule::Costs> costs_of(const schedule::Target& target, 
     machine->weight_fifo.depth_tiles = draw(random, 1, 5);
     machine->activation_unit.latency_cycles = draw(random, 1, 200);
     machine->sequencer.queue_depth = draw(random, 1, 40);
-    costs->host_seconds_per_operation = 1e-9 * draw(random, 0, 100);
-    costs->host_seconds_per_layer = 1e-7 * draw(random, 0, 5);
+    costs->host.seconds_per_operation = 1e-9 * draw(random, 0, 100);
+    costs->host.seconds_per_layer = 1e-7 * draw(random, 0, 5);
     return costs;
 }
 
@@ -128,7 +128,7 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     if (draw(random, 0, 3) == 0) target.geometry.columns = draw(random, 40, 160);
     target.row_sums = draw(random, 0, 1) == 1;  // decides which layers are joined, and so their rows
     target.mapping.skip_zero_tiles = draw(random, 0, 3) > 0;
-    if (draw(random, 0, 1) == 1) target.mapping.joins = random_joins(network, target, random);
+    if (draw(random, 0, 1) == 1) target.choices.joins = random_joins(network, target, random);
     if (draw(random, 0, 1) == 1) draw_blocks(network, target, random);
     target.mapping.in_place = draw(random, 0, 3) > 0;
     target.accumulator_rows = widest_output(network) + draw(random, 0, 60);
@@ -136,11 +136,11 @@ schedule::Target random_target(const mapping::Network& network, std::mt19937& ra
     target.unified_buffer_rows = least + draw(random, 0, draw(random, 1, 4) * least);
     target.mapping.overlap_transfers = draw(random, 0, 9) > 0;
     target.mapping.double_buffers = draw(random, 0, 2) > 0;
-    if (draw(random, 0, 2) == 0) target.mapping.slice_images = draw(random, 1, 4);
+    if (draw(random, 0, 2) == 0) target.choices.slice_images = draw(random, 1, 4);
     // The compiler pipelines no network without layers (compare_stages).
     if (draw(random, 0, 1) == 0 && !network.layers.empty()) {
-        target.mapping.pipeline = random_pipeline(network, random);
-        target.mapping.costs = costs_of(target, random);
+        target.choices.pipeline = random_pipeline(network, random);
+        target.costs = costs_of(target, random);
         target.unified_buffer_rows += draw(random, 0, 1) * 20 * least;
     }
     return target;
@@ -161,7 +161,7 @@ tests::ProgramInterpreter interpreter(const isa::Program& program, const schedul
             input};
 }
 
-std::string describe(std::uint32_t seed, const schedule::Target& target, const schedule::Options& options) {
+std::string describe(std::uint32_t seed, const schedule::Target& target, const mapping::Batches& options) {
     return fmt::format("seed {}: array {} x {}, {} accumulators, {} buffer rows, batch {}, {} inferences",
                        seed, target.geometry.rows, target.geometry.columns, target.accumulator_rows,
                        target.unified_buffer_rows, options.batch, options.inferences);
@@ -326,7 +326,7 @@ TEST_CASE("Networks with work of the host in any place compute what the referenc
             continue;
         }
         const schedule::Target target = random_target(network, random);
-        const schedule::Options options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
+        const mapping::Batches options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
         INFO(describe(seed + run, target, options));
         const auto inferences = static_cast<std::uint32_t>(options.inferences);
         const std::vector<std::uint8_t> input = networks.images(graph, inferences);
@@ -386,7 +386,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
             continue;
         }
         const schedule::Target target = random_target(network, random);
-        const schedule::Options options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
+        const mapping::Batches options{.batch = draw(random, 1, 7), .inferences = draw(random, 1, 12)};
         INFO(describe(seed + run, target, options));
 
         const auto inferences = static_cast<std::uint32_t>(options.inferences);
@@ -514,7 +514,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
         if (least <= constants + 1) continue;
         const std::uint32_t of_tensors = least - constants;
         target.unified_buffer_rows = constants + draw(random, (of_tensors + 4) / 5, of_tensors - 1);
-        const schedule::Options options{.batch = draw(random, 1, 9), .inferences = draw(random, 1, 12)};
+        const mapping::Batches options{.batch = draw(random, 1, 9), .inferences = draw(random, 1, 12)};
         INFO(describe(seed + run, target, options));
         schedule::FittedNetwork fitted;
         try {
@@ -588,7 +588,7 @@ TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, dow
     const std::uint32_t inferences = 2;
     const std::vector<std::uint8_t> input = tests::RandomNetwork(random).images(graph, inferences);
     const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
-    std::uint32_t most_strips = 0, most_spilled = 0;
+    std::uint64_t most_strips = 0, most_spilled = 0;
     std::string refusal;
     for (std::uint32_t rows = fewest_rows(network, target); refusal.empty(); rows -= rows / 12 + 1) {
         CAPTURE(rows);
@@ -603,7 +603,7 @@ TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, dow
             REQUIRE(machine.output() == expected);
             if (!fitted.fit) continue;
             most_strips = std::max(most_strips, fitted.fit->strips);
-            most_spilled = std::max(most_spilled, static_cast<std::uint32_t>(fitted.fit->spilled.size()));
+            most_spilled = std::max(most_spilled, std::uint64_t{fitted.fit->spilled.size()});
         } catch (const ModelError& error) {
             refusal = error.what();
         }
@@ -628,7 +628,7 @@ TEST_CASE("Lines longer than the accumulators are folded, and compute what the i
         target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
         const mapping::Network whole = schedule::fold_long_lines(network, target);
         if (draw(random, 0, 1) == 1) draw_blocks(whole, target, random);
-        const schedule::Options options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 5)};
+        const mapping::Batches options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 5)};
         INFO(describe(seed + run, target, options));
         schedule::FittedNetwork fitted{.network = whole, .target = target, .fit = {}};
         if (draw(random, 0, 2) == 0) {
@@ -664,7 +664,7 @@ TEST_CASE("Lines longer than the accumulators are folded, and compute what the i
         CHECK(machine.useful_macs() == (macs + static_cast<std::uint64_t>(extra)) * options.inferences);
         CHECK(program.outputs.front().shape == network.output_shapes.front());
         folded += whole.layers.size() > network.layers.size();
-        in_blocks += !target.mapping.blocks.empty();
+        in_blocks += !target.choices.blocks.empty();
         cut += fitted.fit.has_value();
         swapped += std::ranges::any_of(whole.layers, [](const mapping::Layer& layer) {
             const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
@@ -944,7 +944,7 @@ TEST_CASE("A network that does not fit is a ModelError in one line", "[compiler]
     const mapping::Network network = dense_network(100, 20);
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 8};
-    const auto message = [&](const schedule::Target& machine, const schedule::Options& options) {
+    const auto message = [&](const schedule::Target& machine, const mapping::Batches& options) {
         try {
             compile(network, machine, options);
         } catch (const ModelError& error) {
@@ -987,12 +987,12 @@ TEST_CASE("Inferences must fit the host memory that instructions can address", "
     schedule::Schedule plan = schedule::make_schedule(network, {}, {});
     const std::uint64_t host_bytes = std::uint64_t{1} << 40;
     const std::uint64_t constants = 256 + 2 * 64;  // a row, and alignment
-    plan.options.inferences = (host_bytes - constants) / 8;
+    plan.batches.inferences = (host_bytes - constants) / 8;
     const HostMemory memory = lay_out_host_memory(network, plan);
     const std::uint64_t output = memory.output(network.outputs.front()).address;
-    CHECK(output + plan.options.inferences * 2 <= host_bytes);
-    CHECK(output + plan.options.inferences * 2 > host_bytes - constants - 8);
-    ++plan.options.inferences;
+    CHECK(output + plan.batches.inferences * 2 <= host_bytes);
+    CHECK(output + plan.batches.inferences * 2 > host_bytes - constants - 8);
+    ++plan.batches.inferences;
     CHECK_THROWS_WITH(lay_out_host_memory(network, plan),
                       "net.h5: 137438953425 inferences take 8 bytes each; the host has 1099511627776 bytes");
 }

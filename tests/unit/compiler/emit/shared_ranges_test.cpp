@@ -201,7 +201,7 @@ TEST_CASE("No instruction depends on how wide the parts of a concatenation are",
                                                    .columns = 1 + static_cast<std::uint32_t>(random() % 40)},
                                       .accumulator_rows = 64,
                                       .unified_buffer_rows = 60'000};
-        const schedule::Options options{.batch = 3, .inferences = 5};
+        const mapping::Batches options{.batch = 3, .inferences = 5};
         const auto compiled = [&](const ir::Graph& quantized) {
             return tests::bare(emit::compile(operators::lower(quantized), target, options));
         };

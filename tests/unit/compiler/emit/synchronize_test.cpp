@@ -345,7 +345,7 @@ std::vector<Instruction> two_layers() {
 }
 
 /// The units that wait for the activation unit anywhere in the program.
-std::set<Unit> waiters_for_activation(schedule::LayerOrder order) {
+std::set<Unit> waiters_for_activation(machine::LayerOrder order) {
     std::set<Unit> waiters;
     for (const Instruction& instruction : synchronize(two_layers(), context(), order)) {
         const auto* wait = std::get_if<isa::SyncWait>(&instruction);
@@ -360,17 +360,17 @@ std::set<Unit> waiters_for_activation(schedule::LayerOrder order) {
 
 TEST_CASE("Layers in order: matrix work, or also its weights, waits for the activations before it",
           "[compiler][emit][sync]") {
-    CHECK(waiters_for_activation(schedule::LayerOrder::Rows).empty());
-    CHECK(waiters_for_activation(schedule::LayerOrder::Layer) == std::set<Unit>{Unit::Matrix});
-    CHECK(waiters_for_activation(schedule::LayerOrder::LayerAndWeights) ==
+    CHECK(waiters_for_activation(machine::LayerOrder::Rows).empty());
+    CHECK(waiters_for_activation(machine::LayerOrder::Layer) == std::set<Unit>{Unit::Matrix});
+    CHECK(waiters_for_activation(machine::LayerOrder::LayerAndWeights) ==
           std::set<Unit>{Unit::Matrix, Unit::Weights});
     // Work of the same layer, before and after a transfer (tag 0), is not ordered further.
     std::vector<Instruction> program = two_layers();
     for (Instruction& instruction : program) {
         if (auto* tag = std::get_if<isa::DebugTag>(&instruction)) tag->tag = 1;
     }
-    CHECK(synchronize(program, context(), schedule::LayerOrder::LayerAndWeights) ==
-          synchronize(program, context(), schedule::LayerOrder::Rows));
+    CHECK(synchronize(program, context(), machine::LayerOrder::LayerAndWeights) ==
+          synchronize(program, context(), machine::LayerOrder::Rows));
 }
 
 }  // namespace systole::emit

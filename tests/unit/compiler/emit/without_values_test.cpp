@@ -50,7 +50,7 @@ TEST_CASE("Without values of weights normalizations of an input become the same 
         {"name": "out", "op": "dense", "inputs": ["second"], "units": 5}]})";
     const schedule::Target target{
         .geometry = {.rows = 16, .columns = 16}, .accumulator_rows = 64, .unified_buffer_rows = 60'000};
-    const schedule::Options options{.batch = 3, .inferences = 5};
+    const mapping::Batches options{.batch = 3, .inferences = 5};
     const isa::Program full = emit::compile(with_values(text, 1), target, options);
     CHECK(bare(full).instructions == bare(emit::compile(without_values(text), target, options)).instructions);
 }
@@ -66,7 +66,7 @@ TEST_CASE("Without values of weights a network becomes the same instructions and
                                                    .columns = 1 + static_cast<std::uint32_t>(random() % 40)},
                                       .accumulator_rows = 64,
                                       .unified_buffer_rows = 60'000};
-        const schedule::Options options{.batch = 3, .inferences = 5};
+        const mapping::Batches options{.batch = 3, .inferences = 5};
         const isa::Program full = emit::compile(with_values(text, seed), target, options);
         const isa::Program timed = emit::compile(without_values(text), target, options);
         for (const isa::WeightTile& tile : timed.tiles) REQUIRE(tile.values.capacity() == 0);
@@ -97,7 +97,7 @@ TEST_CASE("Networks that differ only in values have the same number of instructi
 TEST_CASE("Dropping weights equals reading a network without them", "[compiler][emit]") {
     const std::string text = tests::RandomGraphFile(11).draw().dump();
     const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
-    const schedule::Options options{.batch = 2, .inferences = 2};
+    const mapping::Batches options{.batch = 2, .inferences = 2};
     const ir::Graph dropped =
         passes::drop_weights(frontend::build_json_graph(text, operators::registry(), WeightValues::Read));
     CHECK(emit::compile(operators::lower(passes::prepare(dropped, {})), target, options) ==

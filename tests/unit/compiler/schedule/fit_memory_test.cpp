@@ -192,14 +192,16 @@ TEST_CASE("The tensor that is needed again last goes through host memory",
 TEST_CASE("The text of a fit says what is cut and spilled, or that nothing is",
           "[compiler][schedule][fit_memory]") {
     const std::string first = "an image does not fit the unified buffer\n";
-    CHECK(to_text(MemoryFit{}) ==
+    CHECK(schedule::to_text(machine::CutImages{}) ==
           first +
               "  inputs and outputs move directly before and behind the layers that need and make them\n");
-    CHECK(to_text(MemoryFit{.cut_layers = 1, .strips = 2, .extra_macs = 7, .spilled = {}}) ==
-          first + "  1 layer is computed in 2 strips of lines, with 7 more MACs an image\n");
-    CHECK(to_text(MemoryFit{.cut_layers = 3, .strips = 9, .extra_macs = -7, .spilled = {}}) ==
+    CHECK(
+        schedule::to_text(machine::CutImages{.cut_layers = 1, .strips = 2, .extra_macs = 7, .spilled = {}}) ==
+        first + "  1 layer is computed in 2 strips of lines, with 7 more MACs an image\n");
+    CHECK(schedule::to_text(
+              machine::CutImages{.cut_layers = 3, .strips = 9, .extra_macs = -7, .spilled = {}}) ==
           first + "  3 layers are computed in 9 strips of lines, with 7 fewer MACs an image\n");
-    CHECK(to_text(MemoryFit{.spilled = {"a", "b"}, .spilled_bytes = 12}) ==
+    CHECK(schedule::to_text(machine::CutImages{.spilled = {"a", "b"}, .spilled_bytes = 12}) ==
           first + "  2 tensors go through host memory, 12 bytes an image: \"a\" \"b\"\n");
 }
 

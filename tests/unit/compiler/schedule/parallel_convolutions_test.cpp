@@ -131,8 +131,8 @@ TEST_CASE("A convolution in blocks of pixels is joined to none", "[compiler][sch
         for (std::uint32_t alone = 0; alone < 3; ++alone) {
             CAPTURE(block.width, block.height, alone);
             Target with_blocks = target(64);
-            with_blocks.mapping.blocks.assign(3, {});
-            with_blocks.mapping.blocks[alone] = block;
+            with_blocks.choices.blocks.assign(3, {});
+            with_blocks.choices.blocks[alone] = block;
             JoinedTo expected{0, 0, 0};
             if (alone == 0) expected = {0, 1, 1};
             if (alone > 0) expected[alone] = alone;
@@ -205,7 +205,7 @@ TEST_CASE("A mapping joins dense layers, each with its columns and its segments"
     builder.dense(0, 2);
     Target joined = target(4);
     CHECK(group_parallel_layers(builder.network(), joined) == JoinedTo{0, 1, 2});
-    joined.mapping.joins = {0, 1, 0};
+    joined.choices.joins = {0, 1, 0};
     const std::vector<LayerPlan> plans = plan_layers(builder.network(), joined);
     CHECK(plans[2].joined_to == 0);
     CHECK(plans[2].kind == "joined to l1");
@@ -255,7 +255,7 @@ TEST_CASE("The last channels of a convolution may have blocks of their own", "[c
     ParallelBuilder builder;
     builder.convolution(0, 9, {.kernel_width = 1});
     Target split = target(8);
-    split.mapping.rests = {{.first_channel = 8, .block = {.width = 4, .height = 2}}};
+    split.choices.rests = {{.first_channel = 8, .block = {.width = 4, .height = 2}}};
     const std::vector<LayerPlan> plans = plan_layers(builder.network(), split);
     REQUIRE(plans[0].parts.size() == 2);
     CHECK(plans[0].parts[0].grid == ir::FeatureMap{4, 4, 9});

@@ -162,7 +162,7 @@ TEST_CASE("If a batch does not fit, the first layers process it in groups", "[co
 TEST_CASE("Transfers overlap unless rows are missing or there is nothing to overlap",
           "[compiler][schedule]") {
     Target target = small_target();
-    const auto overlap = [&](std::uint32_t rows, const Options& options) {
+    const auto overlap = [&](std::uint32_t rows, const mapping::Batches& options) {
         target.unified_buffer_rows = rows;
         return make_schedule(small_cnn(), target, options).memory.overlap_transfers;
     };
@@ -179,7 +179,7 @@ TEST_CASE("Two slices have rows for input and output, in turn, if there are enou
     target.mapping.double_buffers = true;
     const auto schedule = [&](std::uint32_t rows, std::uint32_t slice_images) {
         target.unified_buffer_rows = 9 + rows;
-        target.mapping.slice_images = slice_images;
+        target.choices.slice_images = slice_images;
         return make_schedule(small_cnn(), target, {.batch = 4, .inferences = 4});
     };
     // An image has 5 rows of input, 8 of the convolution, 2 pooled and 1 of scores.
@@ -256,7 +256,7 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
         const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
         Target target;
         target.geometry = {.rows = static_cast<std::uint32_t>(random() % 40 + 1), .columns = 8};
-        const Options options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};
+        const mapping::Batches options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};
         const Schedule schedule = make_schedule(network, target, options);
         const MemoryPlan& memory = schedule.memory;
         const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, memory.overlap_transfers);

@@ -13,10 +13,10 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
 #include "hw/machine/machine_config.h"
-#include "sim/run/compile.h"
 #include "sim/run/execute/run.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
@@ -169,11 +169,11 @@ TEST_CASE("No bound of a compiled random network exceeds its cycles, on any engi
         std::mt19937 random(seed + run);
         const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
         machine::MachineConfig machine = random_machine(random);
-        const schedule::Options options{.batch = 1 + static_cast<std::uint32_t>(random() % 4),
-                                        .inferences = 1 + random() % 6};
+        const mapping::Batches options{.batch = 1 + static_cast<std::uint32_t>(random() % 4),
+                                       .inferences = 1 + random() % 6};
         INFO(fmt::format("seed {}: batch {}, {} inferences, {}", seed + run, options.batch,
                          options.inferences, machine::to_json(machine).dump()));
-        const isa::Program program = emit::compile(network, run::target_of(machine, {}), options);
+        const isa::Program program = emit::compile(network, tpu_v1::target_of(machine, {}), options);
         const run::RunRecord record = timed(machine, program);
         const run::RunBounds& bounds = record.bounds;
         const std::array<Cycle, 6> of_run = values_of(bounds.run);

@@ -18,11 +18,11 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/choose_mapping.h"
+#include "compiler/target/tpu_v1/explain.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program.h"
-#include "sim/run/compile.h"
-#include "sim/run/execute/choose_program.h"
-#include "sim/run/record/spec.h"
 #include "tests/support/files.h"
 #include "tests/support/mapping_case.h"
 #include "tests/support/random_network.h"
@@ -44,14 +44,14 @@ std::uint64_t fingerprint(std::string_view text) {
 /// A network on a machine, compiled by each of the mappings.
 std::string programs_of(const tests::MappingCase& drawn) {
     std::string text;
-    for (const run::MappingName name :
-         {run::MappingName::Best, run::MappingName::AsPublished, run::MappingName::Plain}) {
+    for (const machine::MappingName name :
+         {machine::MappingName::Best, machine::MappingName::AsPublished, machine::MappingName::Plain}) {
         text += fmt::format("; {} ", names_of(name).at(static_cast<std::size_t>(name)));
-        run::Mapping mapping = run::mapping_named(name);
+        machine::Mapping mapping = machine::mapping_named(name);
         // What the comparison of mappings chooses has a test of its own, and takes long.
         mapping.compare = false;
         try {
-            const run::CompiledNetwork compiled = tests::compiled(drawn, mapping);
+            const mapping::Compiled compiled = tests::compiled(drawn, mapping);
             const isa::Program& program = compiled.program;
             const bool has_host = !program.host_segments.empty();
             text +=
@@ -67,12 +67,12 @@ std::string programs_of(const tests::MappingCase& drawn) {
 
 /// What the compiler says about its choices for a network.
 std::string explanation_of(const tests::MappingCase& drawn) {
-    run::RunSpec spec;
-    spec.machine = drawn.machine;
-    spec.compiler.mapping = run::mapping_named(run::MappingName::Best);
+    const schedule::Target target =
+        tpu_v1::target_of(drawn.machine, machine::mapping_named(machine::MappingName::Best));
     try {
         return fmt::format("; explained {:016x}",
-                           fingerprint(run::explain_mapping(drawn.network, spec, drawn.options)));
+                           fingerprint(tpu_v1::explain(
+                               tpu_v1::choose_mapping(drawn.network, target, drawn.options), drawn.options)));
     } catch (const ModelError&) {
         return "";
     }

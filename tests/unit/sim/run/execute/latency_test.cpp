@@ -73,10 +73,10 @@ TEST_CASE("One batch is in the chip for the whole run, and several for at least 
         spec.network =
             run::content_of(folder.file("net.json", tests::RandomGraphFile(own_seed).draw().dump()));
         spec.machine = tight_machine(random);
-        const auto mapping = static_cast<run::MappingName>(random() % 3);
+        const auto mapping = static_cast<machine::MappingName>(random() % 3);
         spec.compiler = {.batch = 1 + static_cast<std::uint32_t>(random() % 6),
                          .limit = 1 + random() % 20,
-                         .mapping = run::mapping_named(mapping)};
+                         .mapping = machine::mapping_named(mapping)};
         spec.timing_only = true;
         spec.host = host_json;
         spec.arrivals = {.per_second = 1.0};

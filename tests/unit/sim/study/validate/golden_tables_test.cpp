@@ -64,7 +64,7 @@ private:
             // Not on the machine that happens to be the first: that is the file's order.
             run::RunSpec first = spec;
             first.machine = machine::read_machine(project / "configs/machines/tpu_v1_published.json");
-            first.compiler.mapping = run::mapping_named(run::MappingName::AsPublished);
+            first.compiler.mapping = machine::mapping_named(machine::MappingName::AsPublished);
             known = simulated_.emplace(images, run::run(first)).first;
         }
         run::RunRecord record = known->second;

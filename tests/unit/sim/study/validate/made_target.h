@@ -75,7 +75,7 @@ public:
             "title": "Made", "table": {"source": "nowhere", "confidence": "derived",
             "cycles": {"A": 100, "B": 200}, "batch": 3}})");
         json["machine"] = machine;
-        nlohmann::json mapping = nlohmann::json::parse(run::to_json(run::Mapping()).dump());
+        nlohmann::json mapping = nlohmann::json::parse(run::to_json(machine::Mapping()).dump());
         json["mapping"] = mapping;
         for (const char* const model : {"A", "B"}) {
             json["models"][model] = {{"file", file}, {"batch", "table.batch"}};

@@ -48,7 +48,7 @@ TEST_CASE("A run changes the machine, the mapping and the networks that it names
     CHECK(other[0].machine.accumulators.rows == as_it_is.accumulators.rows / 2);
     CHECK_FALSE(other[0].machine.weight_memory.whole_tiles);
     CHECK(other[0].machine.activation_unit.latency_ns == 7.0);
-    CHECK(other[0].compiler.mapping.order == run::LayerOrder::Layer);
+    CHECK(other[0].compiler.mapping.order == machine::LayerOrder::Layer);
     CHECK_FALSE(other[0].compiler.mapping.join_convolutions);
     CHECK(other[0].compiler.mapping.group_first_layers == base[0].compiler.mapping.group_first_layers);
     CHECK(other[0].network->hash != setup.models.at("B").hash);

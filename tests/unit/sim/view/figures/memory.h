@@ -201,7 +201,7 @@ inline Rows rows_of_memory() {
         {"memory.cut_images",
          [](const Facts& facts, const Place&) -> Expected {
              if (!facts.record().cut_images) return absent();
-             const run::CutImages& cut = *facts.record().cut_images;
+             const machine::CutImages& cut = *facts.record().cut_images;
              return Json{{"cut_layers", cut.cut_layers},
                          {"strips", cut.strips},
                          {"extra_macs", cut.extra_macs},

@@ -6,7 +6,7 @@ using namespace systole;
 
 namespace {
 
-run::BatchFacts cut(double fitting_images_a_fetch) {
+machine::BatchFacts cut(double fitting_images_a_fetch) {
     return {.images = 5000,
             .at_a_time = 2500,
             .that_fit = 2968,
@@ -49,14 +49,14 @@ TEST_CASE("A batch that is cut says by which memory, what it costs, and what is 
 }
 
 TEST_CASE("A network without weights fetches none again", "[report]") {
-    run::BatchFacts facts = cut(0.0);
+    machine::BatchFacts facts = cut(0.0);
     facts.images_a_fetch = 0.0;
     CHECK(report::make_batching(5000, facts).text ==
           "the unified buffer holds 2,968 images, so 5,000 go through in 2 slices");
 }
 
 TEST_CASE("First layers that take a batch in groups are named", "[report]") {
-    run::BatchFacts facts = cut(20.0);
+    machine::BatchFacts facts = cut(20.0);
     facts.at_a_time = 5000;
     facts.grouped_layers = 3;
     facts.group = 2000;

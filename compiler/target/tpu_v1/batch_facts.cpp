@@ -1,13 +1,13 @@
-// What becomes of the batch that a user asks for.
+#include "compiler/target/tpu_v1/batch_facts.h"
+
 #include <algorithm>
 #include <limits>
 #include <variant>
 #include <vector>
 
 #include "compiler/mapping/accumulator_parts.h"
-#include "sim/run/compile.h"
 
-namespace systole::run {
+namespace systole::tpu_v1 {
 namespace {
 
 /// Weight tiles that an operation fetches.
@@ -22,22 +22,22 @@ double images_a_fetch(const schedule::Schedule& schedule) {
     std::uint64_t fetched = 0;
     for (const schedule::Operation& operation : schedule.operations) fetched += fetched_by(operation);
     if (fetched == 0) return 0.0;
-    return static_cast<double>(schedule.weight_tiles) * static_cast<double>(schedule.options.inferences) /
+    return static_cast<double>(schedule.weight_tiles) * static_cast<double>(schedule.batches.inferences) /
            static_cast<double>(fetched);
 }
 
 /// The same inferences in other batches.
 schedule::Schedule in_batches(const mapping::Network& network, const schedule::Schedule& schedule,
                               std::uint64_t batch) {
-    schedule::Options options = schedule.options;
-    options.batch = static_cast<std::uint32_t>(batch);
-    return schedule::make_schedule(network, schedule.target, options);
+    mapping::Batches batches = schedule.batches;
+    batches.batch = static_cast<std::uint32_t>(batch);
+    return schedule::make_schedule(network, schedule.target, batches);
 }
 
 /// Chooses among the largest batch that fits and the largest of these whose images fill parts of the
 /// accumulators, if each image is a row.
 void find_fitting_batch(const mapping::Network& network, const schedule::Schedule& schedule,
-                        BatchFacts& facts) {
+                        machine::BatchFacts& facts) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     std::uint64_t largest = std::min(facts.that_fit, most);
     schedule::Schedule fitting = in_batches(network, schedule, largest);
@@ -51,29 +51,30 @@ void find_fitting_batch(const mapping::Network& network, const schedule::Schedul
     const std::uint64_t whole_parts = largest / facts.rows_a_fetch * facts.rows_a_fetch;
     if (whole_parts == 0 || whole_parts == largest) return;
     const double images = images_a_fetch(in_batches(network, schedule, whole_parts));
-    if (images < BatchFacts::noticeable * facts.fitting_images_a_fetch) return;
+    if (images < machine::BatchFacts::noticeable * facts.fitting_images_a_fetch) return;
     facts.fitting_batch = whole_parts;
     facts.fitting_images_a_fetch = images;
 }
 
 }  // namespace
 
-BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule) {
+machine::BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule) {
     const schedule::MemoryPlan& memory = schedule.memory;
     const mapping::AccumulatorParts accumulators(schedule.target.accumulator_rows);
-    BatchFacts facts{.images = std::min<std::uint64_t>(schedule.options.batch, schedule.options.inferences),
-                     .at_a_time = memory.images_per_slice,
-                     .that_fit = memory.images_that_fit,
-                     .grouped_layers = memory.groups.layers,
-                     .group = memory.groups.images,
-                     .rows_a_fetch = accumulators.part(mapping::AccumulatorParts::halves),
-                     .images_a_fetch = images_a_fetch(schedule),
-                     .fitting_batch = 0,
-                     .fitting_images_a_fetch = 0.0};
-    const bool fills_buffer = schedule.target.mapping.slice_images == 0;
+    machine::BatchFacts facts{
+        .images = std::min<std::uint64_t>(schedule.batches.batch, schedule.batches.inferences),
+        .at_a_time = memory.images_per_slice,
+        .that_fit = memory.images_that_fit,
+        .grouped_layers = memory.groups.layers,
+        .group = memory.groups.images,
+        .rows_a_fetch = accumulators.part(mapping::AccumulatorParts::halves),
+        .images_a_fetch = images_a_fetch(schedule),
+        .fitting_batch = 0,
+        .fitting_images_a_fetch = 0.0};
+    const bool fills_buffer = schedule.target.choices.slice_images == 0;
     if (fills_buffer && (facts.at_a_time < facts.images || facts.group > 0))
         find_fitting_batch(network, schedule, facts);
     return facts;
 }
 
-}  // namespace systole::run
+}  // namespace systole::tpu_v1

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/mapping/compiled.h"
+#include "compiler/mapping/options.h"
+#include "compiler/passes/calibrate.h"
+#include "compiler/passes/pass_manager.h"
+#include "compiler/passes/prepare.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/mapping.h"
+
+/// The compiler's one door: a graph that a frontend has read, a machine and options go in; a program with its
+/// weights, and what was chosen for it, come out.
+namespace systole::compiler {
+
+using mapping::Batches;
+using mapping::Compiled;
+using mapping::HostCosts;
+using mapping::Options;
+using mapping::Simulate;
+using passes::Calibration;
+using passes::CalibrationMethod;
+using passes::InputEncoding;
+using passes::PassObserver;
+using passes::QuantizedNetwork;
+
+/// The graph on integers, from which programs are made: a float graph is quantized by the calibration, other
+/// graphs are only simplified. `observer` is told the graph after each pass. Throws ModelError.
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
+/// The names of these passes, in order.
+std::vector<std::string> pass_names();
+/// The same graph beside the one in float.
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
+
+/// The program of a prepared graph for a machine, which must be valid. Throws ModelError, in one line, if the
+/// network does not fit the machine or an option is 0.
+Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine, const Options& options);
+
+/// All of the machine on which programs mapped like that depend: with equal keys, other machines have the
+/// same programs.
+std::string machine_key(const machine::MachineConfig& machine, const machine::Mapping& mapping);
+
+}  // namespace systole::compiler

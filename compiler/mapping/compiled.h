@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/base/cycle.h"
+#include "hw/isa/program.h"
+#include "hw/machine/chosen_mapping.h"
+
+namespace systole::mapping {
+
+/// A mapping of the whole network that could be taken.
+struct WholeMapping {
+    std::string name;             ///< "best", or one of machine::MappingName
+    Cycle cycles = 0;             ///< of all inferences
+    std::uint64_t simulated = 0;  ///< inferences, of which `cycles` follow; 0: the array passes take them
+};
+
+/// A network as a program, with its weights, and what was chosen for it. Layers, what is joined to them and
+/// the work of the host are in the program.
+struct Compiled {
+    isa::Program program;
+    machine::BatchFacts batch;
+    std::optional<machine::CutImages> cut_images;  ///< absent where an image fits the unified buffer
+    /// With Mapping::compare: that of the run first, then the simpler ones that the machine has room for.
+    std::vector<WholeMapping> mappings;
+    std::size_t chosen = 0;
+    std::string explanation;    ///< with Options::explain: what was chosen, and from what, for people
+    std::string schedule_text;  ///< with Options::schedule_text: the order of the work
+};
+
+}  // namespace systole::mapping

@@ -1,0 +1,40 @@
+#include "compiler/target/tpu_v1/compile.h"
+
+#include <utility>
+
+#include "compiler/emit/compile.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/batch_facts.h"
+#include "compiler/target/tpu_v1/compare_mappings.h"
+#include "compiler/target/tpu_v1/explain.h"
+#include "compiler/target/tpu_v1/target.h"
+
+namespace systole::tpu_v1 {
+
+mapping::Compiled compile(const mapping::Network& network, const machine::MachineConfig& machine,
+                          const mapping::Options& options) {
+    const mapping::Batches& batches = options.batches;
+    const schedule::Target target = target_of(machine, options.mapping, options.host);
+    ScheduledNetwork scheduled = schedule_with(network, target, options.mapping, batches);
+    const auto emit = [&] { return emit::emit_program(scheduled.mapped.network, scheduled.schedule); };
+    mapping::Compiled compiled;
+    compiled.program = emit();
+    if (options.explain) compiled.explanation = explain(scheduled.mapped, batches);
+    if (options.mapping.compare && options.simulate) {
+        ComparedMappings compared = compare_mappings(network, target, options, scheduled, compiled.program);
+        if (options.explain) compiled.explanation += to_text(compared, batches.inferences);
+        if (compared.better) {
+            scheduled = *std::move(compared.better);
+            compiled.program = emit();
+        }
+        compiled.mappings = std::move(compared.alternatives);
+        compiled.chosen = compared.chosen;
+    }
+    if (options.explain) compiled.explanation += memory_text(scheduled.schedule);
+    if (options.schedule_text) compiled.schedule_text = schedule::to_text(scheduled.schedule);
+    compiled.batch = batch_facts(scheduled.mapped.network, scheduled.schedule);
+    compiled.cut_images = std::move(scheduled.mapped.cut_images);
+    return compiled;
+}
+
+}  // namespace systole::tpu_v1
