@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/weight_values.h"
 #include "compiler/ir/graph.h"
 
 namespace systole::frontend {

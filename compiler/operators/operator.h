@@ -187,7 +187,4 @@ std::optional<std::vector<ir::Attribute>> batch_of_elements(const ir::NodeView& 
 /// Throws ModelError unless the bias after the weights, if any, has `channels` numbers.
 void check_bias(const ir::NodeView& node, std::uint64_t channels);
 
-/// The text of docs/operators.md: every operator, its attributes and its names in each file format.
-std::string operators_page();
-
 }  // namespace systole::operators

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/read_network.h"
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
@@ -43,8 +42,7 @@ struct BaselineCommand {
 
 private:
     void measure_this_computer() const {
-        const ir::Graph graph =
-            frontend::read_network(run::PathFinder({}).find(model, "models"), operators::registry());
+        const ir::Graph graph = frontend::read_network(run::PathFinder({}).find(model, "models"));
         std::optional<WholeFile> written;
         if (!out.empty()) written.emplace(out);  // an error in the path shows before the measurement
         const measure::Measurement measurement =

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/operators_page.h"
 #include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
@@ -42,7 +42,7 @@ struct SchemaCommand {
         }
         if (!page.empty()) write_file(page, schema::reference_page());
         if (!operators_page.empty()) {
-            write_file(operators_page, operators::operators_page() + measured_part(operators_page));
+            write_file(operators_page, frontend::operators_page() + measured_part(operators_page));
         }
         if (name.empty()) return;
         const schema::Document& document = schema::document(name);

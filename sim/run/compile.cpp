@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/input_scaling.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
@@ -122,8 +122,8 @@ ReadNetwork read_file(const RunSpec& spec) {
     }
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     // Inputs and outputs then have the order of axes that the program has.
-    ir::Graph graph = passes::with_inner_axes(
-        frontend::read_network(spec.network.value().path.text, operators::registry(), values, options));
+    ir::Graph graph =
+        passes::with_inner_axes(frontend::read_network(spec.network.value().path.text, values, options));
     if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
     graph = naming_file(spec, graph, [&] { return passes::scale_images(graph, spec.size_multiplier); });
     return {.graph = std::move(graph), .seconds = time.seconds()};

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"

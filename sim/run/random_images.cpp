@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "compiler/frontend/random_values.h"
+#include "hw/base/random_values.h"
 #include "sim/run/images.h"
 #include "sim/run/input/images.h"
 
@@ -20,14 +20,14 @@ NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std:
                          .width = shape.width,
                          .channels = shape.channels,
                          .values = {}};
-    const std::uint64_t stream = frontend::seed_for(seed, "input");
+    const std::uint64_t stream = seed_for(seed, "input");
     if (takes_16_bits) {
         std::vector<float> values(input::checked_size(images, sizeof(float), name));
-        frontend::fill_random(values, 1.0F, stream);
+        fill_random(values, 1.0F, stream);
         images.values = std::move(values);
     } else {
         std::vector<std::uint8_t> pixels(input::checked_size(images, 1, name));
-        frontend::SplitMix64 random(stream);
+        SplitMix64 random(stream);
         for (std::uint8_t& pixel : pixels) pixel = static_cast<std::uint8_t>(random.next() >> 56U);
         images.values = std::move(pixels);
     }

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
@@ -89,8 +89,8 @@ void answer(const std::map<std::string, std::string>& options) {
         if (name == names.end()) throw ModelError(fmt::format("--tflite-runtime {}", runtime->second));
         import.tflite_runtime = static_cast<frontend::TfliteRuntime>(name - names.begin());
     }
-    const ir::Graph graph = frontend::read_network(options.at("--model"), operators::registry(),
-                                                   frontend::WeightValues::Read, import);
+    const ir::Graph graph =
+        frontend::read_network(options.at("--model"), frontend::WeightValues::Read, import);
     const std::string& input_path = options.at("--input");
     const auto archive = read_input_file<input::InputError, Bytes>(input_path);
     const std::vector<input::Array> given = input::read_npz(archive, input_path);

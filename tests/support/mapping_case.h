@@ -6,9 +6,8 @@
 #include <random>
 #include <string>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/frontend/graph_json.h"
 #include "compiler/mapping/compiled.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
 #include "compiler/operators/lowering.h"
@@ -138,8 +137,8 @@ inline MappingCase mapping_case(std::uint32_t seed) {
         default:
             file = random_image_network(random);
     }
-    drawn.network = operators::lower(passes::prepare(
-        frontend::build_json_graph(file.dump(), operators::registry(), frontend::WeightValues::Skipped), {}));
+    drawn.network = operators::lower(
+        passes::prepare(frontend::build_json_graph(file.dump(), frontend::WeightValues::Skipped), {}));
     // A small array takes many tiles, each a step of the simulation.
     const bool is_small = drawn.machine.tile_bytes() < 64 * 64;
     const std::uint32_t batch = is_small ? between(random, 1, 2) : one_of(random, {1U, 1U, 2U, 7U, 16U, 64U});

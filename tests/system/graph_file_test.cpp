@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "compiler/frontend/graph_json.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"

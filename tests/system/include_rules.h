@@ -42,8 +42,8 @@ inline std::string area_of(std::string_view path) {
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
     if (top == "tests") return std::string(top);
-    for (const std::string_view inner :
-         {"sim/run/record/", "sim/run/baselines/", "sim/view/trace/", "sim/study/validate/null_models/"}) {
+    for (const std::string_view inner : {"compiler/frontend/door/", "sim/run/record/", "sim/run/baselines/",
+                                         "sim/view/trace/", "sim/study/validate/null_models/"}) {
         if (path.starts_with(inner)) return std::string(inner.substr(0, inner.size() - 1));
     }
     if (top != "hw" && top != "compiler" && top != "sim") return {};
@@ -62,6 +62,9 @@ inline bool is_without_systemc(std::string_view area) {
     return area.starts_with("compiler/") || std::find(areas.begin(), areas.end(), area) != areas.end();
 }
 
+/// What includes the frontends from outside. It alone brings the registry of operators to them.
+inline constexpr std::string_view frontend_door = "compiler/frontend/door";
+
 /// Whether a folder of the compiler may include one of another area. compiler/reference executes graphs, for
 /// calibration too.
 inline bool compiler_may_include(std::string_view from, std::string_view to) {
@@ -71,6 +74,7 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     if (from == "compiler/ir") return false;
     if (from == "compiler/zip") return to == "compiler/ir";
     if (from == "compiler/frontend") return is_one_of({"compiler/ir", "compiler/zip"});
+    if (from == frontend_door) return is_one_of({"compiler/ir", "compiler/frontend", "compiler/operators"});
     if (from == "compiler/operators") return is_one_of({"compiler/ir", "compiler/mapping", "hw/math"});
     if (from == "compiler/reference") return is_one_of({"compiler/ir", "compiler/operators"});
     if (from == "compiler/passes") {
@@ -95,6 +99,7 @@ inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
     const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
     const bool above_run = to.starts_with("sim/view") || to.starts_with("sim/study") || to == "sim/cli";
+    if (to == "compiler/frontend") return false;
     // By hand: it knows nothing of the chip, the compiler or a run, not even hw/base.
     if (from == null_models) return false;
     if (from == "sim/functional") return to_description || to == "hw/math";

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
@@ -83,8 +83,7 @@ TEST_CASE("The workloads have the layers and weights of the paper", "[system][is
     const std::string readme = tests::text_in(folder / "README.md");
     for (const Workload& workload : workloads) {
         CAPTURE(workload.name);
-        const ir::Graph graph =
-            frontend::read_network(file_of(workload), operators::registry(), frontend::WeightValues::Skipped);
+        const ir::Graph graph = frontend::read_network(file_of(workload), frontend::WeightValues::Skipped);
         CHECK(graph.name == workload.name);
         std::uint32_t dense = 0;
         std::uint32_t convolutions = 0;

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/reference/executor.h"
 #include "tests/system/sim_process.h"
 
@@ -69,7 +68,7 @@ TEST_CASE("Networks saved by other people give the answers of another program", 
         return;
     }
     INFO(network.file);
-    const ir::Graph graph = frontend::read_network(path, operators::registry());
+    const ir::Graph graph = frontend::read_network(path);
     const std::string stem = (path.parent_path() / path.stem()).string();
     const std::vector<float> input = numbers_of(stem + ".input.npy");
     const std::vector<float> expected = numbers_of(stem + ".output.npy");

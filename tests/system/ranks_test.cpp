@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/emit/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/encoding.h"
@@ -156,7 +156,7 @@ TEST_CASE("Networks whose values have other axes than images compute what their 
         WARN("skipped: " << file.string() << " is absent");
         return;
     }
-    const ir::Graph graph = frontend::read_network(file, operators::registry());
+    const ir::Graph graph = frontend::read_network(file);
     RandomTensors random(35);
     constexpr std::uint32_t inferences = 5;
     const Tensors inputs = inputs_for(graph, inferences, random);

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "compiler/emit/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
@@ -143,9 +143,8 @@ struct DigitNetwork {
         for (std::size_t i = 0; i < calibration.count * digits.values_per_image(); ++i) {
             calibration.inputs.push_back(static_cast<float>(pixels[i]) / 255.0F);
         }
-        graph = passes::prepare(
-            frontend::read_network(shipped("models/mnist_cnn/mnist_cnn.h5"), operators::registry()),
-            calibration);
+        graph =
+            passes::prepare(frontend::read_network(shipped("models/mnist_cnn/mnist_cnn.h5")), calibration);
         input.assign(pixels.begin(),
                      pixels.begin() + static_cast<std::ptrdiff_t>(images * digits.values_per_image()));
     }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/random_values.h"
+#include "hw/base/random_values.h"
 
 namespace systole::frontend::graph_json {
 namespace {
@@ -30,7 +30,7 @@ std::vector<float> SeededWeights::draw(std::uint64_t size, double limit, std::ui
                                        const std::string& layer, const std::string& role) const {
     if (skipped()) return {};
     std::vector<float> values(size);
-    frontend::fill_random(values, static_cast<float>(limit), frontend::seed_for(seed, layer + "/" + role));
+    fill_random(values, static_cast<float>(limit), seed_for(seed, layer + "/" + role));
     return values;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/weight_values.h"
 
 namespace systole::frontend::graph_json {
 

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "hw/base/interruption.h"
 #include "sim/run/compile.h"
 #include "sim/run/execute/process.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "compiler/frontend/graph_json.h"
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/read_network.h"
 #include "sim/study/array_fill/array_fill.h"
 
 namespace systole::studies {
@@ -41,8 +40,7 @@ Json article_cnn_file(const ArticleCnn& which) {
 }
 
 ir::Graph article_cnn(const ArticleCnn& which) {
-    return frontend::build_json_graph(article_cnn_file(which).dump(), operators::registry(),
-                                      frontend::WeightValues::Skipped);
+    return frontend::build_json_graph(article_cnn_file(which).dump(), frontend::WeightValues::Skipped);
 }
 
 }  // namespace systole::studies

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 
@@ -219,8 +219,8 @@ void know_baselines(const Setup& setup, Formulas& formulas) {
         const auto model = setup.models.find(workload.name);
         if (model == setup.models.end()) continue;
         const std::string& file = model->second.path.text;
-        const baselines::Network network = baselines::network_of(
-            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped));
+        const baselines::Network network =
+            baselines::network_of(frontend::read_network(file, frontend::WeightValues::Skipped));
         if (network.macs() == 0) throw ConfigError(file + ": the network has no multiply-accumulates");
         for (const auto& [name, baseline] : setup.baselines) {
             const auto expected =

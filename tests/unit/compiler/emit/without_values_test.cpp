@@ -5,12 +5,12 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/emit/program_data.h"
-#include "compiler/frontend/graph_json.h"
-#include "compiler/frontend/random_values.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
+#include "hw/base/random_values.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/bare_program.h"
@@ -24,17 +24,16 @@ using tests::bare;
 namespace {
 
 mapping::Network with_values(const std::string& text, std::uint64_t seed) {
-    const ir::Graph graph = frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
+    const ir::Graph graph = frontend::build_json_graph(text, WeightValues::Read);
     constexpr std::uint32_t count = 3;
     std::vector<float> inputs(count * graph.input().shape.elements());
-    frontend::fill_random(inputs, 1.0F, seed);
+    fill_random(inputs, 1.0F, seed);
     return operators::lower(
         passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt}));
 }
 
 mapping::Network without_values(const std::string& text) {
-    return operators::lower(
-        passes::prepare(frontend::build_json_graph(text, operators::registry(), WeightValues::Skipped), {}));
+    return operators::lower(passes::prepare(frontend::build_json_graph(text, WeightValues::Skipped), {}));
 }
 
 }  // namespace
@@ -98,8 +97,7 @@ TEST_CASE("Dropping weights equals reading a network without them", "[compiler][
     const std::string text = tests::RandomGraphFile(11).draw().dump();
     const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
     const mapping::Batches options{.batch = 2, .inferences = 2};
-    const ir::Graph dropped =
-        passes::drop_weights(frontend::build_json_graph(text, operators::registry(), WeightValues::Read));
+    const ir::Graph dropped = passes::drop_weights(frontend::build_json_graph(text, WeightValues::Read));
     CHECK(emit::compile(operators::lower(passes::prepare(dropped, {})), target, options) ==
           emit::compile(without_values(text), target, options));
 }

@@ -1,5 +1,3 @@
-#include "compiler/frontend/graph_json.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,8 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
@@ -40,7 +37,7 @@ json chain(const json& shape, const std::vector<json>& layers) {
 }
 
 ir::Graph build(const json& network, WeightValues values = WeightValues::Read) {
-    return frontend::build_json_graph(network.dump(), operators::registry(), values);
+    return frontend::build_json_graph(network.dump(), values);
 }
 
 std::string nodes_of(const json& network) {
@@ -49,7 +46,7 @@ std::string nodes_of(const json& network) {
 
 std::string error_of(const std::string& text) {
     try {
-        frontend::build_json_graph(text, operators::registry(), WeightValues::Read);
+        frontend::build_json_graph(text, WeightValues::Read);
     } catch (const ModelError& error) {
         return error.what();
     }
@@ -345,7 +342,7 @@ TEST_CASE("Graph files are recognized by their contents", "[compiler][frontend]"
     const auto read = [&](const std::string& text) -> std::string {
         std::ofstream(path, std::ios::binary) << text;
         try {
-            return tests::summary(frontend::read_network(path, operators::registry()));
+            return tests::summary(frontend::read_network(path));
         } catch (const ModelError& error) {
             return error.what();
         }

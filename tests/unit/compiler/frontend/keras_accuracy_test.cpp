@@ -1,8 +1,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/mnist.h"
 
@@ -22,7 +21,7 @@ TEST_CASE("Networks made by other people reach their known accuracy in float", "
         WARN("SKIPPED: " << path << " or MNIST is not there");
         return;
     }
-    const ir::Graph graph = frontend::read_network(path, operators::registry());
+    const ir::Graph graph = frontend::read_network(path);
     const std::vector<float> outputs = reference::execute(graph, mnist->floats(mnist->count), mnist->count);
     constexpr double half_an_image = 0.00005;
     CHECK(mnist->accuracy(outputs) == Approx(known.accuracy).margin(half_an_image));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
@@ -52,7 +52,7 @@ std::string archive_error(const std::string& bytes) {
     const TemporaryFile temporary("net.keras");
     temporary.write(bytes);
     try {
-        frontend::read_network(temporary.path(), operators::registry());
+        frontend::read_network(temporary.path());
     } catch (const ModelError& error) {
         CHECK_THAT(error.what(), Catch::StartsWith(temporary.path().string() + ": "));
         CHECK_THAT(error.what(), !Catch::Contains("\n"));
@@ -75,7 +75,7 @@ TEST_CASE("Layers of a .keras file find their weights by class and order", "[com
                                                   {"_layer_checkpoint_dependencies", "_2"}}));
     const TemporaryFile temporary("chain.zip");
     temporary.write(tests::made_zip(entries_of(nested_chain, weights_of_chain(list, number))));
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     CHECK(graph.name == "chain");
     std::string text;
     for (const ir::Node& node : graph.nodes) {

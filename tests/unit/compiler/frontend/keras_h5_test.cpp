@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
@@ -45,7 +45,7 @@ std::vector<std::vector<float>> constants_of(const ir::Graph& graph, std::size_t
 
 std::string error_of(const std::filesystem::path& path) {
     try {
-        frontend::read_network(path, operators::registry());
+        frontend::read_network(path);
     } catch (const ModelError& error) {
         CHECK_THAT(error.what(), Catch::StartsWith(path.string() + ": "));
         CHECK_THAT(error.what(), !Catch::Contains("\n"));
@@ -68,7 +68,7 @@ TEST_CASE("A Keras file's layers get their own weights", "[compiler][frontend]")
     file.names_per_attribute = GENERATE(1U, 1000U);
     const TemporaryFile temporary("two_layers.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     CHECK(graph.name == "two_layers");
     REQUIRE(graph.nodes.size() == 2);
     CHECK(graph.nodes[0].name == "first");
@@ -95,7 +95,7 @@ TEST_CASE("Functions of a .h5 file are those of the version that wrote it", "[co
     const auto slope = [&] {
         const TemporaryFile temporary("net.h5");
         file.write(temporary.path());
-        return frontend::read_network(temporary.path(), operators::registry()).nodes.front().real("alpha");
+        return frontend::read_network(temporary.path()).nodes.front().real("alpha");
     };
     CHECK(slope() == Approx(0.2));
     file.about["keras_version"] = "2.2.4-tf";
@@ -145,7 +145,7 @@ TEST_CASE("Weights of Keras 1 have the layer's name in theirs", "[compiler][fron
         {.name = "batchnormalization_1_running_std:0", .shape = {4}, .values = {10, 11, 12, 4}}};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     REQUIRE(graph.nodes.size() == 3);
     CHECK(graph.output().shape == ir::Shape{1, 2, 4});
     std::vector<float> counted(24);
@@ -171,7 +171,7 @@ TEST_CASE("Kernels on channels first are turned, if they are Keras 1's", "[compi
     file.layers["c"] = {kernel};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     REQUIRE(graph.nodes.size() == 3);
     CHECK(constants_of(graph, 1).front() == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     CHECK(graph.output().shape == ir::Shape{1, 3, 4, 3});
@@ -187,7 +187,7 @@ TEST_CASE("Kernels that Theano turned are turned back", "[compiler][frontend]") 
     file.layers["c"] = {{.name = "c/kernel:0", .shape = {2, 2, 1, 2}, .values = {0, 1, 2, 3, 4, 5, 6, 7}}};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     CHECK(constants_of(graph, 0).front() == (backend == "theano"
                                                  ? std::vector<float>{6, 7, 4, 5, 2, 3, 0, 1}
                                                  : std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
@@ -210,7 +210,7 @@ TEST_CASE("A nested model's layers find their weights in its group", "[compiler]
                             weight("inner/d/kernel:0", 2)};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     REQUIRE(graph.nodes.size() == 3);
     CHECK(graph.nodes[1].name == "outer/inner/d");
     for (std::size_t i = 0; i < 3; ++i) {
@@ -237,7 +237,7 @@ TEST_CASE("A layer that is called twice has its weights once in memory", "[compi
                         {.name = "d/bias:0", .shape = {2}, .values = {5, 6}}};
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     REQUIRE(graph.nodes.size() == 2);
     CHECK(graph.nodes[0].name == "d");
     CHECK(graph.nodes[1].name == "d (call 2)");
@@ -259,7 +259,7 @@ TEST_CASE("A model may have several inputs", "[compiler][frontend]") {
         "input_layers": [["in", 0, 0], ["in2", 0, 0]], "output_layers": [["a", 0, 0]]}})";
     const TemporaryFile temporary("net.h5");
     file.write(temporary.path());
-    const ir::Graph graph = frontend::read_network(temporary.path(), operators::registry());
+    const ir::Graph graph = frontend::read_network(temporary.path());
     REQUIRE(graph.inputs.size() == 2);
     CHECK(graph.values[graph.inputs[0]].name == "in");
     CHECK(graph.values[graph.inputs[1]].name == "in2");

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/keras_archive.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/files.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"

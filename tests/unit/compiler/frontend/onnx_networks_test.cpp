@@ -10,10 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/files.h"
@@ -168,13 +167,13 @@ double output_difference(const ir::Graph& graph, const FloatArray& input,
 /// Reads a network whose input has this shape if the file leaves it open.
 ir::Graph read_with_shape(const fs::path& path, const std::vector<std::uint32_t>& shape) {
     try {
-        return frontend::read_network(path, operators::registry());
+        return frontend::read_network(path);
     } catch (const ModelError& error) {
         const std::string message = error.what();
         if (message.find("the input's shape must be given") == std::string::npos) throw;
         const std::string start = path.string() + ": input \"";
         const std::string name = message.substr(start.size(), message.find('"', start.size()) - start.size());
-        return frontend::read_network(path, operators::registry(), frontend::WeightValues::Read,
+        return frontend::read_network(path, frontend::WeightValues::Read,
                                       {.shapes = {{name, ir::Shape(shape)}}});
     }
 }

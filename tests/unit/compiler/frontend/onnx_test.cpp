@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/files.h"
@@ -74,10 +74,9 @@ TEST_CASE("An ONNX file is known by its content", "[compiler][frontend]") {
 
     const tests::Folder folder;
     const std::string path = folder.file("network.bin", bytes);
-    CHECK(frontend::read_network(path, operators::registry()).name == "network");
+    CHECK(frontend::read_network(path).name == "network");
     const std::string cut = folder.file("cut.onnx", bytes.substr(0, bytes.size() - 5));
-    CHECK(onnx_message([&] { frontend::read_network(cut, operators::registry()); }) ==
-          cut + ": it is damaged: it is no ONNX model");
+    CHECK(onnx_message([&] { frontend::read_network(cut); }) == cut + ": it is damaged: it is no ONNX model");
 }
 
 TEST_CASE("Nodes of an ONNX model may come in any order", "[compiler][frontend]") {
@@ -122,8 +121,7 @@ TEST_CASE("Tensors of all types become constants of the graph", "[compiler][fron
         auto& tensor = model.tensor("w", TensorProto::FLOAT, {2, 2});
         tests::place_outside(tensor, "data/w.bin", 4, 16);
         const std::string path = folder.file("m.onnx", model.bytes());
-        CHECK(run_floats(frontend::read_network(path, operators::registry()), {1, 10}) ==
-              std::vector<float>{31, 42});
+        CHECK(run_floats(frontend::read_network(path), {1, 10}) == std::vector<float>{31, 42});
     }
 }
 
@@ -455,7 +453,7 @@ TEST_CASE("Tensors of ONNX models lie in the model's folder alone", "[compiler][
             entry.set_value(value);
         }
         const std::string path = folder.file("m.onnx", model.bytes());
-        return onnx_message([&] { frontend::read_network(path, operators::registry()); });
+        return onnx_message([&] { frontend::read_network(path); });
     };
     const std::vector<std::string> wrong{(outside / "w.bin").string(),
                                          "../" + outside.path().filename().string() + "/w.bin",

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
@@ -299,7 +299,7 @@ TEST_CASE("A network without inputs or without outputs is refused", "[compiler][
         const auto bytes = has_input ? file.finish({x}, {}) : file.finish({}, {c});
         const tests::Folder folder;
         const std::string path = folder.file("net.tflite", std::string(bytes.begin(), bytes.end()));
-        CHECK_THROWS_WITH(frontend::read_network(path, operators::registry()),
+        CHECK_THROWS_WITH(frontend::read_network(path),
                           path + ": the network has no " + (has_input ? "output" : "input"));
     }
 }

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/lowering.h"
@@ -36,7 +36,7 @@ ir::Graph from_json(const json& layer) {
     const json network{{"schema", "sim.graph/1"},        {"name", "net"},
                        {"weights", {{"seed", 1}}},       {"input", {{"shape", {4}}}},
                        {"layers", json::array({layer})}, {"output", "l"}};
-    return frontend::build_json_graph(network.dump(), operators::registry(), frontend::WeightValues::Read);
+    return frontend::build_json_graph(network.dump(), frontend::WeightValues::Read);
 }
 
 }  // namespace

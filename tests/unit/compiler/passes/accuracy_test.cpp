@@ -1,8 +1,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "compiler/frontend/frontend.h"
-#include "compiler/operators/operator.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/mnist.h"
@@ -24,7 +23,7 @@ TEST_CASE("Quantization costs at most 0.3 points of accuracy", "[compiler][passe
     constexpr std::uint32_t calibrated = 128;
     mnist->count = tested;
     mnist->images.resize(std::size_t{tested} * tests::Mnist::pixels);
-    const ir::Graph graph = frontend::read_network(path, operators::registry());
+    const ir::Graph graph = frontend::read_network(path);
     const ir::Graph quantized = passes::prepare(graph, {.inputs = mnist->floats(calibrated),
                                                         .count = calibrated,
                                                         .encoding = passes::InputEncoding{1.0 / 255, 0}});

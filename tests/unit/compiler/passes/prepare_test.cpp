@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/frontend/graph_json.h"
-#include "compiler/frontend/random_values.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/random_values.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
 
@@ -16,10 +16,10 @@ using namespace systole;
 TEST_CASE("A network on integers knows the values in float that it stores", "[compiler][passes]") {
     for (std::uint32_t seed = 0, runs = tests::random_runs(40); seed < runs; ++seed) {
         CAPTURE(seed);
-        const ir::Graph graph = frontend::build_json_graph(
-            tests::RandomGraphFile(seed).draw().dump(), operators::registry(), frontend::WeightValues::Read);
+        const ir::Graph graph = frontend::build_json_graph(tests::RandomGraphFile(seed).draw().dump(),
+                                                           frontend::WeightValues::Read);
         std::vector<float> inputs(graph.input().shape.elements());
-        frontend::fill_random(inputs, 1.0F, seed);
+        fill_random(inputs, 1.0F, seed);
         const passes::Calibration calibration{.inputs = inputs, .count = 1, .encoding = std::nullopt};
         const auto [real, stored, real_of] = passes::prepare_beside_float(graph, calibration);
         CHECK(stored == passes::prepare(graph, calibration));

@@ -2,9 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/operator.h"
 
 using namespace systole;
 
@@ -12,7 +11,7 @@ namespace {
 
 ir::Graph read_json(const std::string& text,
                     frontend::WeightValues values = frontend::WeightValues::Skipped) {
-    return frontend::build_json_graph(text, operators::registry(), values);
+    return frontend::build_json_graph(text, values);
 }
 
 const std::string growing = R"({"schema": "sim.graph/1", "name": "net", "input": {"shape": [28, 28, 1]},

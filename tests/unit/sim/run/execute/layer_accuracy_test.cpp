@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/graph_json.h"
-#include "compiler/frontend/random_values.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
+#include "hw/base/random_values.h"
 #include "sim/run/compile.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
@@ -42,14 +42,13 @@ ir::Graph random_graph(std::uint32_t seed) {
             {{"name", "classes"}, {"op", "softmax"}, {"inputs", nlohmann::json::array({"logits"})}});
         file["output"] = "classes";
     }
-    return passes::with_inner_axes(
-        frontend::build_json_graph(file.dump(), operators::registry(), frontend::WeightValues::Read));
+    return passes::with_inner_axes(frontend::build_json_graph(file.dump(), frontend::WeightValues::Read));
 }
 
 std::vector<run::NamedImages> random_input(const ir::Graph& graph, std::uint32_t seed) {
     const ir::FeatureMap map = graph.input_map();
     std::vector<float> values(images * graph.input().shape.elements());
-    frontend::fill_random(values, 1.0F, seed);
+    fill_random(values, 1.0F, seed);
     return {{.name = "random",
              .images = {.count = images,
                         .height = map.height,

@@ -7,14 +7,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "compiler/frontend/random_values.h"
+#include "hw/base/random_values.h"
 
 namespace systole::validate {
 namespace {
 
 /// Lindley's recursion: what each of many customers waits.
 std::vector<double> simulated_responses(double load, std::size_t customers, std::uint64_t seed) {
-    frontend::SplitMix64 random(seed);
+    SplitMix64 random(seed);
     std::vector<double> responses;
     double wait = 0.0;
     for (std::size_t i = 0; i < customers; ++i) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/baselines/expected.h"
@@ -28,8 +28,8 @@ TEST_CASE("The shapes have the multiply-accumulates and weights of the graph fil
     for (const auto& [name, network_shapes] : shapes) {
         INFO(name);
         const std::string& file = shipped_setup().models.at(name).path.text;
-        const baselines::Network network = baselines::network_of(
-            frontend::read_network(file, operators::registry(), frontend::WeightValues::Skipped));
+        const baselines::Network network =
+            baselines::network_of(frontend::read_network(file, frontend::WeightValues::Skipped));
         std::uint64_t macs = 0;
         std::uint64_t weights = 0;
         for (const null_models::Layer& layer : network_shapes.layers) {

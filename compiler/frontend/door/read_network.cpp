@@ -1,4 +1,4 @@
-#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/door/read_network.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
 #include "hw/base/input_file.h"
 #include "hw/base/text_encoding.h"
 
@@ -28,8 +29,7 @@ namespace {
 struct Format {
     std::string_view name;
     bool (*matches)(std::string_view head);
-    ir::Graph (*read)(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                      WeightValues values, const ImportOptions& options);
+    ir::Graph (*read)(const std::filesystem::path& path, WeightValues values, const ImportOptions& options);
     bool leaves_sizes_open = false;
     bool is_tflite = false;
 };
@@ -51,42 +51,43 @@ bool is_like_json(std::string_view head) {
 }
 
 constexpr std::array formats{
-    Format{
-        .name = "Keras HDF5 (.h5)",
-        .matches = [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
-        .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
-                   const ImportOptions& options) { return read_keras_h5(path, operators, options.shapes); },
-        .leaves_sizes_open = true},
-    Format{
-        .name = "Keras archive (.keras)",
-        .matches = [](std::string_view head) { return head.starts_with("PK\x03\x04"); },
-        .read =
-            [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
-               const ImportOptions& options) { return read_keras_archive(path, operators, options.shapes); },
-        .leaves_sizes_open = true},
-    Format{
-        .name = "graph file (JSON)",
-        .matches = is_like_json,
-        .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues values,
-                   const ImportOptions&) { return read_graph_json(path, operators, values); }},
+    Format{.name = "Keras HDF5 (.h5)",
+           .matches = [](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+           .read =
+               [](const std::filesystem::path& path, WeightValues, const ImportOptions& options) {
+                   return read_keras_h5(path, operators::registry(), options.shapes);
+               },
+           .leaves_sizes_open = true},
+    Format{.name = "Keras archive (.keras)",
+           .matches = [](std::string_view head) { return head.starts_with("PK\x03\x04"); },
+           .read =
+               [](const std::filesystem::path& path, WeightValues, const ImportOptions& options) {
+                   return read_keras_archive(path, operators::registry(), options.shapes);
+               },
+           .leaves_sizes_open = true},
+    Format{.name = "graph file (JSON)",
+           .matches = is_like_json,
+           .read = [](const std::filesystem::path& path, WeightValues values,
+                      const ImportOptions&) { return read_graph_json(path, operators::registry(), values); }},
     Format{.name = "ONNX (.onnx)",
            .matches = is_onnx,
-           .read = [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
-                      const ImportOptions& options) { return read_onnx(path, operators, options.shapes); },
+           .read =
+               [](const std::filesystem::path& path, WeightValues, const ImportOptions& options) {
+                   return read_onnx(path, operators::registry(), options.shapes);
+               },
            .leaves_sizes_open = true},
     Format{.name = "the text of a graph (.txt)",
            .matches = ir::is_graph_text,
            .read =
-               [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
-                  const ImportOptions&) {
-                   return ir::parse_graph(read_input_file<ModelError>(path), path.string(), operators);
+               [](const std::filesystem::path& path, WeightValues, const ImportOptions&) {
+                   return ir::parse_graph(read_input_file<ModelError>(path), path.string(),
+                                          operators::registry());
                }},
     Format{.name = "TFLite (.tflite)",
            .matches = is_tflite,
            .read =
-               [](const std::filesystem::path& path, const ir::OperatorSet& operators, WeightValues,
-                  const ImportOptions& options) {
-                   return read_tflite(path, operators,
+               [](const std::filesystem::path& path, WeightValues, const ImportOptions& options) {
+                   return read_tflite(path, operators::registry(),
                                       {.runtime = options.tflite_runtime.value_or(newest_tflite_runtime),
                                        .signature = options.signature,
                                        .shapes = options.shapes});
@@ -125,29 +126,27 @@ std::string read_head(const std::filesystem::path& path) {
 
 }  // namespace
 
-ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                       WeightValues values) {
-    return read_network(path, operators, values, {});
-}
-
-ir::Graph read_network(const std::filesystem::path& path, const ir::OperatorSet& operators,
-                       WeightValues values, const ImportOptions& options) {
+ir::Graph read_network(const std::filesystem::path& path, WeightValues values, const ImportOptions& options) {
     const std::string head = read_head(path);
     if (head.empty()) throw ModelError(fmt::format("{}: it is empty", path.string()));
     std::vector<std::string_view> names;
     for (const Format& format : formats) {
         if (format.matches(head)) {
             check_options(options, format, path);
-            ir::Graph graph = format.read(path, operators, values, options);
+            ir::Graph graph = format.read(path, values, options);
             require_some_of_each(graph, path);
             return graph;
         }
         names.push_back(format.name);
     }
     // Meant to be JSON: its reader says what is wrong.
-    if (path.extension() == ".json") return read_graph_json(path, operators, values);
+    if (path.extension() == ".json") return read_graph_json(path, operators::registry(), values);
     throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
                                  ir::joined(names)));
+}
+
+ir::Graph build_json_graph(std::string_view text, WeightValues values) {
+    return build_json_graph(text, operators::registry(), values);
 }
 
 std::vector<std::filesystem::path> further_files(const std::filesystem::path& path) {

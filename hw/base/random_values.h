@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace systole::frontend {
+namespace systole {
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): the same
 /// numbers from the same seed on every machine.
@@ -42,4 +42,4 @@ inline void fill_random(std::span<float> values, float limit, std::uint64_t seed
     }
 }
 
-}  // namespace systole::frontend
+}  // namespace systole

@@ -1,4 +1,4 @@
-#include "compiler/frontend/random_values.h"
+#include "hw/base/random_values.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 using namespace systole;
 
 TEST_CASE("SplitMix64 gives its published numbers", "[compiler][graph]") {
-    frontend::SplitMix64 random(1234567);
+    SplitMix64 random(1234567);
     CHECK(random.next() == 6457827717110365317U);
     CHECK(random.next() == 3203168211198807973U);
     CHECK(random.next() == 9817491932198370423U);
@@ -19,7 +19,7 @@ TEST_CASE("Random values fill their range evenly, and are the same from the same
     constexpr std::size_t count = 100'000;
     constexpr float limit = 0.25F;
     std::vector<float> values(count);
-    frontend::fill_random(values, limit, 7);
+    fill_random(values, limit, 7);
 
     constexpr std::size_t parts = 10;
     std::array<std::size_t, parts> histogram{};
@@ -33,15 +33,15 @@ TEST_CASE("Random values fill their range evenly, and are the same from the same
         CHECK(std::abs(static_cast<double>(each) - count / 10.0) < spread);
 
     std::vector<float> again(count);
-    frontend::fill_random(again, limit, 7);
+    fill_random(again, limit, 7);
     CHECK(again == values);
-    frontend::fill_random(again, limit, 8);
+    fill_random(again, limit, 8);
     CHECK(std::ranges::mismatch(again, values).in1 - again.begin() < 3);
 }
 
 TEST_CASE("Each name and each seed has values of its own", "[compiler][graph]") {
-    CHECK(frontend::seed_for(1, "a") != frontend::seed_for(1, "b"));
-    CHECK(frontend::seed_for(1, "a") != frontend::seed_for(2, "a"));
-    CHECK(frontend::seed_for(1, "a") == frontend::seed_for(1, "a"));
-    CHECK(frontend::seed_for(1, "ab") != frontend::seed_for(1, "ba"));
+    CHECK(seed_for(1, "a") != seed_for(1, "b"));
+    CHECK(seed_for(1, "a") != seed_for(2, "a"));
+    CHECK(seed_for(1, "a") == seed_for(1, "a"));
+    CHECK(seed_for(1, "ab") != seed_for(1, "ba"));
 }

@@ -1,14 +1,18 @@
+#include "compiler/frontend/door/operators_page.h"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/operators/operator.h"
 
-namespace systole::operators {
+namespace systole::frontend {
 namespace {
 
-constexpr const char* head = R"(# Operators
+constexpr const char* introduction = R"(# Operators
 
 Written by `sim schema --operators docs/operators.md` from the registry of operators. Each operator is a folder in
 `compiler/operators`; a test checks that this page is up to date. `Keras` means layers of `.h5` and `.keras` files,
@@ -96,10 +100,10 @@ void write_formats(const ir::Operator& op, std::string& page) {
 }  // namespace
 
 std::string operators_page() {
-    std::string page = head;
-    for (const ir::Operator* const op : registry().all()) {
+    std::string page = introduction;
+    for (const ir::Operator* const op : operators::registry().all()) {
         page += fmt::format("## {}\n\n{}\n", op->name(), op->summary());
-        const Placement placement = static_cast<const Operator&>(*op).placement();
+        const operators::Placement placement = static_cast<const operators::Operator&>(*op).placement();
         page += fmt::format("\nRuns: {}. Number formats: {}.\n", placement.where, placement.formats);
         write_attributes(*op, page);
         write_formats(*op, page);
@@ -109,4 +113,4 @@ std::string operators_page() {
     return page;
 }
 
-}  // namespace systole::operators
+}  // namespace systole::frontend
