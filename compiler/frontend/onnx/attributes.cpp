@@ -124,4 +124,30 @@ json attributes_of(::onnx::NodeProto& node, const std::filesystem::path& folder)
     return attributes;
 }
 
+::onnx::TensorProto take_constant(::onnx::AttributeProto& attribute, const std::string& name) {
+    ::onnx::TensorProto tensor;
+    if (name == "value" && attribute.has_t()) {
+        tensor.Swap(attribute.mutable_t());
+    } else if (name == "value_float" || name == "value_floats") {
+        tensor.set_data_type(::onnx::TensorProto::FLOAT);
+        if (name == "value_float") {
+            tensor.add_float_data(attribute.f());
+        } else {
+            tensor.mutable_float_data()->Swap(attribute.mutable_floats());
+            tensor.add_dims(tensor.float_data_size());
+        }
+    } else if (name == "value_int" || name == "value_ints") {
+        tensor.set_data_type(::onnx::TensorProto::INT64);
+        if (name == "value_int") {
+            tensor.add_int64_data(attribute.i());
+        } else {
+            tensor.mutable_int64_data()->Swap(attribute.mutable_ints());
+            tensor.add_dims(tensor.int64_data_size());
+        }
+    } else {
+        throw ModelError(fmt::format("attribute {}: it must be a tensor or numbers", ir::quoted(name)));
+    }
+    return tensor;
+}
+
 }  // namespace systole::frontend::onnx_file

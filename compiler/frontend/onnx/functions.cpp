@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "compiler/frontend/onnx/operator_sets.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 
@@ -41,10 +42,6 @@ std::vector<std::string> contents_of(const google::protobuf::Message& message, i
 std::string text_of(const google::protobuf::Message& message, int number) {
     const std::vector<std::string> contents = contents_of(message, number);
     return contents.empty() ? std::string() : contents.back();
-}
-
-std::string domain_of(const std::string& domain) {
-    return domain == "ai.onnx" ? std::string() : domain;
 }
 
 }  // namespace

@@ -8,22 +8,29 @@
 namespace systole::frontend::onnx_file {
 namespace {
 
-constexpr const char* own_domain = "ai.onnx";
 constexpr const char* runtime_domain = "com.microsoft";
 /// onnxruntime has changed its operators only by adding to them.
 constexpr std::int64_t runtime_version = 1;
 
 }  // namespace
 
+std::string domain_of(const std::string& name) {
+    return name == "ai.onnx" ? std::string() : name;
+}
+
 bool is_own(const ::onnx::NodeProto& node) {
-    return node.domain().empty() || node.domain() == own_domain;
+    return domain_of(node.domain()).empty();
+}
+
+std::string registered_name(const ::onnx::NodeProto& node) {
+    return is_own(node) ? node.op_type() : node.domain() + "." + node.op_type();
 }
 
 OperatorSets::OperatorSets(const Imports& imports) {
     // Files before IR version 3 name none; they mean the first.
     if (imports.empty()) own_ = 1;
     for (const auto& import : imports) {
-        if (import.domain().empty() || import.domain() == own_domain) own_ = import.version();
+        if (domain_of(import.domain()).empty()) own_ = import.version();
         if (import.domain() == runtime_domain && import.version() != runtime_version) {
             throw ModelError(fmt::format("its operator set of the domain {} is {}; it must be {}",
                                          ir::quoted(runtime_domain), import.version(), runtime_version));

@@ -17,8 +17,12 @@ constexpr std::int64_t newest_opset = 25;
 /// set.
 constexpr std::int64_t newest_known_opset = 17;
 
+/// A domain by one name: that of ONNX's own operators, which files also call "ai.onnx", is empty.
+std::string domain_of(const std::string& name);
 /// Whether the operator is one of ONNX's own.
 bool is_own(const ::onnx::NodeProto& node);
+/// The name of the operator in the registry: those of other domains have the domain before it.
+std::string registered_name(const ::onnx::NodeProto& node);
 
 /// The versions that a model, or a function in it, imports.
 class OperatorSets {

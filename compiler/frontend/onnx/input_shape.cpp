@@ -1,0 +1,69 @@
+#include "compiler/frontend/onnx/input_shape.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/names.h"
+
+namespace systole::frontend::onnx_file {
+namespace {
+
+std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, int axis,
+                        std::optional<std::uint32_t> given) {
+    const bool is_open = !dimension.has_dim_value() || dimension.dim_value() <= 0;
+    if (is_open && given) return *given;
+    if (is_open && axis == 0) return 1;
+    if (is_open) {
+        std::string open = "nameless, without a size";
+        if (dimension.has_dim_value()) {
+            open = fmt::format("{}, which is no size", dimension.dim_value());
+        } else if (!dimension.dim_param().empty()) {
+            open = fmt::format("{}, without a size", ir::quoted(dimension.dim_param()));
+        }
+        throw ModelError(fmt::format(
+            "its dimension {} is {}; the input's shape must be given with --input-shape", axis, open));
+    }
+    if (dimension.dim_value() > std::numeric_limits<std::uint32_t>::max()) {
+        throw ModelError(
+            fmt::format("its dimension {} is {}; it must be less than 2^32", axis, dimension.dim_value()));
+    }
+    const auto extent = static_cast<std::uint32_t>(dimension.dim_value());
+    if (given && *given != extent) {
+        throw ModelError(
+            fmt::format("its dimension {} is given as {}; in the file it is {}", axis, *given, extent));
+    }
+    return extent;
+}
+
+}  // namespace
+
+ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape* given) {
+    if (!type.has_shape()) {
+        if (given != nullptr) return *given;
+        throw ModelError("its shape is not known; it must be given with --input-shape");
+    }
+    const auto rank = static_cast<std::size_t>(type.shape().dim_size());
+    if (rank > ir::Shape::most_extents) {
+        throw ModelError(
+            fmt::format("it has {} dimensions; it may have at most {}", rank, ir::Shape::most_extents));
+    }
+    if (given != nullptr && given->rank() != rank) {
+        throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*given),
+                                     ir::counted(rank, "dimension")));
+    }
+    std::vector<std::uint32_t> extents;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+        const auto wanted =
+            given == nullptr ? std::nullopt : std::optional((*given)[static_cast<std::size_t>(axis)]);
+        extents.push_back(extent_of(type.shape().dim(axis), axis, wanted));
+    }
+    return ir::Shape(extents);
+}
+
+}  // namespace systole::frontend::onnx_file

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "compiler/frontend/onnx/model_proto.h"
+#include "compiler/ir/shape.h"
+
+namespace systole::frontend::onnx_file {
+
+/// The shape of an input. Dimensions that the file leaves open are those of `given`, if it is not null, or 1
+/// if it is the first, the batch. Throws ModelError, without the input's name, if a size is absent or given
+/// otherwise than in the file.
+ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape* given);
+
+}  // namespace systole::frontend::onnx_file
