@@ -252,6 +252,22 @@ bool is_output(const Graph& graph, ValueId value) {
     return std::ranges::find(graph.outputs, value) != graph.outputs.end();
 }
 
+bool is_quantized(const Graph& graph) {
+    return std::ranges::any_of(
+        graph.values, [](const Value& value) { return !value.constant && value.quantization.has_value(); });
+}
+
+std::uint64_t macs(const Graph& graph) {
+    std::uint64_t sum = 0;
+    for (const Node& node : graph.nodes) sum += node.op->macs(NodeView(graph, node));
+    return sum;
+}
+
+std::uint64_t weight_count(const NodeView& node) {
+    if (!node.node().op->has_weights()) return 0;
+    return node.constant(0)->shape.elements();
+}
+
 void replace_value(Graph& graph, ValueId value, ValueId by) {
     for (Node& node : graph.nodes) std::ranges::replace(node.inputs, value, by);
     std::ranges::replace(graph.outputs, value, by);

@@ -125,6 +125,12 @@ std::vector<std::vector<NodeId>> readers(const Graph& graph);
 std::vector<std::optional<NodeId>> producers(const Graph& graph);
 bool is_input(const Graph& graph, ValueId value);
 bool is_output(const Graph& graph, ValueId value);
+/// Whether the graph has activations of integers; those of float32 are then the host's.
+bool is_quantized(const Graph& graph);
+/// Multiply-accumulates of one inference.
+std::uint64_t macs(const Graph& graph);
+/// The number of weights of a node, known or not; 0 for operators without weights.
+std::uint64_t weight_count(const NodeView& node);
 
 /// Replaces a value by another one in all inputs of nodes and in the network's outputs.
 void replace_value(Graph& graph, ValueId value, ValueId by);

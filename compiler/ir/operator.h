@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,6 +45,11 @@ public:
     /// the results for an image may depend on other images.
     virtual std::optional<std::vector<Attribute>> on_one_image(const NodeView& node,
                                                                const std::vector<bool>& has_batch) const;
+
+    /// Whether the constant inputs are weights, whose last axis is the output channel, and optionally a bias.
+    virtual bool has_weights() const { return false; }
+    /// Multiply-accumulates of one inference.
+    virtual std::uint64_t macs(const NodeView& /*node*/) const { return 0; }
 
     /// The layers of network files that become nodes of the operator.
     virtual std::vector<LayerKind> layer_kinds() const { return {}; }

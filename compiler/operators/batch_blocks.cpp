@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"

@@ -122,7 +122,7 @@ private:
     bool may_scale(const ir::Node& node) const {
         const ir::NodeView view(graph_, node);
         if (node.outputs.size() != 1 || view.output().type != DataType::Float32) return false;
-        return node.is("cast") || (view.data_inputs() == 1 && !operator_of(node).has_weights());
+        return node.is("cast") || (view.data_inputs() == 1 && !node.op->has_weights());
     }
 
     /// What a node makes of the images; empty if its constants are not known, or not computed in float.

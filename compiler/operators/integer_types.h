@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -10,19 +13,12 @@
 /// Checks of integer types that operators share.
 namespace systole::operators {
 
-/// Converts stored numbers to int32 and back. `stored` has as many elements as `numbers`. Narrowing keeps the
-/// low bits. Throws std::logic_error for types that are not integers.
-void widen(const void* stored, DataType type, std::span<std::int32_t> numbers);
-void narrow(std::span<const std::int32_t> numbers, DataType type, void* stored);
-
-/// Where the elements of a value find their scale: the number of scales, and how many elements lie between
-/// those of neighbouring scales.
-struct ScaleAxis {
-    std::size_t count = 1;
-    std::size_t stride = 1;
-    std::size_t index_of(std::size_t element) const { return count == 1 ? 0 : element / stride % count; }
-};
-ScaleAxis scale_axis(const ir::Value& value);
+/// A rounded number as an integer. Numbers far outside of 32 bits, which scales at the ends of float32 give,
+/// become one that is outside of every stored type; 0 times infinity becomes 0.
+inline std::int64_t saturated(float rounded) {
+    constexpr float limit = 1e9F;
+    return std::isnan(rounded) ? 0 : static_cast<std::int64_t>(std::clamp(rounded, -limit, limit));
+}
 
 /// Whether a node works on integers: whether any of its values is not float32.
 bool works_on_integers(const ir::NodeView& node);

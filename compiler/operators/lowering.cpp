@@ -11,10 +11,10 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -82,7 +82,7 @@ void Lowering::require_tensors(const Node& node) const {
 
 TensorId Lowering::add_tensor(ValueId id) {
     const ir::Value& value = graph_.values[id];
-    const Encoding encoding = encoding_of(value);
+    const ir::Encoding encoding = encoding_of(value);
     const auto tensor = static_cast<TensorId>(network_.tensors.size());
     network_.tensors.push_back({.name = value.name,
                                 .shape = shape_on_chip(value.shape),
@@ -96,11 +96,8 @@ TensorId Lowering::add_tensor(ValueId id) {
 
 void Lowering::add_layer(const Node& node, ValueId result, mapping::Work work) {
     const ir::NodeView view(graph_, node);
-    mapping::Layer layer{.name = node.name,
-                         .inputs = {},
-                         .output = 0,
-                         .work = std::move(work),
-                         .macs = operator_of(node).macs(view)};
+    mapping::Layer layer{
+        .name = node.name, .inputs = {}, .output = 0, .work = std::move(work), .macs = node.op->macs(view)};
     for (std::size_t i = 0, count = view.data_inputs(); i < count; ++i)
         layer.inputs.push_back(tensor_of(node.inputs[i]));
     layer.output = add_tensor(result);
@@ -150,7 +147,7 @@ void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) 
             work.layers.push_back(node.name);
             work.macs.push_back(0);
         }
-        work.macs[found->second] += operator_of(node).macs({graph_, node});
+        work.macs[found->second] += node.op->macs({graph_, node});
     }
     if (std::ranges::count(work.macs, 0U) == std::ssize(work.macs)) work.macs.clear();
     std::string name = work.layers.front();
@@ -191,12 +188,6 @@ mapping::Table table_of(const ir::NodeView& lookup) {
     mapping::ByteTable table{};
     std::ranges::copy(contents.bytes(), table.begin());
     return table;
-}
-
-bool is_quantized(const ir::Graph& graph) {
-    return std::ranges::any_of(graph.values, [](const ir::Value& value) {
-        return !value.constant && value.quantization.has_value();
-    });
 }
 
 namespace {

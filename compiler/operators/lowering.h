@@ -69,9 +69,6 @@ mapping::Network lower(const ir::Graph& graph);
 /// The table of a lookup node.
 mapping::Table table_of(const ir::NodeView& lookup);
 
-/// Whether the graph has activations of integers; those of float32 are then the host's.
-bool is_quantized(const ir::Graph& graph);
-
 /// The last value that the chip computes: the network's output, or the input of the host's work.
 ir::ValueId chip_output(const ir::Graph& graph);
 

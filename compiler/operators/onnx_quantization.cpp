@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/operators/integer_types.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/onnx_images.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -79,7 +80,7 @@ ir::ValueId centered_weights(ir::LayerReader& layer, ir::ValueId weights) {
     }
     std::vector<std::int32_t> numbers(value.shape.elements());
     widen(value.constant->bytes().data(), value.type, numbers);
-    const ScaleAxis scales = scale_axis(value);
+    const ir::ScaleAxis scales = scale_axis(value);
     const auto difference = [&](std::size_t i) {
         return numbers[i] - quantization.zero_points[scales.index_of(i)];
     };

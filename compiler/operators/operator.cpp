@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/quantizer.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -61,10 +61,6 @@ void compute_on_integers(const Operator& op, const TensorCall& call) {
 }
 
 }  // namespace
-
-std::uint64_t Operator::macs(const ir::NodeView& /*node*/) const {
-    return 0;
-}
 
 void Operator::check_types(const ir::NodeView& node) const {
     const auto check = [&](const ir::Value& value) {
@@ -164,17 +160,6 @@ std::optional<float> Operator::clamp_limit(const ir::Node& /*node*/) const {
 const Operator& operator_of(const ir::Node& node) {
     // All operators of the registry derive from this class.
     return static_cast<const Operator&>(*node.op);
-}
-
-std::uint64_t macs(const ir::Graph& graph) {
-    std::uint64_t sum = 0;
-    for (const ir::Node& node : graph.nodes) sum += operator_of(node).macs(ir::NodeView(graph, node));
-    return sum;
-}
-
-std::uint64_t weight_count(const ir::NodeView& node) {
-    if (!operator_of(node.node()).has_weights()) return 0;
-    return node.constant(0)->shape.elements();
 }
 
 std::span<const float> known_floats(const ir::Value& constant) {

@@ -98,8 +98,6 @@ public:
     /// Computes the node in float. Throws std::logic_error if the values of a weight are unknown, or if the
     /// operator is not computed in float.
     virtual void evaluate(const FloatCall& call) const;
-    /// Multiply-accumulates of one inference.
-    virtual std::uint64_t macs(const ir::NodeView& node) const;
     /// By default, an operator supports only float32.
     void check_types(const ir::NodeView& node) const override;
     virtual Placement placement() const = 0;
@@ -138,8 +136,6 @@ public:
     virtual bool reads_elements() const { return false; }
     /// What leading axes of extent 1 mean; by default attributes may number the axes.
     virtual LeadingOnes leading_ones(const ir::NodeView& /*node*/) const { return LeadingOnes::Counted; }
-    /// Whether the constant inputs are weights, whose last axis is the output channel, and optionally a bias.
-    virtual bool has_weights() const { return false; }
     /// Whether the attribute `padding` of the node adds zeros around the image.
     virtual bool pads_with_zeros() const { return false; }
     /// The node on inputs of which axis i is axis axes[i] of the node's inputs; nullopt if the operator knows
@@ -160,11 +156,6 @@ const ir::OperatorSet& registry();
 
 /// The operator of a node; it must be in the registry.
 const Operator& operator_of(const ir::Node& node);
-
-/// Multiply-accumulates of one inference.
-std::uint64_t macs(const ir::Graph& graph);
-/// The number of weights of a node, known or not; 0 for operators without weights.
-std::uint64_t weight_count(const ir::NodeView& node);
 
 /// The values of a constant. Throws std::logic_error if they are unknown.
 std::span<const float> known_floats(const ir::Value& constant);

@@ -10,6 +10,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -28,7 +29,7 @@ bool is_quantized_pair(const ir::NodeView& node) {
 /// As TFLite compares bytes of different scales: each times its scale, with 8 more bits.
 void scale_compared(const ir::Value& value, std::span<std::int32_t> numbers) {
     constexpr std::int32_t headroom = 1 << 8;
-    const Encoding encoding = encoding_of(value);
+    const ir::Encoding encoding = encoding_of(value);
     const FixedPoint factor = fixed_point_of(encoding.scale);
     for (std::int32_t& number : numbers) {
         number = scale((number - encoding.zero_point) * headroom, factor.multiplier, factor.shift);

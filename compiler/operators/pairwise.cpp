@@ -9,6 +9,7 @@
 #include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/pair_function.h"

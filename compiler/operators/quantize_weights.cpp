@@ -66,7 +66,7 @@ std::int32_t rounded(double value) {
 
 std::vector<double> largest_weights(const ChannelBlock& block) {
     std::vector<double> largest(block.count, 0.0);
-    block.inputs.for_each([&](const Encoding&, double factor, std::size_t begin, std::size_t end) {
+    block.inputs.for_each([&](const ir::Encoding&, double factor, std::size_t begin, std::size_t end) {
         for (std::size_t element = begin; element < end; ++element) {
             const float* const row = block.weights.data() + element * block.channels + block.first;
             for (std::size_t c = 0; c < block.count; ++c) {
@@ -105,7 +105,7 @@ Sums round_weights(const ChannelBlock& block, std::span<const Trial> trials, std
     std::vector<std::int32_t> negative(block.count);
     std::vector<double> scales;
     for (const Trial& trial : trials) scales.push_back(trial.scale);
-    block.inputs.for_each([&](const Encoding& input, double factor, std::size_t begin, std::size_t end) {
+    block.inputs.for_each([&](const ir::Encoding& input, double factor, std::size_t begin, std::size_t end) {
         for (std::size_t first = begin; first < end; first += rows_at_a_time) {
             std::ranges::fill(positive, 0);
             std::ranges::fill(negative, 0);
@@ -181,13 +181,14 @@ double required_growth(const Trial& trial, double input_scale, double output_sca
 }  // namespace
 
 QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
-                                  const Encoding& input, const Encoding& output) {
+                                  const ir::Encoding& input, const ir::Encoding& output) {
     const WeightedInput only{input, weights.size() / bias.size()};
     return quantize_weights(weights, bias, std::span(&only, 1), output);
 }
 
 QuantizedWeights quantize_weights(std::span<const float> weights, std::span<const float> bias,
-                                  std::span<const WeightedInput> weighted_inputs, const Encoding& output) {
+                                  std::span<const WeightedInput> weighted_inputs,
+                                  const ir::Encoding& output) {
     const Inputs inputs(weighted_inputs);
     const std::size_t channels = bias.size();
     QuantizedWeights result{

@@ -9,6 +9,8 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
+#include "compiler/mapping/network.h"
+#include "compiler/operators/tables.h"
 
 namespace systole::operators {
 
@@ -48,7 +50,7 @@ DataType Quantizer::type(ValueId id) const {
     return type;
 }
 
-Encoding Quantizer::encoding(ValueId id, DataType type) const {
+ir::Encoding Quantizer::encoding(ValueId id, DataType type) const {
     const std::optional<ir::Range>& range = graph_.values[id].range;
     if (!range) fail(id, "it has no range; quantization needs that of each activation");
     return encoding_of(*range, type);
@@ -118,7 +120,7 @@ ValueId Quantizer::add_float_value(ValueId id) {
     return static_cast<ValueId>(result_.values.size() - 1);
 }
 
-void Quantizer::add_input(ValueId id, const Encoding& encoding) {
+void Quantizer::add_input(ValueId id, const ir::Encoding& encoding) {
     const ValueId input = add_value(id, encoding);
     result_.inputs.push_back(input);
     store(id, input);
@@ -129,7 +131,7 @@ void Quantizer::add_integer_input(ValueId id) {
     result_.inputs.push_back(*real_[id]);
 }
 
-ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
+ValueId Quantizer::add_value(ValueId id, const ir::Encoding& encoding) {
     const auto value = static_cast<ValueId>(result_.values.size());
     result_.values.push_back({.name = graph_.values[id].name,
                               .shape = graph_.values[id].shape,
@@ -140,7 +142,7 @@ ValueId Quantizer::add_value(ValueId id, const Encoding& encoding) {
     return value;
 }
 
-ValueId Quantizer::add_value(ValueId id, const ir::Shape& shape, const Encoding& encoding) {
+ValueId Quantizer::add_value(ValueId id, const ir::Shape& shape, const ir::Encoding& encoding) {
     const ValueId value = add_value(id, encoding);
     result_.values[value].shape = shape;
     result_.values[value].file_axes.clear();
@@ -155,7 +157,7 @@ ValueId Quantizer::add_constant(std::string name, const ir::Shape& shape, DataTy
     return id;
 }
 
-void Quantizer::add_like(const Node& node, const Encoding& result) {
+void Quantizer::add_like(const Node& node, const ir::Encoding& result) {
     add_copy(node, add_value(node.output(), result));
 }
 
@@ -197,7 +199,7 @@ void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const Ele
               .outputs = {to}});
 }
 
-ValueId Quantizer::add_conversion(const Node& concatenation, ValueId input, const Encoding& encoding) {
+ValueId Quantizer::add_conversion(const Node& concatenation, ValueId input, const ir::Encoding& encoding) {
     const ValueId from = stored(input);
     const ValueId to = add_value(input, encoding);
     conversions_.push_back(static_cast<ir::NodeId>(result_.nodes.size()));

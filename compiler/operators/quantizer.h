@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/ir/border_values.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/graph.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/shared_values.h"
 
@@ -27,8 +27,8 @@ public:
     /// The type in which a value is to be stored. Throws ModelError if it is no type for activations.
     DataType type(ir::ValueId id) const;
     /// The encoding of a value's range in a type; by default in the value's own type.
-    Encoding encoding(ir::ValueId id, DataType type) const;
-    Encoding encoding(ir::ValueId id) const { return encoding(id, type(id)); }
+    ir::Encoding encoding(ir::ValueId id, DataType type) const;
+    ir::Encoding encoding(ir::ValueId id) const { return encoding(id, type(id)); }
     /// The activation function that is the only reader of a value, or null.
     const ir::Node* function_after(ir::ValueId id) const;
     /// Whether a value has elements of an input of the network, unscaled.
@@ -48,7 +48,7 @@ public:
     /// The value that stores a value of the float graph; adds a `quantize` if the host computes it in
     /// float32. Throws ModelError if it is a constant.
     ir::ValueId stored(ir::ValueId id);
-    Encoding stored_encoding(ir::ValueId id) { return encoding_of(result_.values[stored(id)]); }
+    ir::Encoding stored_encoding(ir::ValueId id) { return encoding_of(result_.values[stored(id)]); }
     /// The float32 value that has the real numbers of a value of the float graph: what the host computed, a
     /// constant, or the result of a `dequantize` that this adds.
     ir::ValueId real(ir::ValueId id);
@@ -56,20 +56,20 @@ public:
     /// Lets an existing value of the quantized graph store a value.
     void store(ir::ValueId id, ir::ValueId by) { stored_[id] = by; }
     /// Adds the network's input.
-    void add_input(ir::ValueId id, const Encoding& encoding);
+    void add_input(ir::ValueId id, const ir::Encoding& encoding);
     /// Adds an input of integers, which the host reads as they are.
     void add_integer_input(ir::ValueId id);
     /// Adds a value with shape and name of a value of the float graph; it does not store it yet.
-    ir::ValueId add_value(ir::ValueId id, const Encoding& encoding);
+    ir::ValueId add_value(ir::ValueId id, const ir::Encoding& encoding);
     /// The same with another shape; these are not the numbers of the value of the float graph.
-    ir::ValueId add_value(ir::ValueId id, const ir::Shape& shape, const Encoding& encoding);
+    ir::ValueId add_value(ir::ValueId id, const ir::Shape& shape, const ir::Encoding& encoding);
     ir::ValueId add_constant(std::string name, const ir::Shape& shape, DataType type, ir::Constant contents,
                              std::optional<ir::Quantization> quantization = {});
     /// Adds a node whose inputs and results are values of the quantized graph.
     void add_node(ir::Node node) { result_.nodes.push_back(std::move(node)); }
     /// Adds a copy of a node of the float graph, which reads the stored inputs and computes the value that
     /// stores the result.
-    void add_like(const ir::Node& node, const Encoding& result);
+    void add_like(const ir::Node& node, const ir::Encoding& result);
     /// The same for a node that the host computes from stored inputs to float32.
     void add_real_from_stored(const ir::Node& node);
     /// Adds a copy of a node of the float graph for the host, which reads and computes float32.
@@ -77,7 +77,8 @@ public:
     /// Adds a lookup of `from` in the table of a function; its result is `to`.
     void add_lookup(const ir::Node& node, ir::ValueId from, ir::ValueId to, const ElementFunction& function);
     /// Adds a lookup that converts a stored value for a concatenation to an encoding; returns its result.
-    ir::ValueId add_conversion(const ir::Node& concatenation, ir::ValueId input, const Encoding& encoding);
+    ir::ValueId add_conversion(const ir::Node& concatenation, ir::ValueId input,
+                               const ir::Encoding& encoding);
 
     ir::Graph finish() &&;
 

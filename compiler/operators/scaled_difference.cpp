@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 
@@ -17,7 +17,7 @@ double twice_the_larger_scale(const ir::NodeView& node) {
 
 void ScaledDifference::scale_input(const ir::NodeView& node, std::size_t index,
                                    std::span<std::int32_t> numbers) const {
-    const Encoding encoding = encoding_of(node.input(index));
+    const ir::Encoding encoding = encoding_of(node.input(index));
     const FixedPoint factor = fixed_point_of(encoding.scale / twice_the_larger_scale(node));
     const std::int32_t headroom = 1 << headroom_bits(node);
     for (std::int32_t& number : numbers) {
@@ -26,7 +26,7 @@ void ScaledDifference::scale_input(const ir::NodeView& node, std::size_t index,
 }
 
 void ScaledDifference::scale_result(const ir::NodeView& node, std::span<std::int32_t> numbers) const {
-    const Encoding result = encoding_of(node.output());
+    const ir::Encoding result = encoding_of(node.output());
     const FixedPoint factor = fixed_point_of(result_scale(node, twice_the_larger_scale(node)) / result.scale);
     const Clamp clamp = clamps() ? clamp_of(node) : Clamp{lowest_of(result.type), highest_of(result.type)};
     for (std::int32_t& number : numbers) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 
@@ -18,7 +18,7 @@ std::int32_t sum_integers(std::int32_t sum, std::int32_t x) {
 }
 
 std::int32_t ScaledSum::finish_quantized(const ir::NodeView& node, std::int32_t sum) const {
-    const Encoding result = encoding_of(node.output());
+    const ir::Encoding result = encoding_of(node.output());
     FixedPoint factor = fixed_point_of(encoding_of(node.input()).scale / result.scale);
     if (is_mean_) {
         // The multiplier is divided by the number of elements, after a shift that keeps its bits.

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"
@@ -27,7 +27,7 @@ bool is_byte(const ir::ResultType& type) {
            !type.quantization->axis;
 }
 
-Encoding encoding_of_result(const ir::ResultType& result) {
+ir::Encoding encoding_of_result(const ir::ResultType& result) {
     return {result.quantization->scales.front(), result.quantization->zero_points.front(), result.type};
 }
 
@@ -38,8 +38,8 @@ std::int32_t clamped(std::int64_t number, DataType type) {
 /// The table of a function of real numbers, with the runtime's arithmetic in float32.
 ir::ValueId append_real_table(ir::LayerReader& layer, ir::ValueId from, const ir::ResultType& result,
                               const std::function<float(float)>& function) {
-    const Encoding in = encoding_of(layer.value(from));
-    const Encoding out = encoding_of_result(result);
+    const ir::Encoding in = encoding_of(layer.value(from));
+    const ir::Encoding out = encoding_of_result(result);
     const auto scale = static_cast<float>(in.scale);
     const float inverse = 1.0F / static_cast<float>(out.scale);
     return append_table(layer, from, result, [=](std::int32_t stored) {
@@ -64,7 +64,7 @@ ir::ValueId append_rescaled(ir::LayerReader& layer, ir::ValueId from, const ir::
         return append_requantize(layer, from, result, std::move(attributes));
     }
     // The operator itself computes the table, as a constant of all stored numbers.
-    const Encoding in = encoding_of(layer.value(from));
+    const ir::Encoding in = encoding_of(layer.value(from));
     const ir::Quantization quantization = *layer.value(from).quantization;
     constexpr std::uint32_t entries = 256;
     std::vector<std::int8_t> bytes;
@@ -90,7 +90,7 @@ ir::Results read_limits(ir::LayerReader& layer, float minimum, float maximum) {
         return layer.append("clip", {{"minimum", double{minimum}}, {"maximum", double{maximum}}}, {input});
     }
     if (!result.quantization) layer.fail("its result is of integers without a scale; it must have one");
-    const Encoding out = encoding_of_result(result);
+    const ir::Encoding out = encoding_of_result(result);
     const auto stored = [&](float real) -> std::int64_t {
         if (std::isinf(real)) return highest_of(out.type);
         return clamped(out.zero_point + saturated(std::round(real / static_cast<float>(out.scale))),
@@ -115,8 +115,8 @@ ir::Results read_hard_swish(ir::LayerReader& layer) {
     if (!is_byte(layer.value(input)) || !is_byte(result)) {
         layer.fail(fmt::format("its result is {}; it must be float32, uint8 or int8", name_of(result.type)));
     }
-    const Encoding in = encoding_of(layer.value(input));
-    const Encoding out = encoding_of_result(result);
+    const ir::Encoding in = encoding_of(layer.value(input));
+    const ir::Encoding out = encoding_of_result(result);
     if (in.scale / 128.0 / out.scale >= 1.0) {
         layer.fail("the scale of its result is at most 1/128 of its input's; the runtime allows no such");
     }
@@ -128,7 +128,7 @@ ir::ValueId read_log(ir::LayerReader& layer) {
     const ir::ValueId input = input_of(layer, 0);
     const ir::ResultType result = layer.declared_result(0);
     if (!is_byte(layer.value(input)) || !is_byte(result)) return append_function(layer, "log", std::log);
-    const Encoding out = encoding_of_result(result);
+    const ir::Encoding out = encoding_of_result(result);
     const auto lowest =
         static_cast<float>(lowest_of(out.type) - out.zero_point) * static_cast<float>(out.scale);
     return append_real_table(layer, input, result,
@@ -142,8 +142,8 @@ ir::ValueId read_rsqrt(ir::LayerReader& layer) {
     if (!is_byte(layer.value(input)) || !is_byte(result)) {
         return append_function(layer, "rsqrt", [](float real) { return 1.0F / std::sqrt(real); });
     }
-    const Encoding in = encoding_of(layer.value(input));
-    const Encoding out = encoding_of_result(result);
+    const ir::Encoding in = encoding_of(layer.value(input));
+    const ir::Encoding out = encoding_of_result(result);
     const float scales = std::sqrt(static_cast<float>(in.scale)) * static_cast<float>(out.scale);
     const FixedPoint factor = fixed_point_of(1.0 / double{scales});
     return append_table(layer, input, result, [=](std::int32_t stored) {
@@ -273,7 +273,7 @@ ir::ValueId append_table(ir::LayerReader& layer, ir::ValueId from, const ir::Res
     return layer.append_as(to, "lookup", {}, {from, constant});
 }
 
-std::int32_t hard_swish_stored(std::int32_t stored, const Encoding& from, const Encoding& to) {
+std::int32_t hard_swish_stored(std::int32_t stored, const ir::Encoding& from, const ir::Encoding& to) {
     // x has 7 more bits, so that 16 bits are used.
     constexpr std::int32_t more = 128;
     const float fine_scale = (1.0F / 128.0F) * static_cast<float>(from.scale);

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/layer_kind.h"
-#include "compiler/operators/encoding.h"
 
 /// Reading of TFLite's functions of one number. On 8-bit integers they become a `lookup` in a table of the
 /// runtime's own results; on 16-bit integers an operator that computes them for the host.
@@ -32,6 +32,6 @@ ir::ValueId append_table(ir::LayerReader& layer, ir::ValueId from, const ir::Res
                          const std::function<std::int32_t(std::int32_t)>& function);
 
 /// The stored number that TFLite's 8-bit hard-swish gives: in 16 bits, with multipliers of 15 bits.
-std::int32_t hard_swish_stored(std::int32_t stored, const Encoding& from, const Encoding& to);
+std::int32_t hard_swish_stored(std::int32_t stored, const ir::Encoding& from, const ir::Encoding& to);
 
 }  // namespace systole::operators

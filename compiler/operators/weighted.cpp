@@ -22,12 +22,12 @@ bool all_finite(std::span<const float> values) {
 }
 
 /// Placeholders for a network without weights; the parameters still take their rows.
-QuantizedWeights unknown_weights(const Encoding& output) {
+QuantizedWeights unknown_weights(const ir::Encoding& output) {
     return {.weights = {}, .scales = {1.0}, .bias = {}, .output = output};
 }
 
 QuantizedWeights quantized_weights(const ir::Node& node, std::span<const WeightedInput> inputs,
-                                   const Encoding& wanted, const Quantizer& quantizer) {
+                                   const ir::Encoding& wanted, const Quantizer& quantizer) {
     const ir::NodeView view = quantizer.view(node);
     const std::span<const float> weights = view.constant(0)->constant->values<float>();
     std::vector<float> bias;
@@ -278,7 +278,7 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     // The results index the table of a function after it, so they have the width of its result.
     const DataType type = quantizer.type(function == nullptr ? node.output() : function->output());
     QuantizedWeights quantized = quantized_weights(node, inputs, quantizer.encoding(result, type), quantizer);
-    const Encoding encoding = quantized.output;
+    const ir::Encoding encoding = quantized.output;
     if (limit) {
         added.set("clamp", std::vector<std::int64_t>{encoding.zero_point, encoding.stored(double{*limit})});
     }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "compiler/ir/border_values.h"
-#include "compiler/operators/operator.h"
 #include "hw/base/conversion.h"
 
 namespace systole::passes {

@@ -79,8 +79,7 @@ private:
         if (!constant.constant->is_known() || !is_by_channel(constant.shape, x.shape)) return false;
         if (constant.shape.elements() > 1) return true;
         const bool read_once = readers_[id].size() == 1 && !border_.is_output(id);
-        return read_once && producers_[id] &&
-               operators::operator_of(graph_.nodes[*producers_[id]]).has_weights();
+        return read_once && producers_[id] && graph_.nodes[*producers_[id]].op->has_weights();
     }
 
     ir::Graph& graph_;

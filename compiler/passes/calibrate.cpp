@@ -185,7 +185,7 @@ Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen,
 }  // namespace
 
 ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
-    if (operators::is_quantized(graph)) return graph;
+    if (ir::is_quantized(graph)) return graph;
     const std::vector<ChannelChain> chains = channel_chains(graph);
     const bool needs_histograms = graph.has_weights && calibration.method != CalibrationMethod::MinMax;
     Observations seen = graph.has_weights

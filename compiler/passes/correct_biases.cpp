@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/names.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
 
@@ -139,7 +139,7 @@ std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeVi
     const std::vector<double>& scales = stored.constant(0)->quantization->scales;
     std::vector<double> input_scales;
     for (std::size_t i = 0, count = stored.data_inputs(); i < count; ++i) {
-        input_scales.push_back(operators::encoding_of(stored.input(i)).scale);
+        input_scales.push_back(ir::encoding_of(stored.input(i)).scale);
     }
     // All inputs count with the largest scale: see quantize_weights.
     const double input_scale = *std::ranges::max_element(input_scales);

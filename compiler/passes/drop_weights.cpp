@@ -1,13 +1,11 @@
 // Removes the values of weights and biases. The result can be compiled and timed, but not computed.
 #include "compiler/passes/drop_weights.h"
 
-#include "compiler/operators/operator.h"
-
 namespace systole::passes {
 
 ir::Graph drop_weights(ir::Graph graph) {
     for (const ir::Node& node : graph.nodes) {
-        if (!operators::operator_of(node).has_weights()) continue;
+        if (!node.op->has_weights()) continue;
         for (const ir::ValueId input : node.inputs) {
             if (graph.values[input].constant) graph.values[input].constant = ir::Constant();
         }

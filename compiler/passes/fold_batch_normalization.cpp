@@ -98,7 +98,7 @@ ir::Graph fold_batch_normalization(ir::Graph graph) {
             const ir::NodeId id = *producers[value];
             const ir::Node& producer = graph.nodes[id];
             if (folded[id]) return into[id];
-            if (operators::operator_of(producer).has_weights()) return id;
+            if (producer.op->has_weights()) return id;
             if (!keeps_channels({graph, producer})) break;
             value = producer.inputs.front();
         }

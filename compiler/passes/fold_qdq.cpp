@@ -9,9 +9,9 @@
 #include <set>
 
 #include "compiler/ir/border_values.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 #include "hw/base/conversion.h"
 
@@ -186,8 +186,7 @@ private:
         // Float32 has fewer bits than products and sums of 16 bits, so that the runtime's results are those
         // of its own roundings: the host has them.
         if (is_pair(work) && bytes_of(value(result).type) != 1) return false;
-        if (!operators::operator_of(work).has_weights() && !is_pair(work) &&
-            !(moves_integers(work) && !limit)) {
+        if (!work.op->has_weights() && !is_pair(work) && !(moves_integers(work) && !limit)) {
             return false;
         }
         return fold_work(work, result, limit);
@@ -247,8 +246,8 @@ private:
     bool add_lookup(const std::string& name, ValueId from, ValueId to,
                     const operators::ElementFunction& function, bool half_to_even) {
         if (bytes_of(value(from).type) != 1 || bytes_of(value(to).type) != 1) return false;
-        const operators::Encoding in = operators::encoding_of(value(from));
-        const operators::Encoding out = operators::encoding_of(value(to));
+        const ir::Encoding in = ir::encoding_of(value(from));
+        const ir::Encoding out = ir::encoding_of(value(to));
         const Storage to_storage{.scale = out.scale,
                                  .zero_point = out.zero_point,
                                  .type = out.type,
@@ -279,8 +278,7 @@ private:
     void replace(ValueId id, ValueId by) { replaced_[id] = by; }
 
     /// The stored numbers between 0 and a limit, if they are less than all of the type.
-    static std::vector<std::int64_t> clamp_of(const operators::Encoding& encoding,
-                                              std::optional<float> limit) {
+    static std::vector<std::int64_t> clamp_of(const ir::Encoding& encoding, std::optional<float> limit) {
         if (!limit) return {};
         return {encoding.zero_point, encoding.stored(double{*limit})};
     }
@@ -289,7 +287,7 @@ private:
     bool fold_work(ir::Node work, ValueId result, std::optional<float> limit) {
         const ir::NodeView old(graph_, work);
         const std::size_t data = old.data_inputs();
-        const bool has_weights = operators::operator_of(work).has_weights();
+        const bool has_weights = work.op->has_weights();
         if (data == 0 || (!has_weights && data != work.inputs.size())) return false;
         for (std::size_t i = 0; i < data; ++i) {
             const auto integers = integers_of(work.inputs[i]);
@@ -305,7 +303,7 @@ private:
             if (data != 1 || !integer_constants(work) || !sums_fit(work)) return give_up();
         }
         if (has_weights || is_pair(work)) work.set("single_rounding", std::int64_t{1});
-        if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
+        if (limit) work.set("clamp", clamp_of(ir::encoding_of(value(result)), limit));
         work.outputs = {result};
         if (!is_accepted(work)) return give_up();
         add(std::move(work));
@@ -442,7 +440,7 @@ private:
         work.set("single_rounding", std::int64_t{1});
         // A third has no fixed-point number: halves of averages would not be halves.
         work.set("real_multiplier", std::int64_t{1});
-        if (limit) work.set("clamp", clamp_of(operators::encoding_of(value(result)), limit));
+        if (limit) work.set("clamp", clamp_of(ir::encoding_of(value(result)), limit));
         if (!is_accepted(work) || !sums_fit(work)) {
             graph_.values.resize(values);
             return false;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compiler/ir/names.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/correct_biases.h"
@@ -54,7 +53,7 @@ PassManager preparation_in_float(const SharedCalibration& calibration) {
 }
 
 ir::Graph quantized(const ir::Graph& real, const Calibration& calibration) {
-    if (operators::is_quantized(real)) return real;
+    if (ir::is_quantized(real)) return real;
     return correct_biases(quantize(real, calibration.encoding), real, calibration);
 }
 

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 
@@ -15,7 +14,7 @@ namespace {
 void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
                     const std::optional<InputEncoding>& given) {
     if (quantizer.graph().values[id].type != DataType::Float32) return quantizer.add_integer_input(id);
-    operators::Encoding encoding = quantizer.encoding(id);
+    ir::Encoding encoding = quantizer.encoding(id);
     // The given encoding applies to bytes only.
     if (given && bytes_of(encoding.type) != 2) {
         const std::int32_t largest_byte = highest_of(encoding.type);
@@ -34,7 +33,7 @@ void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
 }  // namespace
 
 ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input) {
-    if (operators::is_quantized(graph)) return graph;
+    if (ir::is_quantized(graph)) return graph;
     operators::Quantizer quantizer(graph);
     for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {

@@ -178,7 +178,7 @@ private:
 }  // namespace
 
 Graph unite_ranges(Graph graph) {
-    if (operators::is_quantized(graph)) return graph;
+    if (ir::is_quantized(graph)) return graph;
     Uniting uniting(graph);
     uniting.unite_private_inputs();
     uniting.unite_similar_inputs();

@@ -8,9 +8,9 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::reference {
 namespace {
@@ -44,7 +44,7 @@ TensorBytes integers_of(std::span<const float> floats, DataType type) {
         return static_cast<std::int32_t>(std::clamp<double>(number, lowest_of(type), highest_of(type)));
     });
     TensorBytes bytes(integers.size() * bytes_of(type));
-    operators::narrow(integers, type, bytes.data());
+    narrow(integers, type, bytes.data());
     return bytes;
 }
 
@@ -54,7 +54,7 @@ std::vector<float> numbers_of(std::span<const std::uint8_t> bytes, DataType type
         return {floats.begin(), floats.end()};
     }
     std::vector<std::int32_t> integers(bytes.size() / bytes_of(type));
-    operators::widen(bytes.data(), type, integers);
+    widen(bytes.data(), type, integers);
     return {integers.begin(), integers.end()};
 }
 

@@ -14,8 +14,6 @@
 
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/input_scaling.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
@@ -68,7 +66,7 @@ compiler::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec
                                      const std::vector<NamedImages>& inputs) {
     compiler::Calibration calibration;
     calibration.encoding = pixel_encoding(graph, spec, inputs);
-    if (!graph.has_weights || operators::is_quantized(graph)) return calibration;
+    if (!graph.has_weights || ir::is_quantized(graph)) return calibration;
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     std::vector<NamedImages> read;
     if (!spec.data.calibration.empty()) {
@@ -308,7 +306,7 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
     }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const ir::Value& value = graph.values[graph.inputs[i]];
-        const bool wide = !operators::is_quantized(graph) && value.stored_as == DataType::Int16;
+        const bool wide = !ir::is_quantized(graph) && value.stored_as == DataType::Int16;
         if (wide) tensors[i].type = DataType::Int16;
     }
     return random_inputs(spec, tensors, batches_of(spec, {}).inferences);
@@ -350,7 +348,7 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
         if (normalization.as_stored && inputs[i].images.pixels() != nullptr) continue;
         const double scale = normalization.scale;
         std::optional<std::string> warning;
-        if (graph != nullptr && !operators::is_quantized(*graph)) {
+        if (graph != nullptr && !ir::is_quantized(*graph)) {
             const ir::Value& input = graph->values[graph->inputs[i]];
             const bool takes_bytes = is_integer(input.type) && !input.quantization;
             warning =

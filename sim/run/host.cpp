@@ -8,9 +8,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "compiler/operators/integer_types.h"
 #include "hw/base/arithmetic.h"
 #include "hw/base/conversion.h"
+#include "hw/base/stored_integers.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 
@@ -53,7 +53,7 @@ const HostKind* find_kind(std::string_view name) {
 std::vector<std::int32_t> stored_numbers(const isa::BorderTensor& tensor,
                                          std::span<const std::uint8_t> stored) {
     std::vector<std::int32_t> numbers(stored.size() / bytes_of(tensor.type));
-    operators::widen(stored.data(), tensor.type, numbers);
+    widen(stored.data(), tensor.type, numbers);
     return numbers;
 }
 

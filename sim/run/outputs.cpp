@@ -7,8 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compiler/operators/integer_types.h"
+#include "compiler/ir/encoding.h"
 #include "hw/base/conversion.h"
+#include "hw/base/stored_integers.h"
 #include "sim/run/compile.h"
 #include "sim/run/input/axes.h"
 
@@ -102,8 +103,8 @@ void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arra
                           .stored = {}};
         if (is_integer(value.type)) {
             std::vector<std::int32_t> numbers(value.shape.elements());
-            operators::widen(bytes.data(), value.type, numbers);
-            const operators::ScaleAxis scales = operators::scale_axis(value);
+            widen(bytes.data(), value.type, numbers);
+            const ir::ScaleAxis scales = ir::scale_axis(value);
             for (std::size_t i = 0; i < numbers.size(); ++i) {
                 const std::size_t index = scales.index_of(i);
                 array.values.push_back(value.quantization

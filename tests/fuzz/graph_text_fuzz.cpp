@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (systole::ir::parse_graph(to_text(graph), "own text", operators) != graph) __builtin_trap();
         const systole::ir::Graph simple = systole::passes::simplify(graph);
         if (simple.outputs.size() != graph.outputs.size()) __builtin_trap();
-        if (systole::operators::is_quantized(simple) &&
+        if (systole::ir::is_quantized(simple) &&
             systole::operators::lower(simple).outputs.size() != graph.outputs.size()) {
             __builtin_trap();
         }

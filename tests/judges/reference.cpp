@@ -18,11 +18,10 @@
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/integer_types.h"
-#include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
+#include "hw/base/stored_integers.h"
 #include "hw/base/user_error.h"
 #include "sim/run/input/formats.h"
 #include "sim/view/arrays/npy_file.h"
@@ -44,7 +43,7 @@ Bytes bytes_of_array(const input::Array& array, DataType type) {
             } else {
                 std::vector<std::int32_t> integers;
                 for (const auto number : numbers) integers.push_back(static_cast<std::int32_t>(number));
-                operators::narrow(integers, type, bytes.data());
+                narrow(integers, type, bytes.data());
             }
             return bytes;
         },
@@ -58,7 +57,7 @@ std::vector<float> real_numbers_of(const ir::Value& value, const Bytes& bytes) {
         return floats;
     }
     std::vector<std::int32_t> integers(floats.size());
-    operators::widen(bytes.data(), value.type, integers);
+    widen(bytes.data(), value.type, integers);
     for (std::size_t i = 0; i < floats.size(); ++i) {
         floats[i] = value.quantization ? real_number(integers[i], value.quantization->scales.front(),
                                                      value.quantization->zero_points.front())

@@ -268,7 +268,7 @@ inline std::string parameters_of(const ir::NodeView& view) {
     if (node.is("convolution")) add(fmt::format("filters {}", view.output_map().channels));
     if (node.is("dense")) add(fmt::format("units {}", view.output_map().channels));
     if (node.is("depthwise_convolution")) add(fmt::format("multiplier {}", node.integer("multiplier")));
-    if (operators::operator_of(node).has_weights()) {
+    if (node.op->has_weights()) {
         add(view.constant(1) == nullptr ? "bias no" : "bias yes");
     }
     for (const ir::AttributeDeclaration& declaration : node.op->attributes()) {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::tests {
@@ -25,7 +25,7 @@ class IntegerGraph {
 public:
     explicit IntegerGraph(std::string name = "made") { graph_.name = std::move(name); }
 
-    ir::ValueId input(const ir::FeatureMap& map, const operators::Encoding& encoding = {}) {
+    ir::ValueId input(const ir::FeatureMap& map, const ir::Encoding& encoding = {}) {
         const ir::Shape shape = map.is_vector() ? ir::vector_shape(map.channels) : ir::image_shape(map);
         const ir::ValueId id = graph_.add_input("input", shape);
         store(id, encoding);
@@ -33,8 +33,8 @@ public:
         return id;
     }
 
-    ir::ValueId append(const std::string& op, std::vector<ir::ValueId> inputs,
-                       const operators::Encoding& encoding, std::vector<ir::NamedAttribute> attributes = {}) {
+    ir::ValueId append(const std::string& op, std::vector<ir::ValueId> inputs, const ir::Encoding& encoding,
+                       std::vector<ir::NamedAttribute> attributes = {}) {
         const ir::ValueId id =
             graph_.append("layer" + std::to_string(graph_.nodes.size()), operators::registry().at(op),
                           std::move(attributes), std::move(inputs));
@@ -44,7 +44,7 @@ public:
     }
 
     ir::ValueId convolution(ir::ValueId input, const ir::Window& window, std::uint32_t filters,
-                            const IntegerWeights& weights, const operators::Encoding& encoding,
+                            const IntegerWeights& weights, const ir::Encoding& encoding,
                             std::vector<ir::NamedAttribute> attributes = {}, std::uint32_t groups = 1) {
         add_window(window, attributes);
         if (groups > 1) attributes.emplace_back("groups", std::int64_t{groups});
@@ -53,7 +53,7 @@ public:
         return append("convolution", with_weights({input}, shape, weights), encoding, std::move(attributes));
     }
     ir::ValueId depthwise(ir::ValueId input, const ir::Window& window, std::uint32_t multiplier,
-                          const IntegerWeights& weights, const operators::Encoding& encoding,
+                          const IntegerWeights& weights, const ir::Encoding& encoding,
                           std::vector<ir::NamedAttribute> attributes = {}) {
         add_window(window, attributes);
         attributes.emplace_back("multiplier", std::int64_t{multiplier});
@@ -62,7 +62,7 @@ public:
                       std::move(attributes));
     }
     ir::ValueId dense(const std::vector<ir::ValueId>& inputs, std::uint32_t units,
-                      const IntegerWeights& weights, const operators::Encoding& encoding,
+                      const IntegerWeights& weights, const ir::Encoding& encoding,
                       std::vector<ir::NamedAttribute> attributes = {}) {
         std::uint64_t elements = 0;
         for (const ir::ValueId id : inputs) elements += map(id).elements();
@@ -83,7 +83,7 @@ public:
     }
     /// A table of 256 entries, or 513, of the result's type.
     template <typename Entry>
-    ir::ValueId lookup(ir::ValueId input, std::vector<Entry> table, const operators::Encoding& encoding) {
+    ir::ValueId lookup(ir::ValueId input, std::vector<Entry> table, const ir::Encoding& encoding) {
         const ir::Shape shape{static_cast<std::uint32_t>(table.size())};
         const ir::ValueId constant =
             graph_.add_constant("table", shape, encoding.type, ir::Constant::of(std::move(table)));
@@ -108,10 +108,10 @@ public:
     const ir::Graph& graph() const { return graph_; }
     ir::Graph& graph() { return graph_; }
     ir::FeatureMap map(ir::ValueId id) const { return ir::feature_map(graph_.values[id].shape); }
-    operators::Encoding encoding(ir::ValueId id) const { return operators::encoding_of(graph_.values[id]); }
+    ir::Encoding encoding(ir::ValueId id) const { return ir::encoding_of(graph_.values[id]); }
 
     /// The encoding of a value.
-    void store(ir::ValueId id, const operators::Encoding& encoding) {
+    void store(ir::ValueId id, const ir::Encoding& encoding) {
         graph_.values[id].type = encoding.type;
         graph_.values[id].quantization = ir::Quantization{{encoding.scale}, {encoding.zero_point}, {}};
     }

@@ -11,7 +11,6 @@
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/target/tpu_v1/compile.h"
 #include "hw/core/core.h"

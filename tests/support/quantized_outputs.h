@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/graph.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/prepare.h"
 #include "tests/support/file_order.h"
@@ -42,14 +42,14 @@ inline Tensors real_outputs(const ir::Graph& quantized, const Tensors& inputs, s
     for (std::size_t i = 0; i < stored.size(); ++i) {
         const ir::Value& value = quantized.values[quantized.inputs[i]];
         if (!value.quantization) continue;
-        const operators::Encoding encoding = operators::encoding_of(value);
+        const ir::Encoding encoding = ir::encoding_of(value);
         for (float& number : stored[i]) number = static_cast<float>(encoding.stored(double{number}));
     }
     Tensors outputs = run_in_file_order(quantized, stored, batch);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const ir::Value& value = quantized.values[quantized.outputs[i]];
         if (!value.quantization) continue;
-        const operators::Encoding encoding = operators::encoding_of(value);
+        const ir::Encoding encoding = ir::encoding_of(value);
         for (float& number : outputs[i]) {
             number = static_cast<float>(encoding.real(static_cast<std::int32_t>(number)));
         }

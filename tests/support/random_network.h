@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    using Encoding = operators::Encoding;
+    using Encoding = ir::Encoding;
     using ValueId = ir::ValueId;
     using Attributes = std::vector<ir::NamedAttribute>;
 

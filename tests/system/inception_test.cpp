@@ -47,7 +47,7 @@ std::size_t count_of(const schedule::Schedule& schedule) {
 /// A graph of one pooling layer.
 ir::Graph pooling(const std::string& op, const ir::FeatureMap& input, const ir::Window& window,
                   bool is_signed) {
-    const operators::Encoding encoding{0.5, is_signed ? -3 : 3, is_signed ? DataType::Int8 : DataType::Uint8};
+    const ir::Encoding encoding{0.5, is_signed ? -3 : 3, is_signed ? DataType::Int8 : DataType::Uint8};
     tests::IntegerGraph made("pooling");
     made.pool(op, made.input(input, encoding), window);
     return made.graph();

@@ -10,8 +10,7 @@
 #include <string_view>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/encoding.h"
-#include "compiler/operators/operator.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/compile.h"
@@ -90,7 +89,7 @@ TEST_CASE("The workloads have the layers and weights of the paper", "[system][is
         std::uint32_t pools = 0;
         std::uint64_t weights = 0;
         for (const ir::Node& node : graph.nodes) {
-            weights += operators::weight_count({graph, node});
+            weights += ir::weight_count({graph, node});
             dense += node.is("dense") ? 1 : 0;
             convolutions += node.is("convolution") ? 1 : 0;
             pools += node.is("max_pool") || node.is("average_pool") ? 1 : 0;
@@ -100,7 +99,7 @@ TEST_CASE("The workloads have the layers and weights of the paper", "[system][is
         CHECK(pools == workload.pools);
         CHECK(static_cast<double>(weights) / 1e6 == Approx(workload.weights).epsilon(0.15));
         CHECK(readme.find(fmt::format("| {} | {}M | {} |", with_commas(weights), workload.weights,
-                                      with_commas(operators::macs(graph)))) != std::string::npos);
+                                      with_commas(ir::macs(graph)))) != std::string::npos);
     }
 }
 
@@ -121,7 +120,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     const ir::Graph graph = run::read_model(spec).graph;
     const auto input = run::read_input(spec, graph);
     const ir::Graph quantized = run::quantize(graph, spec, input);
-    const operators::Encoding encoding = operators::encoding_of(quantized.input());
+    const ir::Encoding encoding = ir::encoding_of(quantized.input());
     tests::Bytes stored(batch * quantized.input().shape.elements() * bytes_of(encoding.type));
     run::store(input.at(0).images, run::normalizations_of(spec, graph).front(),
                {encoding.scale, encoding.zero_point, encoding.type}, stored);

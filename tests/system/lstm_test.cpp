@@ -10,8 +10,8 @@
 #include <map>
 #include <random>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/graphs.h"
@@ -57,7 +57,7 @@ struct Case {
         calibration.count = count;
         quantized = passes::prepare(graph, calibration);
         network = operators::lower(quantized);
-        const operators::Encoding encoding = operators::encoding_of(quantized.input());
+        const ir::Encoding encoding = ir::encoding_of(quantized.input());
         for (const float value : values) {
             const auto element =
                 static_cast<std::int32_t>(std::lround(value / encoding.scale)) + encoding.zero_point;

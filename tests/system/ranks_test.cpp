@@ -11,13 +11,13 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/door/read_network.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/encoding.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
+#include "hw/base/stored_integers.h"
 #include "tests/support/file_order.h"
 #include "tests/support/quantized_outputs.h"
 #include "tests/support/random_runs.h"
@@ -38,9 +38,9 @@ std::vector<Bytes> stored_inputs(const ir::Graph& quantized, const std::vector<s
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const ir::Value& value = quantized.values[quantized.inputs[i]];
         std::vector<std::int32_t> numbers(inputs[i].size());
-        operators::store_numbers(inputs[i], value, numbers);
+        ir::store_numbers(inputs[i], value, numbers);
         stored.emplace_back(numbers.size() * bytes_of(value.type));
-        operators::narrow(numbers, value.type, stored.back().data());
+        narrow(numbers, value.type, stored.back().data());
     }
     return stored;
 }
@@ -96,8 +96,8 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
     ir::Graph quantized;
     mapping::Network network;
     try {
-        quantized = operators::is_quantized(graph) ? passes::prepare(passes::with_inner_axes(graph), {})
-                                                   : tests::quantized(graph, inputs, inferences);
+        quantized = ir::is_quantized(graph) ? passes::prepare(passes::with_inner_axes(graph), {})
+                                            : tests::quantized(graph, inputs, inferences);
         network = operators::lower(quantized);
     } catch (const ModelError&) {
         return std::nullopt;  // the chip has no work, or two outputs are one
@@ -162,7 +162,7 @@ TEST_CASE("Networks whose values have other axes than images compute what their 
     const Tensors inputs = inputs_for(graph, inferences, random);
     const auto quantized = check_chip(graph, inputs, {.batch = 2, .inferences = inferences}, random);
     REQUIRE(quantized.has_value());
-    if (operators::is_quantized(graph)) {
+    if (ir::is_quantized(graph)) {
         CHECK(tests::real_outputs(*quantized, inputs, inferences) ==
               tests::real_outputs(graph, inputs, inferences));
         return;

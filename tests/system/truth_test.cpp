@@ -16,7 +16,6 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/schedule.h"
@@ -110,7 +109,7 @@ constexpr ir::Window padded_window{
 constexpr ir::FeatureMap small_map{.height = 7, .width = 6, .channels = 4};
 
 /// A convolution, a depthwise one and a dense layer, whose weights all have zero points.
-ir::Graph zero_point_network(const operators::Encoding& encoding, std::mt19937& random) {
+ir::Graph zero_point_network(const ir::Encoding& encoding, std::mt19937& random) {
     tests::IntegerGraph made;
     ir::ValueId last = made.input(small_map, encoding);
     last = made.convolution(last, padded_window, 12, drawn_weights(3 * 3 * 4 * 12, 127, random), encoding);
@@ -121,7 +120,7 @@ ir::Graph zero_point_network(const operators::Encoding& encoding, std::mt19937& 
 
 /// A convolution of two groups, with gaps between the pixels of its windows: the chip multiplies the others
 /// with weights that are their zero point.
-ir::Graph grouped_network(const operators::Encoding& encoding, std::mt19937& random) {
+ir::Graph grouped_network(const ir::Encoding& encoding, std::mt19937& random) {
     tests::IntegerGraph made;
     const ir::ValueId input = made.input(small_map, encoding);
     const ir::Window window{.kernel_height = 2, .kernel_width = 2, .dilation_y = 2, .dilation_x = 3};

@@ -17,10 +17,10 @@ float abs_of(float x, const FunctionParameters& /*parameters*/) {
 
 /// TFLite's rule for bytes: the magnitude, scaled to the result.
 ir::ValueId append_byte_abs(ir::LayerReader& layer, ir::ValueId x, const ir::ResultType& result) {
-    const Encoding from = encoding_of(layer.value(x));
-    const Encoding to{.scale = result.quantization->scales.front(),
-                      .zero_point = result.quantization->zero_points.front(),
-                      .type = result.type};
+    const ir::Encoding from = encoding_of(layer.value(x));
+    const ir::Encoding to{.scale = result.quantization->scales.front(),
+                          .zero_point = result.quantization->zero_points.front(),
+                          .type = result.type};
     const FixedPoint factor = fixed_point_of(from.scale / to.scale);
     return append_table(layer, x, result, [=](std::int32_t stored) {
         const std::int32_t magnitude = std::abs(stored - from.zero_point);

@@ -42,7 +42,7 @@ int headroom_bits(DataType type) {
     return bytes_of(type) == 2 ? math::addition_left_shift_16_bit : math::addition_left_shift_8_bit;
 }
 
-double common_scale(const Encoding& a, const Encoding& b) {
+double common_scale(const ir::Encoding& a, const ir::Encoding& b) {
     return 2 * std::max(a.scale, b.scale);
 }
 
@@ -81,13 +81,13 @@ public:
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
-        const Encoding a = quantizer.stored_encoding(node.inputs[0]);
-        const Encoding b = quantizer.stored_encoding(node.inputs[1]);
+        const ir::Encoding a = quantizer.stored_encoding(node.inputs[0]);
+        const ir::Encoding b = quantizer.stored_encoding(node.inputs[1]);
         const ir::Node* const function = quantizer.function_after(node.output());
         const auto limit = function == nullptr ? std::nullopt : operator_of(*function).clamp_limit(*function);
         const ir::ValueId result = limit ? function->output() : node.output();
         check_widths(quantizer, node, result);
-        Encoding encoding = quantizer.encoding(result);
+        ir::Encoding encoding = quantizer.encoding(result);
         // If the inputs nearly cancel, the result's range is small; its multiplier must stay below 1 to avoid
         // overflow.
         encoding.scale =
@@ -109,7 +109,7 @@ public:
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
-        const Encoding result = encoding_of(call.node.output());
+        const ir::Encoding result = encoding_of(call.node.output());
         const std::int32_t headroom = 1 << headroom_bits(result.type);
         const auto scaling = work.half_to_even ? scale_to_even : scale;
         const std::size_t count = call.batch * call.node.output().shape.elements();
@@ -125,9 +125,9 @@ public:
 
 protected:
     mapping::Elementwise work_of(const ir::NodeView& node) const override {
-        const Encoding a = encoding_of(node.input(0));
-        const Encoding b = encoding_of(node.input(1));
-        const Encoding result = encoding_of(node.output());
+        const ir::Encoding a = encoding_of(node.input(0));
+        const ir::Encoding b = encoding_of(node.input(1));
+        const ir::Encoding result = encoding_of(node.output());
         const double common = common_scale(a, b);
         return {.operation = isa::VectorOperation::Add,
                 .a = fixed_point_of(a.scale / common),

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/axis_lines.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
@@ -233,7 +233,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         if (!is_along_channels(quantizer.view(node))) return quantize_on_host(node, quantizer);
         quantizer.require_one_width(node);
-        const Encoding encoding = quantizer.encoding(node.output());
+        const ir::Encoding encoding = quantizer.encoding(node.output());
         ir::Node added = node;
         for (ir::ValueId& input : added.inputs) {
             // An input with a range of its own gets a lookup even if it changes nothing.
@@ -314,8 +314,8 @@ private:
 
     /// An input of uint8 in the scale of the result, by TFLite's formula in float32.
     static std::vector<std::uint8_t> convert(const TensorCall& call, std::size_t index) {
-        const Encoding from = encoding_of(call.node.input(index));
-        const Encoding to = encoding_of(call.node.output());
+        const ir::Encoding from = encoding_of(call.node.input(index));
+        const ir::Encoding to = encoding_of(call.node.output());
         const float factor = static_cast<float>(from.scale) * (1.0F / static_cast<float>(to.scale));
         const float bias = static_cast<float>(-from.zero_point) * factor;
         std::vector<std::uint8_t> result(call.input_elements(index));

@@ -3,13 +3,13 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/tflite_functions.h"
 #include "hw/base/arithmetic.h"
 #include "hw/base/conversion.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -129,7 +129,7 @@ public:
         const ir::Quantization& quantization = *input.quantization;
         std::vector<std::int32_t> numbers(call.input_elements(0));
         widen(call.inputs[0], input.type, numbers);
-        const ScaleAxis scales = scale_axis(input);
+        const ir::ScaleAxis scales = scale_axis(input);
         auto* const to = call.output<float>();
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const std::size_t index = scales.index_of(i);

@@ -9,6 +9,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"
@@ -105,7 +105,7 @@ public:
                 fmt::format("it turns {} into {}; it must turn float32 or bytes of one scale into the same",
                             name_of(input.type), name_of(result.type)));
         }
-        const Encoding encoding = encoding_of(result);
+        const ir::Encoding encoding = encoding_of(result);
         if (encoding.scale != log_softmax_scale || encoding.zero_point != highest_of(result.type)) {
             throw ModelError(fmt::format("its result has scale {} and zero point {}; they must be {} and {}",
                                          encoding.scale, encoding.zero_point, log_softmax_scale,

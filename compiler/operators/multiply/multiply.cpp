@@ -37,7 +37,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
         quantizer.require_one_width(node);
-        Encoding encoding = quantizer.encoding(node.output());
+        ir::Encoding encoding = quantizer.encoding(node.output());
         // The result's multiplier stays below 1: products have 31 bits and must not be shifted to the left.
         const double product_scale =
             quantizer.stored_encoding(node.inputs[0]).scale * quantizer.stored_encoding(node.inputs[1]).scale;
@@ -75,7 +75,7 @@ private:
     static FixedPoint multiplier_of(const ir::NodeView& node) {
         const double a = encoding_of(node.input(0)).scale;
         const double b = encoding_of(node.input(1)).scale;
-        const Encoding result = encoding_of(node.output());
+        const ir::Encoding result = encoding_of(node.output());
         if (!has_single_rounding(node.node())) return fixed_point_of(scale_quotient(a, b, result.scale));
         // More than 2^17 takes every product but 0 to an end of each type's range.
         return fixed_point_of(std::min(a * b / result.scale, 0x1p17));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"
@@ -110,7 +110,7 @@ public:
                 "bytes of one scale into the same",
                 name_of(input.type), name_of(result.type)));
         }
-        const Encoding encoding = encoding_of(result);
+        const ir::Encoding encoding = encoding_of(result);
         if (encoding.scale != norm_scale || encoding.zero_point != norm_zero_point(result.type)) {
             throw ModelError(fmt::format("its result has scale {} and zero point {}; they must be {} and {}",
                                          encoding.scale, encoding.zero_point, norm_scale,

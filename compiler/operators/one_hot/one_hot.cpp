@@ -6,8 +6,8 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -5,13 +5,14 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -1,12 +1,13 @@
 // x for x >= 0, slope * x for x < 0, with slopes from a tensor.
 #include <algorithm>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/pair_function.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -68,9 +69,9 @@ public:
     }
     void compute(const TensorCall& call) const override {
         if (call.node.output().type == DataType::Float32) return PairFunctionOperator::compute(call);
-        const Encoding x = encoding_of(call.node.input(0));
-        const Encoding slope = encoding_of(call.node.input(1));
-        const Encoding result = encoding_of(call.node.output());
+        const ir::Encoding x = encoding_of(call.node.input(0));
+        const ir::Encoding slope = encoding_of(call.node.input(1));
+        const ir::Encoding result = encoding_of(call.node.output());
         const FixedPoint above = fixed_point_of(x.scale / result.scale);
         const FixedPoint below = fixed_point_of(x.scale * slope.scale / result.scale);
         std::vector<std::int32_t> a(call.input_elements(0));

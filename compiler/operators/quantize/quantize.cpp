@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantize/microsoft.h"
 #include "compiler/operators/tflite_functions.h"
 #include "hw/base/conversion.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -86,7 +86,7 @@ public:
     void compute(const TensorCall& call) const override {
         check_types(call.node);  // nodes of constants are computed before a graph is checked
         const ir::Quantization& quantization = *call.node.output().quantization;
-        const ScaleAxis scales = scale_axis(call.node.output());
+        const ir::ScaleAxis scales = scale_axis(call.node.output());
         const DataType type = call.node.output().type;
         const bool half_to_even = call.node.node().integer("half_to_even") != 0;
         const Conversion conversion = half_to_even ? Conversion::HalfToEven : Conversion::HalfAway;

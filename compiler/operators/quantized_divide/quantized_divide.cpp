@@ -6,14 +6,15 @@
 #include <bit>
 #include <limits>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/pair_function.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -98,7 +99,7 @@ public:
         const std::vector<std::int32_t>& divisors = numbers[1];
         if (std::ranges::find(divisors, 0) != divisors.end()) throw ModelError("it divides a number by 0");
         const FixedPoint factor = factor_of(call.node);
-        const Encoding result = encoding_of(call.node.output());
+        const ir::Encoding result = encoding_of(call.node.output());
         const std::vector<std::int64_t> clamp = call.node.node().integers("clamp");
         const auto lowest = clamp.empty() ? lowest_of(result.type) : static_cast<std::int32_t>(clamp[0]);
         const auto highest = clamp.empty() ? highest_of(result.type) : static_cast<std::int32_t>(clamp[1]);

@@ -31,7 +31,7 @@ public:
         const bool keeps_width = is_whole && quantizer.is_stored(node.inputs.front()) &&
                                  bytes_of(quantizer.stored_encoding(node.inputs.front()).type) == 1;
         if (!keeps_width) return quantizer.add_real(node);
-        const Encoding encoding = quantizer.stored_encoding(node.inputs.front());
+        const ir::Encoding encoding = quantizer.stored_encoding(node.inputs.front());
         const ir::Window window{.kernel_height = shape[1], .kernel_width = shape[2]};
         const bool keeps_axes = view.output().shape.rank() == 4;
         const ir::ValueId pooled = keeps_axes

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/scaled_sum.h"
 
@@ -71,8 +71,8 @@ public:
 protected:
     /// TFLite's reference kernel reads int8 as uint8, so int8 has the rule of the optimized kernel, in float.
     std::int32_t finish_quantized(const ir::NodeView& node, std::int32_t sum) const override {
-        const Encoding input = encoding_of(node.input());
-        const Encoding result = encoding_of(node.output());
+        const ir::Encoding input = encoding_of(node.input());
+        const ir::Encoding result = encoding_of(node.output());
         if (result.type != DataType::Int8) return ScaledSum::finish_quantized(node, sum);
         const auto count = static_cast<std::int64_t>(reduced_elements(node));
         const std::int64_t stored = sum + count * input.zero_point;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
@@ -55,8 +55,8 @@ public:
         factor(node, node.node().real("alpha"));
     }
     void execute(const IntegerCall& call) const override {
-        const Encoding from = encoding_of(call.node.input());
-        const Encoding to = encoding_of(call.node.output());
+        const ir::Encoding from = encoding_of(call.node.input());
+        const ir::Encoding to = encoding_of(call.node.output());
         const double alpha = call.node.node().real("alpha");
         const FixedPoint above = factor(call.node, 1.0);
         const FixedPoint below = factor(call.node, alpha < 0.0 ? -alpha : alpha);

@@ -15,6 +15,7 @@
 #include "compiler/operators/resize/coordinates.h"
 #include "compiler/operators/resize/layers.h"
 #include "compiler/operators/strided.h"
+#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"

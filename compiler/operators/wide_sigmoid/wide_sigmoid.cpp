@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/encoding.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 

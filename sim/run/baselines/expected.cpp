@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/operators/operator.h"
 #include "sim/run/baselines/comparison.h"
 
 namespace systole::baselines {
@@ -68,13 +67,13 @@ Network network_of(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
         const ir::NodeView view(graph, node);
         const std::size_t inputs = view.data_inputs();
-        const std::uint64_t macs = operators::operator_of(node).macs(view);
+        const std::uint64_t macs = node.op->macs(view);
         const std::uint64_t made = view.output().shape.elements();
         if (macs == 0 && inputs == 1 && view.input().shape.elements() == made) continue;
         std::uint64_t read = 0;
         for (std::size_t i = 0; i < inputs; ++i) read += view.input(i).shape.elements();
         network.layers.push_back(
-            {.macs = macs, .weights = operators::weight_count(view), .activations = read + made});
+            {.macs = macs, .weights = ir::weight_count(view), .activations = read + made});
     }
     return network;
 }

@@ -13,12 +13,12 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/names.h"
-#include "compiler/operators/encoding.h"
-#include "compiler/operators/integer_types.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
+#include "hw/base/stored_integers.h"
 #include "sim/run/compile.h"
 
 namespace systole::run {
@@ -70,8 +70,8 @@ std::vector<double> real_numbers(const ir::Value& value, std::span<const std::ui
         return {floats.begin(), floats.end()};
     }
     std::vector<std::int32_t> stored(count);
-    operators::widen(bytes.data(), value.type, stored);
-    const operators::Encoding encoding = operators::encoding_of(value);
+    widen(bytes.data(), value.type, stored);
+    const ir::Encoding encoding = ir::encoding_of(value);
     std::vector<double> reals(count);
     std::ranges::transform(stored, reals.begin(), [&](std::int32_t number) { return encoding.real(number); });
     return reals;
@@ -81,7 +81,7 @@ std::vector<double> real_numbers(const ir::Value& value, std::span<const std::ui
 std::pair<double, double> range_of(const ir::Value& value) {
     constexpr double all = std::numeric_limits<double>::infinity();
     if (value.type == DataType::Float32) return {-all, all};
-    const operators::Encoding encoding = operators::encoding_of(value);
+    const ir::Encoding encoding = ir::encoding_of(value);
     const double half_step = encoding.scale / 2;
     return {encoding.real(lowest_of(value.type)) - half_step,
             encoding.real(highest_of(value.type)) + half_step};
@@ -117,7 +117,7 @@ std::vector<std::vector<std::uint8_t>> stored_inputs(const RunSpec& spec, const 
         const ir::Value& value = stored.values[stored.inputs[i]];
         Storage storage{.type = value.type};
         if (value.quantization) {
-            const operators::Encoding encoding = operators::encoding_of(value);
+            const ir::Encoding encoding = ir::encoding_of(value);
             storage = {encoding.scale, encoding.zero_point, encoding.type, value.conversion};
         }
         std::vector<std::uint8_t>& of_input =

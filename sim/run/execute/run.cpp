@@ -13,7 +13,6 @@
 #include "compiler/compile.h"
 #include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
@@ -474,7 +473,7 @@ bool takes_long_to_calibrate(const ir::Graph& graph) {
     for (const ir::Value& value : graph.values) {
         if (!value.constant) elements += value.shape.elements();
     }
-    return graph.has_weights && !operators::is_quantized(graph) && elements >= many;
+    return graph.has_weights && !ir::is_quantized(graph) && elements >= many;
 }
 
 /// Compiles the network as for a timing-only run, which no value of its weights and images changes. Throws
@@ -506,18 +505,18 @@ Prepared prepare(const RunSpec& spec) {
         ReadNetwork read = read_model(spec);
         prepared.graph = std::move(read.graph);
         prepared.read_seconds = read.seconds;
-        if (spec.float_reference && operators::is_quantized(*prepared.graph)) {
+        if (spec.float_reference && ir::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(fmt::format(
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
-        if (spec.observed.layer_accuracy && operators::is_quantized(*prepared.graph)) {
+        if (spec.observed.layer_accuracy && ir::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(
                 fmt::format("{} is already quantized: there is no float network with which --show accuracy "
                             "(accuracy_by_layer) could compare its layers",
                             prepared.graph->name));
         }
-        if (spec.observed.float_outputs && operators::is_quantized(*prepared.graph)) {
+        if (spec.observed.float_outputs && ir::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(
                 fmt::format("float_outputs is given; {} is already quantized: there is no float network",
                             prepared.graph->name));

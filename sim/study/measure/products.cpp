@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "compiler/operators/operator.h"
-
 namespace systole::measure {
 namespace {
 
@@ -15,7 +13,7 @@ std::optional<Product> product_of(const ir::NodeView& view, std::uint32_t batch)
     return Product{.layer = node.name,
                    .m = std::uint64_t{batch} * output.height * output.width,
                    .n = output.channels,
-                   .k = operators::weight_count(view) / output.channels};
+                   .k = ir::weight_count(view) / output.channels};
 }
 
 }  // namespace
@@ -26,7 +24,7 @@ Products products_of(const ir::Graph& graph, std::uint32_t batch) {
         const ir::NodeView view(graph, node);
         if (const std::optional<Product> product = product_of(view, batch)) {
             result.products.push_back(*product);
-        } else if (operators::operator_of(node).macs(view) > 0) {
+        } else if (node.op->macs(view) > 0) {
             result.left_out.push_back(node.name);
         }
     }

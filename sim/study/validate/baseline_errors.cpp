@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::validate {

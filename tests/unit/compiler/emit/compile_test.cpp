@@ -213,7 +213,7 @@ ir::Graph dense_graph(std::uint32_t inputs, std::uint32_t outputs) {
 /// Tall images through a convolution of two groups whose windows have gaps, residual layers, pooling, a
 /// depthwise convolution and a concatenation, with strides and paddings, to a dense layer.
 ir::Graph tall_graph(std::mt19937& random) {
-    const operators::Encoding encoding{0.5, 117, DataType::Uint8};
+    const ir::Encoding encoding{0.5, 117, DataType::Uint8};
     const auto weights = [&](std::uint64_t count) {
         tests::IntegerWeights drawn{.values = {}, .scales = {0.004}};
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -247,7 +247,7 @@ ir::Graph tall_graph(std::mt19937& random) {
 
 /// Pointwise convolutions of images, convolutions along lines of images of one line, sums and concatenations.
 ir::Graph graph_of_long_lines(std::mt19937& random) {
-    const operators::Encoding encoding{0.5, 101, DataType::Uint8};
+    const ir::Encoding encoding{0.5, 101, DataType::Uint8};
     const auto weights = [&](std::uint64_t count) {
         tests::IntegerWeights drawn{.values = {}, .scales = {0.01}};
         for (std::uint64_t i = 0; i < count; ++i) {

@@ -7,7 +7,6 @@
 #include "compiler/emit/program_data.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "hw/base/random_values.h"

@@ -223,7 +223,7 @@ TEST_CASE("Without values a network has the same shapes and work", "[compiler][f
     const ir::Graph bare = build(network, WeightValues::Skipped);
     CHECK(full.has_weights);
     CHECK_FALSE(bare.has_weights);
-    CHECK(operators::macs(bare) == operators::macs(full));
+    CHECK(ir::macs(bare) == ir::macs(full));
     REQUIRE(bare.values.size() == full.values.size());
     for (std::size_t i = 0; i < full.values.size(); ++i) CHECK(bare.values[i].shape == full.values[i].shape);
     CHECK(dense_weights(full, 4).size() == 5 * 5 * 16 * 5);
@@ -237,7 +237,7 @@ TEST_CASE("Without values a network has the same shapes and work", "[compiler][f
 
 TEST_CASE("A layer without values may be larger than memory", "[compiler][frontend]") {
     const json network = chain({100'000}, {dense(150'000)});  // 60 GB in float
-    CHECK(operators::macs(build(network, WeightValues::Skipped)) == 15'000'000'000);
+    CHECK(ir::macs(build(network, WeightValues::Skipped)) == 15'000'000'000);
     CHECK(error_of(network) ==
           "layer \"l1\": the network has more than 1073741824 weights; a run that computes may "
           "have no more");

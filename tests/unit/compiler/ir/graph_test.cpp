@@ -151,7 +151,7 @@ TEST_CASE("Multiply-accumulates are counted by windows and elements", "[compiler
     constexpr std::uint64_t convolution = 4 * 4 * 5 * (3 * 3 * 2);
     constexpr std::uint64_t depthwise = 3 * 3 * 5 * (2 * 2);
     constexpr std::uint64_t dense = 3 * 3 * 5 * 7;
-    CHECK(operators::macs(graph) == convolution + depthwise + dense);
+    CHECK(ir::macs(graph) == convolution + depthwise + dense);
 }
 
 TEST_CASE("Names are quoted in one short line", "[compiler][ir]") {

@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/keras/build_graph.h"
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
@@ -76,7 +76,7 @@ TEST_CASE("Quantized hard swish is a table behind the sums, a few steps from flo
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(std::lround(value * 255)));
     const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);
     const std::vector<float> expected = reference::execute(graph, inputs, images);
-    const operators::Encoding output = operators::encoding_of(integers.output());
+    const ir::Encoding output = ir::encoding_of(integers.output());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         CHECK(std::abs(output.real(bytes[i]) - double{expected[i]}) < 6 * output.scale);
     }

@@ -9,7 +9,7 @@
 #include "tests/support/integer_graphs.h"
 
 using namespace systole;
-using operators::Encoding;
+using ir::Encoding;
 using operators::lower;
 using tests::IntegerGraph;
 
@@ -124,7 +124,7 @@ std::vector<std::string> names_of(const mapping::Network& network) {
     return names;
 }
 
-const operators::Encoding shares{1.0 / 256, 0};
+const ir::Encoding shares{1.0 / 256, 0};
 
 /// The only line that refuses a graph; "none" if it is lowered.
 std::string refusal_of(const ir::Graph& graph) {
@@ -237,7 +237,7 @@ TEST_CASE("A softmax between work of the chip is a segment of the host", "[compi
     const ir::Graph graph = ir::parse_graph(segment.graph, "segment", operators::registry());
     REQUIRE(graph.nodes.size() == 1);
     CHECK(graph.nodes[0].is("softmax"));
-    CHECK(operators::encoding_of(graph.output()) == shares);
+    CHECK(ir::encoding_of(graph.output()) == shares);
 }
 
 TEST_CASE("Nodes of the host are one segment unless the chip works between them", "[compiler][operators]") {

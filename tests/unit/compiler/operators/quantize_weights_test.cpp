@@ -10,7 +10,7 @@
 #include "tests/support/random_runs.h"
 
 using namespace systole;
-using operators::Encoding;
+using ir::Encoding;
 using operators::quantize_weights;
 using operators::QuantizedWeights;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/quantize.h"
@@ -52,8 +52,8 @@ inline const ir::Node& node_of(const ir::Graph& graph, const std::string& op) {
 inline double error_in_steps(const ir::Graph& graph, const ir::Graph& integers,
                              const std::vector<float>& inputs) {
     const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input().shape.elements());
-    const operators::Encoding in = operators::encoding_of(integers.input());
-    const operators::Encoding out = operators::encoding_of(integers.values[operators::chip_output(integers)]);
+    const ir::Encoding in = ir::encoding_of(integers.input());
+    const ir::Encoding out = ir::encoding_of(integers.values[operators::chip_output(integers)]);
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
     const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);

@@ -57,8 +57,7 @@ void check_encodings(const ir::Graph& graph) {
         if (!node.is("concat")) continue;
         ++concats;
         for (const ir::ValueId input : node.inputs) {
-            CHECK(operators::encoding_of(graph.values[input]) ==
-                  operators::encoding_of(graph.values[node.output()]));
+            CHECK(ir::encoding_of(graph.values[input]) == ir::encoding_of(graph.values[node.output()]));
         }
     }
     CHECK(concats > 0);
@@ -226,8 +225,8 @@ TEST_CASE("The host converts the parts of a concatenation along another axis its
     const ir::Graph network = passes::prepare(graph, calibration_of(graph));
     CHECK(lookups(network) == 0);
     const ir::Node& concat = node_of(network, "concat");
-    CHECK(operators::encoding_of(network.values[concat.inputs[0]]).scale * 20.0 <
-          operators::encoding_of(network.values[concat.output()]).scale);
+    CHECK(ir::encoding_of(network.values[concat.inputs[0]]).scale * 20.0 <
+          ir::encoding_of(network.values[concat.output()]).scale);
     CHECK(kinds(network) == kinds(passes::prepare(passes::drop_weights(graph), {})));
 }
 
@@ -292,7 +291,7 @@ TEST_CASE("The network's input is rescaled where it is concatenated", "[compiler
     calibration.encoding = passes::InputEncoding{1.0 / 255, 0};
     const ir::Graph network = passes::prepare(graph, calibration);
     check_encodings(network);
-    CHECK(operators::encoding_of(network.input()).scale == 1.0 / 255);
+    CHECK(ir::encoding_of(network.input()).scale == 1.0 / 255);
     CHECK(lookups(network) == 3);
     CHECK(error_in_steps(graph, network, calibration.inputs) < 2.0);
 }

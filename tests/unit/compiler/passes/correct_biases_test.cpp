@@ -35,8 +35,8 @@ Graph weighted(const std::string& op, std::uint32_t seed) {
 
 /// The sum, over the channels of the result, of the squared mean error.
 double mean_error(const ir::Graph& graph, const ir::Graph& integers, const std::vector<float>& inputs) {
-    const operators::Encoding in = operators::encoding_of(integers.input());
-    const operators::Encoding out = operators::encoding_of(integers.output());
+    const ir::Encoding in = ir::encoding_of(integers.input());
+    const ir::Encoding out = ir::encoding_of(integers.output());
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
     const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, bias_images);

@@ -190,8 +190,8 @@ TEST_CASE("Dense layers read the parts of integer concatenations only if none is
         INFO("seed " << seed);
         std::mt19937 random(seed);
         const auto one_of = [&](std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); };
-        const operators::Encoding joined{0.5, 10, DataType::Uint8};
-        const auto encoding_of_part = [&]() -> operators::Encoding {
+        const ir::Encoding joined{0.5, 10, DataType::Uint8};
+        const auto encoding_of_part = [&]() -> ir::Encoding {
             if (one_of(3) > 0) return joined;
             if (one_of(2) > 0) return {0.25, 10, DataType::Uint8};
             return {0.5, 110, DataType::Uint8};
@@ -212,7 +212,7 @@ TEST_CASE("Dense layers read the parts of integer concatenations only if none is
         const std::uint32_t count = one_of(2) + 2;
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t units = one_of(5) + 1;
-            const operators::Encoding encoding = encoding_of_part();
+            const ir::Encoding encoding = encoding_of_part();
             converts |= encoding != joined;
             parts.push_back(made.dense({input}, units, weights(inputs * units), encoding));
             elements += units;

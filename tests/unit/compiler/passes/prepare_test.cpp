@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/operators/operator.h"
 #include "hw/base/random_values.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
@@ -23,7 +21,7 @@ TEST_CASE("A network on integers knows the values in float that it stores", "[co
         const passes::Calibration calibration{.inputs = inputs, .count = 1, .encoding = std::nullopt};
         const auto [real, stored, real_of] = passes::prepare_beside_float(graph, calibration);
         CHECK(stored == passes::prepare(graph, calibration));
-        CHECK_FALSE(operators::is_quantized(real));
+        CHECK_FALSE(ir::is_quantized(real));
         REQUIRE(real_of.size() == stored.values.size());
         for (ir::ValueId id = 0; id < stored.values.size(); ++id) {
             const ir::Value& value = stored.values[id];

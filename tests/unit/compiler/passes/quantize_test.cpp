@@ -12,9 +12,9 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
+using ir::Encoding;
+using ir::encoding_of;
 using ir::FeatureMap;
-using operators::Encoding;
-using operators::encoding_of;
 using passes::Calibration;
 using tests::Graph;
 using tests::GraphParts;

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 #include "tests/support/random_runs.h"
 
 using namespace systole;
@@ -46,7 +46,7 @@ ValueHistogram histogram_of(std::span<const float> numbers) {
 
 /// The mean squared error of numbers that are stored as bytes of this range.
 double error_of(std::span<const float> numbers, const Range& range) {
-    const operators::Encoding encoding = operators::encoding_of(range);
+    const ir::Encoding encoding = ir::encoding_of(range);
     double sum = 0.0;
     for (const float number : numbers) {
         const double error = encoding.real(encoding.stored(number)) - number;
@@ -137,7 +137,7 @@ TEST_CASE("The range behind which a function's results have the least error is f
         [](float x) { return std::exp(x / 8.0F); }};
     const auto error_of_results = [](std::span<const float> numbers, const Range& range,
                                      const auto& function) {
-        const operators::Encoding encoding = operators::encoding_of(range);
+        const ir::Encoding encoding = ir::encoding_of(range);
         double sum = 0.0;
         for (const float number : numbers) {
             const auto stored = static_cast<float>(encoding.real(encoding.stored(number)));

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/quantize_weights.h"
+#include "compiler/operators/tables.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/unite_ranges.h"
@@ -14,7 +15,7 @@
 
 using namespace systole;
 using namespace systole::passes::tests;
-using operators::Encoding;
+using ir::Encoding;
 using tests::Graph;
 using tests::GraphParts;
 using tests::NodeId;
@@ -103,14 +104,14 @@ TEST_CASE("The inputs of a dense layer share a range, the network's of 8 bits ap
 }
 
 TEST_CASE("16 bits cover the range to both sides, zero point 0", "[compiler][passes]") {
-    const Encoding encoding = operators::encoding_of(ir::Range{-3.0F, 1.0F}, DataType::Int16);
+    const Encoding encoding = ir::encoding_of(ir::Range{-3.0F, 1.0F}, DataType::Int16);
     CHECK(encoding.zero_point == 0);
     CHECK(encoding.stored(-3.0) == -32767);
     CHECK(encoding.stored(0.0) == 0);
     CHECK(encoding.stored(1.0) == 10922);
     CHECK(encoding.stored(-100.0) == -32768);
     CHECK(encoding.stored(100.0) == 32767);
-    CHECK(operators::encoding_of(ir::Range{}, DataType::Int16).scale > 0.0);
+    CHECK(ir::encoding_of(ir::Range{}, DataType::Int16).scale > 0.0);
 }
 
 TEST_CASE("A wide table holds the function at every 128th number", "[compiler][passes]") {

@@ -15,7 +15,7 @@
 namespace systole::reference {
 namespace {
 
-using operators::Encoding;
+using ir::Encoding;
 using tests::IntegerGraph;
 
 constexpr std::int32_t one = 1 << 30;  ///< with a shift of 1, the multiplier 1

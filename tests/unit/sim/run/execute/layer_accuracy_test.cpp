@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/encoding.h"
-#include "compiler/operators/integer_types.h"
-#include "compiler/operators/operator.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/random_values.h"
+#include "hw/base/stored_integers.h"
 #include "sim/run/compile.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
@@ -75,7 +74,7 @@ std::vector<double> real_numbers(const ir::Value& value, const std::vector<std::
         return {floats.begin(), floats.end()};
     }
     std::vector<std::int32_t> stored(bytes.size() / bytes_of(value.type));
-    operators::widen(bytes.data(), value.type, stored);
+    widen(bytes.data(), value.type, stored);
     std::vector<double> reals;
     for (const std::int32_t number : stored) {
         reals.push_back(value.quantization->scales[0] * (number - value.quantization->zero_points[0]));
@@ -97,7 +96,7 @@ std::vector<Row> rows_of_outputs(const run::RunSpec& spec, const ir::Graph& grap
     const std::vector<float>& floats = *inputs.front().images.floats();
     const std::span<const float> given(floats);
     const auto expected = reference::execute(graph, std::span(&given, 1), images);
-    const operators::Encoding encoding = operators::encoding_of(stored.input());
+    const ir::Encoding encoding = ir::encoding_of(stored.input());
     std::vector<std::uint8_t> bytes(floats.size() * bytes_of(encoding.type));
     run::store(inputs.front().images, {}, {encoding.scale, encoding.zero_point, encoding.type}, bytes);
     const std::span<const std::uint8_t> stored_input(bytes);

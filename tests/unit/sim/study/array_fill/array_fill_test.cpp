@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "compiler/operators/operator.h"
 #include "hw/machine/machine_config.h"
 
 using namespace systole;
@@ -26,7 +25,7 @@ std::vector<FillPoint> some_points() {
 
 TEST_CASE("SIZE_MULTIPLIER scales the image, the width multiplier the layers", "[studies]") {
     const auto work = [](std::uint32_t size, std::uint32_t width) {
-        return operators::macs(studies::article_cnn({.size_multiplier = size, .width_multiplier = width}));
+        return ir::macs(studies::article_cnn({.size_multiplier = size, .width_multiplier = width}));
     };
     const auto at = [](std::uint64_t size, std::uint64_t width) {
         const std::uint64_t pixels = 28 * 28 * size * size;
@@ -50,7 +49,7 @@ TEST_CASE("Each row's cycles are all accounted for, whatever the number of worke
         CHECK(row.active + row.weight_stall + row.weight_shift + row.non_matrix == Approx(1.0));
         CHECK(row.useful > 0.0);
         CHECK(row.useful <= row.active);
-        CHECK(row.macs == operators::macs(studies::article_cnn(row.point.network)));
+        CHECK(row.macs == ir::macs(studies::article_cnn(row.point.network)));
         // The chip does what the network asks for, and what the layers' borders make it repeat.
         const double peak_macs = static_cast<double>(machine.tile_bytes()) * static_cast<double>(row.cycles);
         CHECK(row.useful * peak_macs >= 2.0 * row.point.batch * static_cast<double>(row.macs) * 0.9);

@@ -18,7 +18,7 @@ TEST_CASE("A convolution is a product of its windows, a dense layer one of its i
     CHECK(products.products[3] == Product{"dense", 5, 200, 7 * 7 * 64});
     CHECK(products.products[4] == Product{"dense_1", 5, 10, 200});
     CHECK(products.left_out.empty());
-    CHECK(products.macs() == 5 * operators::macs(studies::article_cnn({})));
+    CHECK(products.macs() == 5 * ir::macs(studies::article_cnn({})));
 }
 
 TEST_CASE("Layers that multiply but are not a matrix product are listed", "[measure]") {
@@ -39,7 +39,7 @@ TEST_CASE("The network of a baseline has the graph's work, and one layer for eac
     const ir::Graph graph = studies::article_cnn({});
     const baselines::Network network = baselines::network_of(graph);
     REQUIRE(network.layers.size() == 5);  // activation functions and softmax belong to the layers before
-    CHECK(network.macs() == operators::macs(graph));
+    CHECK(network.macs() == ir::macs(graph));
     CHECK(network.weights() ==
           9 * 12 + 36 * 12 * 24 + 36 * 24 * 64 + std::uint64_t{49} * 64 * 200 + 200 * 10);
     CHECK(network.layers[0].activations == 28 * 28 * (1 + 12));

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/operator.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/study/validate/fit.h"

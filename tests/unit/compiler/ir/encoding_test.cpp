@@ -1,14 +1,13 @@
-#include "compiler/operators/encoding.h"
+#include "compiler/ir/encoding.h"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 using namespace systole;
+using ir::Encoding;
+using ir::encoding_of;
 using ir::Range;
-using operators::Encoding;
-using operators::encoding_of;
 
-TEST_CASE("Bytes cover the range and zero is exact", "[compiler][operators]") {
+TEST_CASE("Bytes cover the range and zero is exact", "[compiler][ir]") {
     const Range range = GENERATE(
         values<Range>({{0.0F, 6.0F}, {-1.0F, 1.0F}, {-3.0F, 0.0F}, {-0.001F, 5.0F}, {-1e20F, 3.0F}}));
     INFO(range.minimum << " to " << range.maximum);
@@ -20,18 +19,18 @@ TEST_CASE("Bytes cover the range and zero is exact", "[compiler][operators]") {
     CHECK(encoding.real(255) - encoding.real(0) == Approx(double{range.maximum} - range.minimum));
 }
 
-TEST_CASE("A range without negative numbers has zero point 0", "[compiler][operators]") {
+TEST_CASE("A range without negative numbers has zero point 0", "[compiler][ir]") {
     CHECK(encoding_of(Range{0.0F, 3.0F}).zero_point == 0);
     CHECK(encoding_of(Range{-3.0F, 0.0F}).zero_point == 255);
 }
 
-TEST_CASE("A tensor that is always zero has a usable encoding", "[compiler][operators]") {
+TEST_CASE("A tensor that is always zero has a usable encoding", "[compiler][ir]") {
     const Encoding encoding = encoding_of(Range{});
     CHECK(encoding.scale > 0.0);
     CHECK(encoding.stored(0.0) == 0);
 }
 
-TEST_CASE("Numbers beyond the range take the nearest byte", "[compiler][operators]") {
+TEST_CASE("Numbers beyond the range take the nearest byte", "[compiler][ir]") {
     const Encoding encoding{0.5, 10};
     CHECK(encoding.stored(-5.0) == 0);
     CHECK(encoding.stored(-5.3) == 0);
@@ -39,15 +38,4 @@ TEST_CASE("Numbers beyond the range take the nearest byte", "[compiler][operator
     CHECK(encoding.stored(1e300) == 255);
     CHECK(encoding.stored(0.2) == 10);
     CHECK(encoding.stored(0.3) == 11);
-}
-
-TEST_CASE("A table holds the function's value for every byte", "[compiler][operators]") {
-    const Encoding from{0.05, 128};
-    const Encoding to{1.0 / 128, 128};
-    const auto table = operators::tabulate([](float x) { return std::tanh(x); }, from, to);
-    for (std::int32_t byte = 0; byte < 256; ++byte) {
-        const double exact = std::tanh(from.real(byte));
-        CHECK(std::abs(to.real(table[static_cast<std::size_t>(byte)]) - std::min(exact, to.real(255))) <=
-              to.scale * 0.51);
-    }
 }
