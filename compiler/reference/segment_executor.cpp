@@ -4,9 +4,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
 
 namespace systole::reference {
+
+ir::Graph read_segment(std::string_view text) {
+    return ir::parse_graph(text, "graph", operators::registry());
+}
 
 void execute_segment(const ir::Graph& graph, const SegmentTensors& tensors, std::uint32_t batch) {
     if (tensors.inputs.size() != graph.inputs.size() || tensors.outputs.size() != graph.outputs.size()) {

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/input_scaling.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/scale_images.h"
+#include "compiler/reference/pixel_scaling.h"
 #include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/machine/config_error.h"
@@ -227,7 +227,7 @@ Normalization program_normalization(const RunSpec& spec) {
 }
 
 std::vector<Normalization> normalizations_of(const RunSpec& spec, const ir::Graph& graph) {
-    return normalizations_of(spec, graph, operators::pixel_scaling_layers(graph));
+    return normalizations_of(spec, graph, reference::pixel_scaling_layers(graph));
 }
 
 std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,
@@ -316,7 +316,7 @@ std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& grap
                                       const std::vector<NamedImages>& inputs) {
     std::vector<PixelScaling> scaling;
     if (spec.data.preparation.is_given) return scaling;
-    const ScalingLayers layers = operators::pixel_scaling_layers(graph);
+    const ScalingLayers layers = reference::pixel_scaling_layers(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (layers[i] && inputs[i].images.pixels() != nullptr) {
             scaling.push_back({.input = graph.values[graph.inputs[i]].name, .layer = *layers[i]});
@@ -331,7 +331,7 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
     std::vector<std::string> warnings;
     if (spec.data.input.empty() || spec.timing_only) return warnings;
     const ScalingLayers layers =
-        graph == nullptr ? ScalingLayers(inputs.size()) : operators::pixel_scaling_layers(*graph);
+        graph == nullptr ? ScalingLayers(inputs.size()) : reference::pixel_scaling_layers(*graph);
     const std::vector<Normalization> normalizations =
         graph == nullptr ? std::vector<Normalization>(inputs.size(), program_normalization(spec))
                          : normalizations_of(spec, *graph, layers);

@@ -3,8 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "compiler/ir/text.h"
-#include "compiler/operators/operator.h"
 #include "compiler/reference/segment_executor.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
@@ -16,7 +14,7 @@ class ReferenceHost final : public isa::HostProcessor {
 public:
     explicit ReferenceHost(const isa::Program& program) {
         for (const isa::HostSegment& segment : program.host_segments) {
-            graphs_.push_back(ir::parse_graph(segment.graph, segment.name, operators::registry()));
+            graphs_.push_back(reference::read_segment(segment.graph));
         }
     }
 

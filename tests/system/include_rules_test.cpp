@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 53> forbidden{
+    const std::array<std::array<std::string_view, 2>, 59> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -45,6 +45,12 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/passes/prepare.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
          {"sim/run/compile.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"sim/cli/baseline_command.cpp", R"(#include "compiler/frontend/onnx.h")"},
+         {"sim/cli/schema_command.cpp", R"(#include "compiler/operators/operator.h")"},
+         {"sim/run/outputs.cpp", R"(#include "compiler/operators/integer_types.h")"},
+         {"sim/study/measure/products.cpp", R"(#include "compiler/operators/operator.h")"},
+         {"sim/study/measure/products.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"sim/study/measure/products.cpp", R"(#include "compiler/schedule/schedule.h")"},
+         {"sim/run/baselines/expected.cpp", R"(#include "compiler/reference/executor.h")"},
          {"compiler/zip/zip_file.cpp", R"(#include "compiler/operators/operator.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "compiler/schedule/schedule.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "hw/isa/program.h")"},
@@ -81,7 +87,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
 }
 
 TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 20> allowed{
+    const std::array<std::array<std::string_view, 2>, 21> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
@@ -92,6 +98,7 @@ TEST_CASE("The include rules accept the includes that the design allows", "[incl
          {"compiler/frontend/door/read_network.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"compiler/frontend/door/read_network.cpp", R"(#include "compiler/operators/operator.h")"},
          {"sim/run/compile.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
+         {"sim/run/execute/segment_host.cpp", R"(#include "compiler/reference/segment_executor.h")"},
          {"sim/run/input/npz.cpp", R"(#include "compiler/zip/zip_file.h")"},
          {"compiler/emit/emit.cpp", R"(#include "compiler/ir/graph.h")"},
          {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},

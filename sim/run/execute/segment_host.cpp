@@ -7,8 +7,6 @@
 #include <variant>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/text.h"
-#include "compiler/operators/operator.h"
 #include "compiler/reference/segment_executor.h"
 #include "hw/isa/program_error.h"
 
@@ -38,7 +36,7 @@ void check_sizes(const isa::HostSegment& segment, const ir::Graph& graph, const 
 ir::Graph graph_of(const isa::HostSegment& segment) {
     if (segment.graph.empty()) fail_segment(segment, "it has no graph; such a program can only be timed");
     try {
-        ir::Graph graph = ir::parse_graph(segment.graph, "graph", operators::registry());
+        ir::Graph graph = reference::read_segment(segment.graph);
         check_sizes(segment, graph, "inputs", graph.inputs, segment.reads);
         check_sizes(segment, graph, "outputs", graph.outputs, segment.writes);
         if (!graph.has_weights) {

@@ -1,4 +1,4 @@
-#include "compiler/operators/input_scaling.h"
+#include "compiler/reference/pixel_scaling.h"
 
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
 
-namespace systole::operators {
+namespace systole::reference {
 namespace {
 
 /// Images of equal pixels, one after the other: what the layers so far make of them.
@@ -129,7 +129,7 @@ private:
     std::vector<float> computed(const ir::Node& node, std::span<const float> numbers) const {
         if (node.is("cast")) return {numbers.begin(), numbers.end()};
         const ir::NodeView view(graph_, node);
-        const Operator& op = operator_of(node);
+        const operators::Operator& op = operators::operator_of(node);
         std::vector<const void*> inputs;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const ir::Value& value = view.input(i);
@@ -164,4 +164,4 @@ std::vector<std::optional<std::string>> pixel_scaling_layers(const ir::Graph& gr
     return layers;
 }
 
-}  // namespace systole::operators
+}  // namespace systole::reference

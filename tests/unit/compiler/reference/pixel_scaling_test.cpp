@@ -1,5 +1,5 @@
 // The scaling of pixels in the front of networks, from their files.
-#include "compiler/operators/input_scaling.h"
+#include "compiler/reference/pixel_scaling.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -178,10 +178,10 @@ TEST_CASE("A network that scales pixels itself is known by the numbers at its fr
         }
         const ir::Graph with = raw.end();
         const ir::Graph without = scaled.end();
-        const auto layer = operators::pixel_scaling_layers(with).front();
+        const auto layer = reference::pixel_scaling_layers(with).front();
         REQUIRE(layer.has_value());
         CHECK(layer->starts_with("n_v"));
-        CHECK_FALSE(operators::pixel_scaling_layers(without).front().has_value());
+        CHECK_FALSE(reference::pixel_scaling_layers(without).front().has_value());
     }
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("Means that cancel over the channels are taken from pixels, too", "[op
     model.node("Sub", {"x", "m"}, {"y"});
     model.node("Sigmoid", {"y"}, {"z"});
     const ir::Graph graph = model.read();
-    CHECK(operators::pixel_scaling_layers(graph).front() == "n_y");
+    CHECK(reference::pixel_scaling_layers(graph).front() == "n_y");
 }
 
 TEST_CASE("Layers that do more than to scale, or that learned their weights, scale no pixels",
@@ -204,7 +204,7 @@ TEST_CASE("Layers that do more than to scale, or that learned their weights, sca
         auto& made = model.node(op, inputs, {"y"});
         if (op == "Conv") tests::with_attribute(made, "group", std::int64_t{3});
         const ir::Graph graph = model.read();
-        return operators::pixel_scaling_layers(graph).front();
+        return reference::pixel_scaling_layers(graph).front();
     };
     CHECK_FALSE(layer("Clip", {"x", "low", "high"}).has_value());
     CHECK_FALSE(layer("Tanh", {"x"}).has_value());
@@ -220,7 +220,7 @@ TEST_CASE("Pixels that only one of two ways scales are not known to be scaled", 
         model.node("Add", {"a", both ? "b" : "x"}, {"y"});
         model.output("y");
         const ir::Graph graph = model.read();
-        return operators::pixel_scaling_layers(graph).front();
+        return reference::pixel_scaling_layers(graph).front();
     };
     CHECK(layer(true).has_value());
     CHECK_FALSE(layer(false).has_value());
@@ -235,7 +235,7 @@ TEST_CASE("Each input of a network has its own layer that scales", "[operators]"
     model.node("Mul", {"z", "c"}, {"d"});
     model.output("a").output("b").output("d");
     const ir::Graph graph = model.read();
-    const auto layers = operators::pixel_scaling_layers(graph);
+    const auto layers = reference::pixel_scaling_layers(graph);
     CHECK(layers == std::vector<std::optional<std::string>>{"n_a", std::nullopt, "n_d"});
     CHECK(layers[0] != layers[2]);
 }
@@ -245,11 +245,11 @@ TEST_CASE("A product with an unknown constant, or by 0, says nothing of pixels",
     model.input("x", {1, 4}).floats("c", {}, {0.0F}).output("y");
     model.node("Mul", {"x", "c"}, {"y"});
     ir::Graph graph = model.read();
-    CHECK_FALSE(operators::pixel_scaling_layers(graph).front().has_value());
+    CHECK_FALSE(reference::pixel_scaling_layers(graph).front().has_value());
     for (ir::Value& value : graph.values) {
         if (value.constant) value.constant = ir::Constant();
     }
-    CHECK_FALSE(operators::pixel_scaling_layers(graph).front().has_value());
+    CHECK_FALSE(reference::pixel_scaling_layers(graph).front().has_value());
 }
 
 }  // namespace

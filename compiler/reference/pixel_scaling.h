@@ -6,7 +6,7 @@
 
 #include "compiler/ir/graph.h"
 
-namespace systole::operators {
+namespace systole::reference {
 
 /// For each input of the graph, in its order, the name of the layer with which the network itself brings
 /// pixels from 0 to 255 to the range of its other layers: a rescaling, a normalization, or products and sums
@@ -15,4 +15,4 @@ namespace systole::operators {
 /// nothing.
 std::vector<std::optional<std::string>> pixel_scaling_layers(const ir::Graph& graph);
 
-}  // namespace systole::operators
+}  // namespace systole::reference
