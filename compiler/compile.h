@@ -27,6 +27,8 @@ using passes::CalibrationMethod;
 using passes::InputEncoding;
 using passes::PassObserver;
 using passes::QuantizedNetwork;
+using passes::ready_for_run;
+using passes::RunNeeds;
 
 /// The graph on integers, from which programs are made: a float graph is quantized by the calibration, other
 /// graphs are only simplified. `observer` is told the graph after each pass. Throws ModelError.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 
@@ -23,8 +24,8 @@ ir::Shape file_shape(const ir::Value& value) {
 /// The shapes of a graph before a pass, to which those after it are compared.
 class ShapesBefore {
 public:
-    /// Marks the graph's values, so that they are known behind the pass.
-    explicit ShapesBefore(ir::Graph& graph) {
+    /// Marks the graph's values, so that they are known behind the pass, which enlarges images by a factor.
+    ShapesBefore(ir::Graph& graph, std::uint32_t factor) : factor_(factor) {
         for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
             ir::Value& value = graph.values[id];
             shapes_.push_back(file_shape(value));
@@ -40,7 +41,7 @@ public:
         std::optional<std::string> fault = changed_end(graph);
         for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
             ir::Value& value = graph.values[id];
-            if (!fault && value.before && file_shape(value) != shapes_.at(*value.before)) {
+            if (!fault && value.before && !fits(value, shapes_.at(*value.before))) {
                 fault = fmt::format("value %{} {} was {} and is {}", id, ir::quoted(value.name),
                                     to_text(shapes_[*value.before]), to_text(file_shape(value)));
             }
@@ -57,19 +58,25 @@ private:
         }
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             const ir::Value& value = graph.values[graph.outputs[i]];
-            if (file_shape(value) == outputs_[i]) continue;
+            if (fits(value, outputs_[i])) continue;
             return fmt::format("output {} was {} and is {}", ir::quoted(value.name), to_text(outputs_[i]),
                                to_text(file_shape(value)));
         }
         for (std::size_t i = 0; i < input_elements_.size(); ++i) {
             const ir::Value& value = graph.values[graph.inputs[i]];
-            if (value.shape.elements() == input_elements_[i]) continue;
+            if (value.shape.elements() == input_elements_[i] * factor_ * factor_) continue;
             return fmt::format("input {} had {} elements and is {}", ir::quoted(value.name),
                                input_elements_[i], to_text(value.shape));
         }
         return std::nullopt;
     }
 
+    bool fits(const ir::Value& value, const ir::Shape& before) const {
+        if (factor_ != 1) return value.shape.rank() == before.rank();
+        return file_shape(value) == before;
+    }
+
+    const std::uint64_t factor_;
     std::vector<ir::Shape> shapes_;  ///< by value before the pass
     std::vector<std::uint64_t> input_elements_;
     std::vector<ir::Shape> outputs_;
@@ -77,11 +84,19 @@ private:
 
 }  // namespace
 
-void PassManager::add(std::string name, Transformation pass) {
-    if (std::ranges::find(passes_, name, &Pass::name) != passes_.end()) {
-        throw std::logic_error(fmt::format("two passes are called {}", name));
+void PassManager::add(Pass pass) {
+    if (std::ranges::find(passes_, pass.name, &Pass::name) != passes_.end()) {
+        throw std::logic_error(fmt::format("two passes are called {}", pass.name));
     }
-    passes_.push_back({std::move(name), std::move(pass)});
+    passes_.push_back(std::move(pass));
+}
+
+void PassManager::add(std::string name, Transformation pass) {
+    add({.name = std::move(name), .transform = std::move(pass)});
+}
+
+void PassManager::add_enlarging(std::string name, std::uint32_t factor, Transformation pass) {
+    add({.name = std::move(name), .transform = std::move(pass), .factor = factor});
 }
 
 std::vector<std::string> PassManager::names() const {
@@ -93,7 +108,7 @@ std::vector<std::string> PassManager::names() const {
 ir::Graph PassManager::run(ir::Graph graph, const PassObserver& observer) const {
     ir::verify(graph, "the graph that was read");
     for (const Pass& pass : passes_) {
-        const ShapesBefore shapes(graph);
+        const ShapesBefore shapes(graph, pass.factor);
         graph = pass.transform(std::move(graph));
         ir::verify(graph, pass.name);
         if (const auto fault = shapes.find_changed(graph)) {

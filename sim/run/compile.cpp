@@ -13,9 +13,6 @@
 #include <utility>
 
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/passes/drop_weights.h"
-#include "compiler/passes/prepare.h"
-#include "compiler/passes/scale_images.h"
 #include "compiler/reference/pixel_scaling.h"
 #include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
@@ -119,11 +116,12 @@ ReadNetwork read_file(const RunSpec& spec) {
         options.shapes.emplace(input, ir::Shape(extents));
     }
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
+    const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
-    ir::Graph graph =
-        passes::with_inner_axes(frontend::read_network(spec.network.value().path.text, values, options));
-    if (spec.timing_only) graph = passes::drop_weights(std::move(graph));
-    graph = naming_file(spec, graph, [&] { return passes::scale_images(graph, spec.size_multiplier); });
+    ir::Graph graph = naming_file(spec, read, [&] {
+        return compiler::ready_for_run(read,
+                                     {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
+    });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }
 

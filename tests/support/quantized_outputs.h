@@ -30,7 +30,7 @@ inline passes::Calibration calibration_of(const ir::Graph& graph, const Tensors&
 /// A float network as the chip computes it. As for a run, transpositions move first: then inputs have the
 /// order of axes in which they are calibrated. Throws std::logic_error if passes change this order.
 inline ir::Graph quantized(const ir::Graph& graph, const Tensors& inputs, std::uint32_t count) {
-    const ir::Graph moved = passes::with_inner_axes(graph);
+    const ir::Graph moved = passes::ready_for_run(graph);
     ir::Graph result = passes::prepare(moved, calibration_of(moved, inputs, count));
     passes::check_borders(moved, result);
     return result;

@@ -121,9 +121,9 @@ inline bool sim_may_include_of_compiler(std::string_view from, std::string_view 
     const std::string to = area_of(path);
     if (to == "compiler/ir" || to == frontend_door) return true;
     if (from.starts_with("sim/study") || from == "sim/run/baselines") return false;
-    return to == "compiler/reference" || to == "compiler/zip" || to == "compiler/passes" ||
-           to == "compiler/mapping" || to == "compiler/schedule" || to == "compiler/emit" ||
-           path == "compiler/operators/lowering.h";
+    return to == "compiler/reference" || to == "compiler/zip" || to == "compiler/mapping" ||
+           to == "compiler/schedule" || to == "compiler/emit" || path == "compiler/operators/lowering.h" ||
+           path == "compiler/passes/prepare.h";
 }
 
 /// Whether a file of area `from` may include one of area `to`.

@@ -18,7 +18,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 59> forbidden{
+    const std::array<std::array<std::string_view, 2>, 60> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -47,6 +47,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"sim/cli/baseline_command.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"sim/cli/schema_command.cpp", R"(#include "compiler/operators/operator.h")"},
          {"sim/run/outputs.cpp", R"(#include "compiler/operators/integer_types.h")"},
+         {"sim/run/compile.cpp", R"(#include "compiler/passes/drop_weights.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/operators/operator.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/operators/lowering.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/schedule/schedule.h")"},

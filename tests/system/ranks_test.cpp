@@ -96,7 +96,7 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
     ir::Graph quantized;
     mapping::Network network;
     try {
-        quantized = ir::is_quantized(graph) ? passes::prepare(passes::with_inner_axes(graph), {})
+        quantized = ir::is_quantized(graph) ? passes::prepare(passes::ready_for_run(graph), {})
                                             : tests::quantized(graph, inputs, inferences);
         network = operators::lower(quantized);
     } catch (const ModelError&) {

@@ -15,7 +15,7 @@
 
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/names.h"
-#include "compiler/passes/prepare.h"
+#include "compiler/compile.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "hw/base/stored_integers.h"
@@ -159,7 +159,7 @@ std::vector<LayerAccuracy> layers_of(const ir::Graph& stored, std::span<const Su
 
 std::vector<LayerAccuracy> layer_accuracy(const RunSpec& spec, const ir::Graph& graph,
                                           const std::vector<NamedImages>& inputs) {
-    const passes::QuantizedNetwork network = quantize_beside_float(graph, spec, inputs);
+    const compiler::QuantizedNetwork network = quantize_beside_float(graph, spec, inputs);
     const std::vector<std::vector<std::uint8_t>> bytes = stored_inputs(spec, graph, network.stored, inputs);
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     const std::uint64_t all = inputs.front().images.count;

@@ -12,8 +12,6 @@
 
 #include "compiler/compile.h"
 #include "compiler/ir/names.h"
-#include "compiler/operators/lowering.h"
-#include "compiler/passes/drop_weights.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "hw/base/input_file.h"
@@ -482,7 +480,7 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
     RunSpec timed = spec;
     timed.timing_only = true;
     naming_file(spec, graph, [&] {
-        const ir::Graph shapes = passes::drop_weights(graph);
+        const ir::Graph shapes = compiler::ready_for_run(graph, {.timing_only = true});
         compiler::Options options = compiler_options(timed, inputs);
         options.simulate = {};  // one mapping that fits is enough
         return compiler::compile(quantize(shapes, timed, {}), spec.machine, options);

@@ -75,8 +75,8 @@ TEST_CASE("Each pass keeps the float outputs of random networks of 1 to 6 axes",
             REQUIRE(difference == "");
         };
         // As for a run, transpositions move once more.
-        const ir::Graph moved = passes::with_inner_axes(graph);
-        check("with_inner_axes", moved);
+        const ir::Graph moved = passes::ready_for_run(graph);
+        check("ready_for_run", moved);
         REQUIRE_NOTHROW(passes::check_borders(moved, passes::simplify(moved, check)));
     }
     CHECK(ranks.size() == ir::Shape::most_extents + 1);

@@ -41,7 +41,7 @@ ir::Graph random_graph(std::uint32_t seed) {
             {{"name", "classes"}, {"op", "softmax"}, {"inputs", nlohmann::json::array({"logits"})}});
         file["output"] = "classes";
     }
-    return passes::with_inner_axes(frontend::build_json_graph(file.dump(), frontend::WeightValues::Read));
+    return passes::ready_for_run(frontend::build_json_graph(file.dump(), frontend::WeightValues::Read));
 }
 
 std::vector<run::NamedImages> random_input(const ir::Graph& graph, std::uint32_t seed) {
