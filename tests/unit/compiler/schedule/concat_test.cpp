@@ -5,7 +5,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "tests/support/mapping_layers.h"
+#include "tests/support/network_builder.h"
 
 namespace systole::schedule {
 namespace {
@@ -13,56 +13,10 @@ namespace {
 using mapping::Network;
 using mapping::TensorId;
 
-/// A network of layers over a 4 x 4 x 2 input, tensor 0.
-class Builder {
+/// Over a 4 x 4 x 2 input.
+class Builder : public tests::NetworkBuilder {
 public:
-    Builder() {
-        network_.name = "made";
-        add_tensor(2);
-    }
-
-    TensorId pool(TensorId from) {
-        const TensorId to = add_tensor(channels(from));
-        return add({from}, to, mapping::Pooling{});
-    }
-    TensorId lookup(TensorId from) {
-        const TensorId to = add_tensor(channels(from));
-        return add({from}, to, tests::lookup());
-    }
-    TensorId convolution(TensorId from, std::uint32_t filters) {
-        mapping::MatrixProduct convolution;
-        convolution.window = ir::Window{};
-        convolution.weights = tests::ones(std::uint64_t{channels(from)} * filters);
-        convolution.requantization = tests::requantization(filters);
-        const TensorId to = add_tensor(filters);
-        return add({from}, to, convolution);
-    }
-    TensorId concat(const std::vector<TensorId>& from) {
-        std::uint32_t sum = 0;
-        for (const TensorId id : from) sum += channels(id);
-        const TensorId to = add_tensor(sum);
-        return add(from, to, mapping::Concatenation{});
-    }
-
-    Network& network() { return network_; }
-
-private:
-    std::uint32_t channels(TensorId id) const { return network_.tensors[id].shape.channels; }
-    TensorId add_tensor(std::uint32_t channels) {
-        const auto id = static_cast<TensorId>(network_.tensors.size());
-        network_.tensors.push_back({.name = "t" + std::to_string(id), .shape = {4, 4, channels}});
-        return id;
-    }
-    TensorId add(std::vector<TensorId> from, TensorId to, mapping::Work work) {
-        network_.layers.push_back({.name = "l" + std::to_string(to),
-                                   .inputs = std::move(from),
-                                   .output = to,
-                                   .work = std::move(work)});
-        network_.outputs = {to};
-        return to;
-    }
-
-    Network network_;
+    Builder() : NetworkBuilder({4, 4, 2}) {}
 };
 
 Target target() {

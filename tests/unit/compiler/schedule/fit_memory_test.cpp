@@ -10,6 +10,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/strips.h"
 #include "tests/support/mapping_layers.h"
+#include "tests/support/network_builder.h"
 
 namespace systole::schedule {
 namespace {
@@ -19,51 +20,16 @@ using mapping::TensorId;
 constexpr ir::Window same_3x3{
     .kernel_height = 3, .kernel_width = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
 
-/// A network of layers over a 16 x 4 x 8 image, tensor 0. A line is four rows of eight bytes.
-class TallImages {
+/// Over a 16 x 4 x 8 image, of which a line is four rows of eight bytes.
+class TallImages : public tests::NetworkBuilder {
 public:
-    TallImages() {
-        network_.name = "made";
-        add_tensor({16, 4, 8});
-    }
+    TallImages() : NetworkBuilder({16, 4, 8}) {}
 
-    TensorId convolution(TensorId from) {
-        mapping::MatrixProduct work;
-        work.window = same_3x3;
-        work.weights = tests::ones(9 * 8 * 8);
-        work.requantization = tests::requantization(8);
-        const ir::FeatureMap shape = network_.tensors[from].shape;
-        return add({from}, shape, work, 9 * 8 * shape.elements());
-    }
+    TensorId convolution(TensorId from) { return NetworkBuilder::convolution(from, 8, same_3x3); }
     TensorId pool(TensorId from) {
-        mapping::Pooling work;
-        work.window = {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2};
-        const ir::FeatureMap shape = network_.tensors[from].shape;
-        return add({from}, {shape.height / 2, shape.width / 2, 8}, work);
+        return NetworkBuilder::pool(from,
+                                    {.kernel_height = 2, .kernel_width = 2, .stride_y = 2, .stride_x = 2});
     }
-    TensorId sum(TensorId a, TensorId b) { return add({a, b}, network_.tensors[a].shape, tests::addition()); }
-
-    mapping::Network& network() { return network_; }
-
-private:
-    TensorId add_tensor(const ir::FeatureMap& shape) {
-        const auto id = static_cast<TensorId>(network_.tensors.size());
-        network_.tensors.push_back({.name = "t" + std::to_string(id), .shape = shape});
-        return id;
-    }
-    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, mapping::Work work,
-                 std::uint64_t macs = 0) {
-        const TensorId to = add_tensor(shape);
-        network_.layers.push_back({.name = "l" + std::to_string(to),
-                                   .inputs = std::move(from),
-                                   .output = to,
-                                   .work = std::move(work),
-                                   .macs = macs});
-        network_.outputs = {to};
-        return to;
-    }
-
-    mapping::Network network_;
 };
 
 Target target_of_rows(std::uint32_t rows) {

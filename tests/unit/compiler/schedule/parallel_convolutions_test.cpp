@@ -9,7 +9,7 @@
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/machine_config.h"
-#include "tests/support/mapping_layers.h"
+#include "tests/support/network_builder.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
 
@@ -21,61 +21,9 @@ using mapping::TensorId;
 using JoinedTo = std::vector<std::uint32_t>;
 
 /// Layers over a 4 x 4 x 3 input, tensor 0. Layer l makes tensor l + 1.
-class ParallelBuilder {
+class ParallelBuilder : public tests::NetworkBuilder {
 public:
-    ParallelBuilder() {
-        network_.name = "made";
-        network_.tensors.push_back({.name = "t0", .shape = {4, 4, 3}});
-    }
-
-    TensorId convolution(TensorId from, std::uint32_t filters, const ir::Window& window = {}) {
-        mapping::MatrixProduct convolution;
-        convolution.window = window;
-        const std::uint32_t kernel = window.kernel_height * window.kernel_width;
-        convolution.weights = tests::ones(std::uint64_t{kernel} * channels(from) * filters);
-        convolution.requantization = tests::requantization(filters);
-        const ir::FeatureMap shape{(4 - window.kernel_height) / window.stride_y + 1, 4, filters};
-        const TensorId id = add({from}, shape, convolution);
-        network_.layers.back().macs = shape.elements() * kernel * channels(from);
-        return id;
-    }
-    TensorId depthwise(TensorId from) {
-        mapping::MatrixProduct convolution;
-        convolution.window = ir::Window{};
-        convolution.groups = channels(from);
-        convolution.weights = tests::ones(channels(from));
-        convolution.requantization = tests::requantization(channels(from));
-        return add({from}, {4, 4, channels(from)}, convolution);
-    }
-    TensorId dense(TensorId from, std::uint32_t units) {
-        mapping::MatrixProduct dense;
-        dense.weights = tests::ones(network_.tensors[from].shape.elements() * units);
-        dense.requantization = tests::requantization(units);
-        return add({from}, {1, 1, units}, dense);
-    }
-    TensorId pool(TensorId from) { return add({from}, {4, 4, channels(from)}, mapping::Pooling{}); }
-    TensorId concat(const std::vector<TensorId>& from) {
-        std::uint32_t sum = 0;
-        for (const TensorId id : from) sum += channels(id);
-        return add(from, {4, 4, sum}, mapping::Concatenation{});
-    }
-
-    Network& network() { return network_; }
-
-private:
-    std::uint32_t channels(TensorId id) const { return network_.tensors[id].shape.channels; }
-    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, mapping::Work work) {
-        const auto to = static_cast<TensorId>(network_.tensors.size());
-        network_.tensors.push_back({.name = "t" + std::to_string(to), .shape = shape});
-        network_.layers.push_back({.name = "l" + std::to_string(to),
-                                   .inputs = std::move(from),
-                                   .output = to,
-                                   .work = std::move(work)});
-        network_.outputs = {to};
-        return to;
-    }
-
-    Network network_;
+    ParallelBuilder() : NetworkBuilder({4, 4, 3}) {}
 };
 
 Target target(std::uint32_t columns) {
