@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/schedule.h"
-#include "compiler/schedule/strips.h"
-#include "tests/support/mapping_layers.h"
 #include "tests/support/network_builder.h"
 
 namespace systole::schedule {
@@ -171,31 +168,6 @@ TEST_CASE("The text of a fit says what is cut and spilled, or that nothing is",
           first + "  2 tensors go through host memory, 12 bytes an image: \"a\" \"b\"\n");
 }
 
-TEST_CASE("Only layers whose lines need some lines of their input are cut",
-          "[compiler][schedule][fit_memory]") {
-    TallImages builder;
-    const TensorId line = builder.sum(builder.convolution(0), 0);
-    const TensorId pooled = builder.pool(line);
-    mapping::Network network = builder.network();
-    // Work whose result has the shape of its input, but needs all of it.
-    mapping::MatrixProduct dense;
-    const ir::FeatureMap shape = network.tensors[pooled].shape;
-    dense.weights = tests::ones(shape.elements() * shape.elements());
-    dense.requantization = tests::requantization(static_cast<std::uint32_t>(shape.elements()));
-    for (const mapping::Work& work : {mapping::Work(dense), mapping::Work(mapping::HostSegment{})}) {
-        const auto to = static_cast<TensorId>(network.tensors.size());
-        network.tensors.push_back({.name = "last", .shape = shape});
-        network.layers.push_back({.name = "l", .inputs = {pooled}, .output = to, .work = work});
-        network.outputs = {to};
-    }
-    const TensorUses uses(network, target_of_rows(4000));
-    CHECK(can_be_cut(uses, 0));        // a convolution
-    CHECK(can_be_cut(uses, 1));        // a sum of two images of one shape
-    CHECK(can_be_cut(uses, 2));        // pooling
-    CHECK_FALSE(can_be_cut(uses, 3));  // a dense layer
-    CHECK_FALSE(can_be_cut(uses, 4));  // the host
-}
-
 TEST_CASE("A layer of which not one line fits is refused with the sizes",
           "[compiler][schedule][fit_memory]") {
     TallImages builder;
@@ -206,21 +178,6 @@ TEST_CASE("A layer of which not one line fits is refused with the sizes",
         fit(builder.network(), constants + 15),
         "made: layer \"l1\": one line of its output, what it is computed from, and the parameters "
         "and tables of all layers need 200 bytes of unified buffer; the machine has 192");
-}
-
-TEST_CASE("A strip's window has the padding that its input lacks", "[compiler][schedule][fit_memory]") {
-    const ir::Window window{.kernel_height = 3, .stride_y = 2, .pad_top = 4, .pad_bottom = 9};
-    // Output line l reads lines 2 l - 4 to 2 l - 2 of ten.
-    const auto strip = [&](const Lines& input, const Lines& output) {
-        const ir::Window own = window_of_strip(window, input, output, 10);
-        return std::pair(own.pad_top, own.pad_bottom);
-    };
-    using Pads = std::pair<std::uint32_t, std::uint32_t>;
-    CHECK(strip({0, 1}, {0, 1}) == Pads{4, 0});  // above the image
-    CHECK(strip({0, 3}, {1, 3}) == Pads{2, 0});
-    CHECK(strip({2, 7}, {3, 5}) == Pads{0, 0});
-    CHECK(strip({6, 10}, {5, 8}) == Pads{0, 3});
-    CHECK(strip({9, 10}, {7, 9}) == Pads{5, 0});  // below the image: the padding above is as good
 }
 
 }  // namespace systole::schedule
