@@ -400,7 +400,8 @@ void Emitter::elementwise(isa::VectorOperation operation, const mapping::Layer& 
     const mapping::Tensor& output = tensor(layer.output);
     const schedule::LayerView view{network_, layer, schedule_.target};
     const bool by_image = schedule::works_by_image(view, schedule_.memory);
-    const auto rows_of_image = static_cast<std::uint32_t>(schedule::image_rows(output, schedule_.target));
+    const auto rows_of_image =
+        static_cast<std::uint32_t>(mapping::image_rows(output, schedule_.target.geometry.rows));
     const auto first_row = [&](mapping::TensorId id) {
         return row_of(id, rows.first / rows_of_image) + rows.first % rows_of_image;
     };

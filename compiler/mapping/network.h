@@ -11,6 +11,7 @@
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
+#include "hw/base/arithmetic.h"
 #include "hw/base/conversion.h"
 #include "hw/base/data_type.h"
 #include "hw/base/fixed_point.h"
@@ -40,6 +41,11 @@ struct Tensor {
 /// Bytes of the tensor of one inference.
 inline std::uint64_t image_bytes(const Tensor& tensor) {
     return tensor.shape.elements() * bytes_of(tensor.type);
+}
+
+/// Rows of the unified buffer, of so many bytes, that the tensor of one inference fills.
+inline std::uint64_t image_rows(const Tensor& tensor, std::uint32_t row_bytes) {
+    return divide_up(image_bytes(tensor), std::uint64_t{row_bytes});
 }
 
 /// The table of a function of stored numbers: an entry for each byte, or 513 entries between which 16-bit

@@ -143,12 +143,12 @@ std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network
     return blocks_that_fit(network.tensors[first.output].shape, channels, target.geometry.columns);
 }
 
-std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
+std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const AnalysedNetwork& analysed,
                                                               const Target& target) {
     std::vector<std::vector<mapping::PixelBlock>> possible;
-    for (const auto& members : members_of_groups(group_parallel_layers(network, target))) {
+    for (const auto& members : analysed.members) {
         possible.push_back(members.empty() ? std::vector<mapping::PixelBlock>(1)
-                                           : possible_blocks(network, target, members));
+                                           : possible_blocks(analysed.network(), target, members));
     }
     return possible;
 }
@@ -191,14 +191,13 @@ std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternative
     return static_cast<std::size_t>(fewest - alternatives.begin());
 }
 
-std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
+std::vector<LayerAlternatives> compare_blocks(const AnalysedNetwork& analysed, const Target& target,
                                               const machine::MachineConfig& machine,
                                               const mapping::Batches& batches) {
+    const mapping::Network& network = analysed.network();
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
-    const std::vector<LayerPlan> plans = plan_layers(network, target);
-    const auto groups = members_of_groups(group_parallel_layers(network, target));
+    const std::vector<LayerPlan> plans = plan_layers(analysed, target);
     const bool spills = std::ranges::any_of(plans, &LayerPlan::spilled);
     // Of the tiles of single pixels and of the chosen blocks: at most a few too many.
     std::uint64_t bytes = 0;
@@ -206,16 +205,16 @@ std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, c
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
         const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-        if (product == nullptr || groups[l].empty()) continue;
+        if (product == nullptr || analysed.members[l].empty()) continue;
         bytes += bytes_of_tiles(*product, plans[l].tiling.tiles, target);
         const DataType activations = network.tensors[layer.inputs[0]].type;
         // The program of such a layer is refused with its instruction.
         if (!machine.matrix_unit.passes(activations, array_weights(*product, target).type)) continue;
         if (!product->window) continue;
         LayerAlternatives compared{
-            .layers = groups[l],
-            .alternatives =
-                block_alternatives({network, target, machine, images, parts, plans[l].spilled}, groups[l]),
+            .layers = analysed.members[l],
+            .alternatives = block_alternatives(
+                {network, target, machine, images, analysed.parts, plans[l].spilled}, analysed.members[l]),
             .chosen = 0};
         if (compared.alternatives.size() == 1) continue;
         compared.chosen = fastest_alternative(compared.alternatives);

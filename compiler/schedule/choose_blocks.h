@@ -41,7 +41,7 @@ struct LayerAlternatives {
 std::vector<mapping::PixelBlock> possible_blocks(const mapping::Network& network, const Target& target,
                                                  std::span<const std::uint32_t> members);
 /// By layer, the same for the layer and those joined to it; the single pixel for joined layers.
-std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const mapping::Network& network,
+std::vector<std::vector<mapping::PixelBlock>> possible_blocks(const AnalysedNetwork& analysed,
                                                               const Target& target);
 
 /// A way to cut a convolution's channels in two parts: the first channel of the second part, and the blocks
@@ -82,7 +82,7 @@ std::size_t fastest_alternative(const std::vector<BlockAlternative>& alternative
 /// the weight memory, every layer keeps single pixels, unless the weights are spilled even then. The target
 /// has no blocks; layers are joined as it says (group_parallel_layers), and the blocks belong to these
 /// groups. Throws ModelError if the target does not support the network.
-std::vector<LayerAlternatives> compare_blocks(const mapping::Network& network, const Target& target,
+std::vector<LayerAlternatives> compare_blocks(const AnalysedNetwork& analysed, const Target& target,
                                               const machine::MachineConfig& machine,
                                               const mapping::Batches& batches);
 

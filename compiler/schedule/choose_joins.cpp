@@ -216,27 +216,27 @@ std::vector<Groups> tried_groupings(SetCosts& costs, std::size_t layers, std::ui
 }
 
 /// Whether the rows that the groups add keep a batch out of the unified buffer that fits without them.
-bool is_too_large(const mapping::Network& network, const Target& apart, const Target& joined,
+bool is_too_large(const AnalysedNetwork& apart, const AnalysedNetwork& joined, const Target& target,
                   std::uint32_t images) {
-    const auto rows_of = [&](const Target& target) {
-        return allocate_rows(tensor_lifetimes(network, target, false)).rows;
+    const auto rows_of = [&](const AnalysedNetwork& analysed) {
+        return allocate_rows(tensor_lifetimes(analysed, target, false)).rows;
     };
     const std::uint64_t rows = rows_of(joined);
     if (rows <= rows_of(apart)) return false;
-    std::vector<LayerPlan> plans = plan_layers(network, joined);
-    return lay_out_constants(network, joined, plans) + rows * images > joined.unified_buffer_rows;
+    std::vector<LayerPlan> plans = plan_layers(joined, target);
+    return lay_out_constants(joined.network(), target, plans) + rows * images > target.unified_buffer_rows;
 }
 
 }  // namespace
 
-std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, const Target& target,
+std::vector<SiblingAlternatives> compare_joins(const AnalysedNetwork& apart, const Target& target,
                                                const machine::MachineConfig& machine,
                                                const mapping::Batches& batches, JoinBlocks blocks) {
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
+    const mapping::Network& network = apart.network();
     const std::vector<LayerPlan> plans =
-        target.spill_weights ? plan_layers(network, target) : std::vector<LayerPlan>();
+        target.spill_weights ? plan_layers(analyse(network, target), target) : std::vector<LayerPlan>();
     std::vector<SiblingAlternatives> sets;
     for (const std::vector<std::uint32_t>& layers : sibling_layers(network, target)) {
         const mapping::Layer& first = network.layers[layers.front()];
@@ -246,7 +246,7 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
         if (!machine.matrix_unit.passes(activations, array_weights(product, target).type)) continue;
         SiblingAlternatives compared{.layers = layers, .alternatives = {}, .chosen = 0};
         const bool spilled = !plans.empty() && plans[layers.front()].spilled;
-        SetCosts costs(network, target, machine, parts, layers, spilled);
+        SetCosts costs(network, target, machine, apart.parts, layers, spilled);
         for (const Groups& grouping : tried_groupings(costs, layers.size(), images, blocks)) {
             auto cost = costs.cost(grouping, images, blocks);
             if (cost) compared.alternatives.push_back(*std::move(cost));
@@ -256,11 +256,9 @@ std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, 
         sets.push_back(std::move(compared));
     }
     if (sets.empty()) return sets;
-    Target apart = target;
-    apart.choices.joins = chosen_joins({}, network.layers.size());
-    Target joined = target;
-    joined.choices.joins = chosen_joins(sets, network.layers.size());
-    if (is_too_large(network, apart, joined, images)) {
+    AnalysedNetwork joined = apart;
+    joined.join(chosen_joins(sets, network.layers.size()));
+    if (is_too_large(apart, joined, target, images)) {
         for (SiblingAlternatives& set : sets) set.chosen = 0;
     }
     return sets;

@@ -40,7 +40,7 @@ enum class JoinBlocks : bool { Single, Best };
 ///
 /// Results of joined layers live from the first one's step on. If the rows of one image grow by that and a
 /// batch then fits the unified buffer no more, all layers stay apart.
-std::vector<SiblingAlternatives> compare_joins(const mapping::Network& network, const Target& target,
+std::vector<SiblingAlternatives> compare_joins(const AnalysedNetwork& apart, const Target& target,
                                                const machine::MachineConfig& machine,
                                                const mapping::Batches& batches, JoinBlocks blocks);
 

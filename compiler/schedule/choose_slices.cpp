@@ -24,16 +24,15 @@ constexpr double least_gain = 0.02;
 
 class SliceCosts {
 public:
-    SliceCosts(const mapping::Network& network, const Target& target, const machine::MachineConfig& machine,
+    SliceCosts(const AnalysedNetwork& analysed, const Target& target, const machine::MachineConfig& machine,
                const MemoryPlan& memory)
-        : network_(network),
+        : analysed_(analysed),
+          network_(analysed.network()),
           target_(target),
           machine_(machine),
-          plans_(plan_layers(network, target)),
-          parts_(place_parts(network, target.geometry.rows)),
-          input_bytes_(bytes_of_parts(input_parts(network))),
-          output_bytes_(bytes_of_parts(output_parts(network))),
-          last_steps_(last_reading_steps(network, group_parallel_layers(network, target))) {
+          plans_(plan_layers(analysed, target)),
+          input_bytes_(bytes_of_parts(analysed.inputs)),
+          output_bytes_(bytes_of_parts(analysed.outputs)) {
         // An output that leaves by columns leaves while the others are computed.
         if (memory.outputs.size() == 1 && memory.tensors[memory.outputs[0].tensor].by_columns) {
             steps_of_output_ = plans_[memory.outputs[0].layer].tiling.columns.size();
@@ -108,14 +107,15 @@ private:
     std::size_t layers_until_input_is_read(const MemoryPlan& plan) const {
         std::uint32_t last = 0;
         for (const HostPart& part : plan.inputs) {
-            last = std::max(last, last_steps_[part.tensor]);
+            last = std::max(last, analysed_.last_steps[part.tensor]);
         }
         return std::min<std::size_t>(last, network_.layers.size());
     }
 
     Cycle work(std::size_t layer, std::uint32_t images) const {
         const LayerView view{network_, network_.layers[layer], target_};
-        return mapping::predicted_cycles(mapped_products(view, plans_[layer], images, parts_), machine_);
+        return mapping::predicted_cycles(mapped_products(view, plans_[layer], images, analysed_.parts),
+                                         machine_);
     }
 
     std::uint64_t bytes_of_parts(const std::vector<HostPart>& parts) const {
@@ -124,14 +124,13 @@ private:
         return bytes;
     }
 
+    const AnalysedNetwork& analysed_;
     const mapping::Network& network_;
     const Target& target_;
     const machine::MachineConfig& machine_;
     const std::vector<LayerPlan> plans_;
-    const std::vector<TensorPart> parts_;
     const std::uint64_t input_bytes_;  ///< of one image
     const std::uint64_t output_bytes_;
-    const std::vector<std::uint32_t> last_steps_;  ///< by tensor: last_reading_steps
     std::uint64_t steps_of_output_ = 1;
 };
 
@@ -147,12 +146,12 @@ std::vector<std::uint32_t> slice_counts(std::uint32_t batch, std::uint32_t first
 
 }  // namespace
 
-SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
+SliceAlternatives compare_slices(const AnalysedNetwork& analysed, const Target& target,
                                  const machine::MachineConfig& machine, const mapping::Batches& batches) {
-    const MemoryPlan first = plan_schedule(network, target, batches).memory;
+    const MemoryPlan first = plan_schedule(analysed, target, batches).memory;
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
-    if (batch < 2 || !supports_products(network, target, machine)) return {};
-    const SliceCosts costs(network, target, machine, first);
+    if (batch < 2 || !supports_products(analysed.network(), target, machine)) return {};
+    const SliceCosts costs(analysed, target, machine, first);
 
     const std::uint64_t batch_count = divide_up(batches.inferences, std::uint64_t{batch});
     SliceAlternatives compared;
@@ -170,7 +169,7 @@ SliceAlternatives compare_slices(const mapping::Network& network, const Target& 
         Target cut = target;
         cut.choices.slice_images = divide_up(batch, slices);
         if (divide_up(batch, cut.choices.slice_images) != slices) continue;
-        const MemoryPlan plan = plan_schedule(network, cut, batches).memory;
+        const MemoryPlan plan = plan_schedule(analysed, cut, batches).memory;
         if (plan.images_per_slice == cut.choices.slice_images) add(slices, plan);
     }
     const auto fewest = std::ranges::min_element(compared.alternatives, {}, &SliceAlternative::cycles);

@@ -36,7 +36,7 @@ struct SliceAlternatives {
 /// group, fetches weights again. A slice of r cycles of reading, c of work and w of writing follows another
 /// after the longest of the three. Work is that of the matrix unit, as mapping/cost.h predicts it, layer
 /// after layer. There is no choice with work of the host.
-SliceAlternatives compare_slices(const mapping::Network& network, const Target& target,
+SliceAlternatives compare_slices(const AnalysedNetwork& analysed, const Target& target,
                                  const machine::MachineConfig& machine, const mapping::Batches& batches);
 
 }  // namespace systole::schedule

@@ -31,9 +31,9 @@ std::uint32_t first_layer_of_chip(const mapping::Network& network) {
 
 /// The layers with which a second stage may begin: those before which the work has reached a share of all,
 /// for evenly spaced shares. Each begins with matrix work.
-std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, const Schedule& schedule,
+std::vector<std::uint32_t> places_of_stages(const AnalysedNetwork& analysed, const Schedule& schedule,
                                             const machine::MachineConfig& machine) {
-    const std::vector<TensorPart> parts = place_parts(network, schedule.target.geometry.rows);
+    const mapping::Network& network = analysed.network();
     std::vector<double> work;  // before each layer
     double all = 0;
     for (std::size_t l = 0; l < network.layers.size(); ++l) {
@@ -41,7 +41,8 @@ std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, con
         if (schedule.layers[l].tiling.tiles == 0) continue;
         const LayerView view{network, network.layers[l], schedule.target};
         all += static_cast<double>(mapping::predicted_cycles(
-            mapped_products(view, schedule.layers[l], schedule.memory.images_per_slice, parts), machine));
+            mapped_products(view, schedule.layers[l], schedule.memory.images_per_slice, analysed.parts),
+            machine));
     }
     std::vector<std::uint32_t> places;
     for (std::uint32_t l = first_layer_of_chip(network) + 1; l < network.layers.size(); ++l) {
@@ -58,8 +59,11 @@ std::vector<std::uint32_t> places_of_stages(const mapping::Network& network, con
 /// Compares pipelines as long as the comparison has not cost too much.
 class Comparison {
 public:
-    Comparison(const mapping::Network& network, const Target& target, const mapping::Batches& batches)
-        : network_(network), target_(target), batches_(batches), first_(first_layer_of_chip(network)) {}
+    Comparison(const AnalysedNetwork& analysed, const Target& target, const mapping::Batches& batches)
+        : analysed_(analysed),
+          target_(target),
+          batches_(batches),
+          first_(first_layer_of_chip(analysed.network())) {}
 
     /// Tries a pipeline. While the chip works on a slice, the host prepares the next.
     void add(std::vector<std::uint32_t> stages, std::uint32_t images, bool weights_first) {
@@ -68,7 +72,7 @@ public:
         Target staged = target_;
         staged.choices.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
         staged.choices.slice_images = images;
-        const std::optional<PipelinePrediction> predicted = predict_pipeline(network_, staged, batches_);
+        const std::optional<PipelinePrediction> predicted = predict_pipeline(analysed_, staged, batches_);
         if (!predicted) return;
         operations_ += predicted->operations;
         array_ = std::min(array_, predicted->array);
@@ -88,7 +92,7 @@ public:
     StageAlternatives take() { return std::move(compared_); }
 
 private:
-    const mapping::Network& network_;
+    const AnalysedNetwork& analysed_;
     const Target& target_;
     const mapping::Batches& batches_;
     const std::uint32_t first_;
@@ -104,12 +108,13 @@ bool saves_cycles(Cycle fewer, Cycle than) {
 
 }  // namespace
 
-StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
+StageAlternatives compare_stages(const AnalysedNetwork& analysed, const Target& target,
                                  const mapping::Batches& batches) {
+    const mapping::Network& network = analysed.network();
     if (network.layers.size() > most_layers || batches.inferences < 2) return {};
     if (first_layer_of_chip(network) == network.layers.size()) return {};
     if (!supports_products(network, target, target.costs->machine)) return {};
-    const Schedule plain = plan_schedule(network, target, batches);
+    const Schedule plain = plan_schedule(analysed, target, batches);
     if (plain.memory.groups.layers > 0) return {};
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::uint32_t whole = plain.memory.images_per_slice;
@@ -119,12 +124,12 @@ StageAlternatives compare_stages(const mapping::Network& network, const Target& 
         const std::uint32_t images = divide_up(whole, pieces);
         if (images < sizes.back() && divide_up(batch, images) <= 8) sizes.push_back(images);
     }
-    Comparison comparison(network, target, batches);
+    Comparison comparison(analysed, target, batches);
     for (const std::uint32_t images : sizes) comparison.add({}, images, false);
     if (comparison.is_empty()) return {};
     const Cycle one_stage = comparison.fewest();
     if (!saves_cycles(comparison.array(), one_stage)) return comparison.take();
-    const std::vector<std::uint32_t> places = places_of_stages(network, plain, target.costs->machine);
+    const std::vector<std::uint32_t> places = places_of_stages(analysed, plain, target.costs->machine);
     for (const std::uint32_t images : sizes) {
         for (const bool weights_first : {false, true}) {
             for (const std::uint32_t first : places) comparison.add({first}, images, weights_first);

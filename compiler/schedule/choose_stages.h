@@ -32,7 +32,7 @@ struct StageAlternatives {
 /// Choices::slice_images as chosen for slices that are not pipelined. There is no choice for a single
 /// inference, for slices that take the first layers in groups, for networks of very many layers, and for
 /// those that the host computes alone.
-StageAlternatives compare_stages(const mapping::Network& network, const Target& target,
+StageAlternatives compare_stages(const AnalysedNetwork& analysed, const Target& target,
                                  const mapping::Batches& batches);
 
 }  // namespace systole::schedule

@@ -16,8 +16,8 @@ using Kind = StripStep::Kind;
 
 class NetworkCutter {
 public:
-    NetworkCutter(const TensorUses& uses, const Homes& homes)
-        : uses_(uses), homes_(homes), from_(uses.network), first_parts_(from_.layers.size()) {
+    NetworkCutter(const AnalysedNetwork& analysed, const Homes& homes)
+        : analysed_(analysed), homes_(homes), from_(analysed.network()), first_parts_(from_.layers.size()) {
         cut_.network.name = from_.name;
         cut_.network.tensors = from_.tensors;
         cut_.network.inputs = from_.inputs;
@@ -31,7 +31,7 @@ public:
     void add(const LayerRun& run) {
         std::map<TensorId, std::vector<TensorId>> kept;
         for (std::uint32_t number = 0; number < run.strips; ++number) {
-            const std::optional<Strip> strip = plan_strip(uses_, homes_, run, number);
+            const std::optional<Strip> strip = plan_strip(analysed_, homes_, run, number);
             if (!strip) throw std::logic_error("a run of layers that cannot be cut into these strips");
             const std::vector<TensorId> pieces = tensors_of(*strip);
             for (const StripStep& step : strip->steps) add_step(run, *strip, step, pieces);
@@ -40,7 +40,7 @@ public:
             }
         }
         for (const auto& [id, lines] : kept) {
-            const std::uint32_t maker = *uses_.uses[id].maker;
+            const std::uint32_t maker = *analysed_.uses[id].maker;
             using Axis = mapping::Concatenation::Axis;
             add_layer({.name = from_.layers[maker].name,
                        .inputs = lines,
@@ -148,7 +148,7 @@ private:
         add_layer(std::move(layer), step.layer, run.strips > 1);
     }
 
-    const TensorUses& uses_;
+    const AnalysedNetwork& analysed_;
     const Homes& homes_;
     const mapping::Network& from_;
     CutNetwork cut_;
@@ -159,8 +159,9 @@ private:
 
 }  // namespace
 
-CutNetwork cut_network(const TensorUses& uses, const Homes& homes, const std::vector<LayerRun>& runs) {
-    NetworkCutter cutter(uses, homes);
+CutNetwork cut_network(const AnalysedNetwork& analysed, const Homes& homes,
+                       const std::vector<LayerRun>& runs) {
+    NetworkCutter cutter(analysed, homes);
     for (const LayerRun& run : runs) cutter.add(run);
     return cutter.take();
 }

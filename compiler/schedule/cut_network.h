@@ -17,6 +17,7 @@ struct CutNetwork {
 /// Every transfer of the result is a layer of its own: it reads no input and sends no output whole. Each
 /// strip is a layer with an input and an output of its own lines; transfers, views and concatenations of
 /// lines stand between them. The runs cover all layers, in order, and can be planned (plan_strip).
-CutNetwork cut_network(const TensorUses& uses, const Homes& homes, const std::vector<LayerRun>& runs);
+CutNetwork cut_network(const AnalysedNetwork& analysed, const Homes& homes,
+                       const std::vector<LayerRun>& runs);
 
 }  // namespace systole::schedule

@@ -62,7 +62,8 @@ double vector_cycles(const LayerView& view, const machine::MachineConfig& machin
         registers.set(Register::WindowStrideX, pooling->window.stride_x);
     } else if (const auto* const work = std::get_if<mapping::Elementwise>(&view.layer.work)) {
         vector.operation = work->operation;
-        vector.length = static_cast<std::uint32_t>(image_rows(view.output(), view.target));
+        vector.length =
+            static_cast<std::uint32_t>(mapping::image_rows(view.output(), view.target.geometry.rows));
     } else {
         return 0;  // concatenations are mostly written in place
     }
@@ -70,10 +71,10 @@ double vector_cycles(const LayerView& view, const machine::MachineConfig& machin
     return static_cast<double>(timing::activation_cost(vector, registers, machine).cycles);
 }
 
-std::vector<LayerCycles> cycles_of_layers(const mapping::Network& network, const Target& target,
+std::vector<LayerCycles> cycles_of_layers(const AnalysedNetwork& analysed, const Target& target,
                                           const machine::MachineConfig& machine,
                                           const std::vector<LayerPlan>& plans) {
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
+    const mapping::Network& network = analysed.network();
     std::vector<LayerCycles> cycles;
     for (std::size_t l = 0; l < plans.size(); ++l) {
         const LayerView view{network, network.layers[l], target};
@@ -87,7 +88,7 @@ std::vector<LayerCycles> cycles_of_layers(const mapping::Network& network, const
         if (!machine.matrix_unit.passes(view.input().type, array_weights(*product, target).type)) continue;
         of_layer.block_height = plans[l].parts.front().block.height;
         of_layer.work = static_cast<double>(
-            mapping::predicted_cycles(mapped_products(view, plans[l], 1, parts), machine));
+            mapping::predicted_cycles(mapped_products(view, plans[l], 1, analysed.parts), machine));
         const std::uint64_t bytes = bytes_of_tiles(*product, plans[l].tiling.tiles, target);
         of_layer.weights = static_cast<double>(plans[l].spilled ? timing::host_read_cycles(bytes, machine)
                                                                 : timing::weight_read_cycles(bytes, machine));
@@ -107,13 +108,14 @@ struct TriedRun {
 /// Divides the layers into runs.
 class Division {
 public:
-    Division(const TensorUses& uses, const machine::MachineConfig& machine, std::vector<LayerCycles> cycles)
-        : uses_(uses),
-          network_(uses.network),
+    Division(const AnalysedNetwork& analysed, const machine::MachineConfig& machine,
+             std::vector<LayerCycles> cycles)
+        : analysed_(analysed),
+          network_(analysed.network()),
           machine_(machine),
           cycles_(std::move(cycles)),
           spilled_(network_.tensors.size(), false),
-          homes_(homes_of(uses, spilled_)) {
+          homes_(homes_of(analysed, spilled_)) {
         find_residents();
     }
 
@@ -170,14 +172,14 @@ private:
 
     /// Takes note of tensors whose place has changed.
     void update(std::span<const TensorId> changed) {
-        homes_ = homes_of(uses_, spilled_);
+        homes_ = homes_of(analysed_, spilled_);
         find_residents();
         // Runs that neither make nor read such a tensor stay as they are.
         std::vector<std::uint32_t> touched(layer_count() + std::size_t{1}, 0);  // layers before each that do
         for (const TensorId id : changed) {
-            const TensorUses::Use& use = uses_.uses[id];
+            const TensorUse& use = analysed_.uses[id];
             if (use.maker) touched[*use.maker + std::size_t{1}] = 1;
-            for (const std::uint32_t reader : use.readers) touched[reader + std::size_t{1}] = 1;
+            for (const std::uint32_t reader : use.chip_readers) touched[reader + std::size_t{1}] = 1;
         }
         std::partial_sum(touched.begin(), touched.end(), touched.begin());
         std::erase_if(
@@ -199,7 +201,7 @@ private:
             for (std::uint32_t end = first + 1; end <= std::min(layer_count(), first + longest_run); ++end) {
                 if (mapping::runs_on_host(layer(end - 1)) && end > first + 1) break;
                 needs_strips = needs_strips || !layer_fits[end - 1];
-                takes_strips = takes_strips && can_be_cut(uses_, end - 1);
+                takes_strips = takes_strips && can_be_cut(analysed_, end - 1);
                 const LayerRun whole{.first = first, .end = end};
                 if ((!is_large_ || end == first + 1) && fits_whole(whole)) consider(whole);
                 if (mapping::runs_on_host(layer(first))) break;
@@ -233,7 +235,7 @@ private:
             }
         }
         for (std::uint32_t number = 0; number < most.strips; ++number) {
-            if (!plan_strip(uses_, homes_, most, number)) return std::nullopt;
+            if (!plan_strip(analysed_, homes_, most, number)) return std::nullopt;
         }
         return most;
     }
@@ -270,7 +272,7 @@ private:
             if (!is_there || (is_inside && !with_inside)) continue;
             if (counted[resident.with_rows]) continue;
             counted[resident.with_rows] = true;
-            rows += uses_.uses[resident.with_rows].rows;
+            rows += analysed_.own_rows[resident.with_rows];
         }
         return rows;
     }
@@ -279,8 +281,9 @@ private:
         residents_.clear();
         for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
             if (!homes_.on_chip[id] || lies_in_parent(id)) continue;
-            residents_.push_back(
-                {.with_rows = uses_.with_rows(id), .first = uses_.first_layer(id), .last = last_layers_[id]});
+            residents_.push_back({.with_rows = with_rows(analysed_, id),
+                                  .first = first_layer(analysed_, id),
+                                  .last = last_layers_[id]});
         }
         // Rows that several tensors have together count once. The sums are first those of the changes from
         // one layer to the next.
@@ -295,7 +298,7 @@ private:
                  ++next) {
                 together.last = std::max(together.last, next->last);
             }
-            const std::uint64_t rows = uses_.uses[together.with_rows].rows;
+            const std::uint64_t rows = analysed_.own_rows[together.with_rows];
             rows_on_chip_[together.first] += rows;
             rows_on_chip_[together.last + std::size_t{1}] -= rows;
         }
@@ -305,7 +308,7 @@ private:
 
     /// Whether the tensor is a slice of one on the chip.
     bool lies_in_parent(TensorId id) const {
-        const mapping::Layer& maker = layer(uses_.first_layer(id));
+        const mapping::Layer& maker = layer(first_layer(analysed_, id));
         return std::holds_alternative<mapping::Slice>(maker.work) && homes_.on_chip[maker.inputs[0]];
     }
 
@@ -322,12 +325,12 @@ private:
         std::uint32_t before = 0;  // strips that are counted
         for (const std::uint32_t number : {0U, std::min(1U, last), run.strips / 2, last}) {
             if (number < before) continue;
-            const std::optional<Strip> strip = plan_strip(uses_, homes_, run, number);
+            const std::optional<Strip> strip = plan_strip(analysed_, homes_, run, number);
             if (!strip) {
                 result.is_possible = false;
                 return result;
             }
-            const std::vector<std::uint64_t> rows = rows_of_strip(uses_, run, *strip);
+            const std::vector<std::uint64_t> rows = rows_of_strip(analysed_, run, *strip);
             for (std::size_t l = 0; l < rows.size(); ++l) result.rows[l] = std::max(result.rows[l], rows[l]);
             const std::uint32_t alike = number + 1 - before;
             result.cycles += alike * cycles_of(*strip);
@@ -362,7 +365,7 @@ private:
     }
 
     std::uint64_t bytes_of_piece(const StripPiece& piece) const {
-        return piece.lines.count() * uses_.line_bytes(piece.tensor);
+        return piece.lines.count() * line_bytes(analysed_.network().tensors[piece.tensor]);
     }
 
     /// The layer behind the longest division that there is.
@@ -380,17 +383,17 @@ private:
         const std::uint32_t at = first_that_does_not_fit();
         std::vector<std::pair<double, TensorId>> victims;
         for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
-            const TensorUses::Use& use = uses_.uses[id];
-            if (!homes_.on_chip[id] || use.rows == 0 || use.readers.empty()) continue;
-            if (uses_.first_layer(id) > at || last_layers_[id] < at) continue;
+            const TensorUse& use = analysed_.uses[id];
+            if (!homes_.on_chip[id] || analysed_.own_rows[id] == 0 || use.chip_readers.empty()) continue;
+            if (first_layer(analysed_, id) > at || last_layers_[id] < at) continue;
             const std::uint64_t bytes = mapping::image_bytes(network_.tensors[id]);
             const auto next =
-                std::ranges::find_if(use.readers, [&](std::uint32_t reader) { return reader > at; });
-            const std::uint32_t distance = next == use.readers.end() ? 0 : *next - at;
+                std::ranges::find_if(use.chip_readers, [&](std::uint32_t reader) { return reader > at; });
+            const std::uint32_t distance = next == use.chip_readers.end() ? 0 : *next - at;
             const auto cycles =
                 static_cast<double>(timing::host_write_cycles(bytes, machine_) +
-                                    use.readers.size() * timing::host_read_cycles(bytes, machine_));
-            victims.emplace_back(cycles / (static_cast<double>(use.rows) * (distance + 1)), id);
+                                    use.chip_readers.size() * timing::host_read_cycles(bytes, machine_));
+            victims.emplace_back(cycles / (static_cast<double>(analysed_.own_rows[id]) * (distance + 1)), id);
         }
         const auto end = victims.begin() + static_cast<std::ptrdiff_t>(std::min(count, victims.size()));
         std::ranges::partial_sort(victims, end);
@@ -401,7 +404,7 @@ private:
 
     [[noreturn]] void reject(std::uint64_t constant_rows) {
         const std::uint32_t at = first_that_does_not_fit();
-        const bool cuts = can_be_cut(uses_, at);
+        const bool cuts = can_be_cut(analysed_, at);
         const LayerRun run{
             .first = at, .end = at + 1, .strips = cuts ? network_.tensors[layer(at).output].shape.height : 1};
         const std::uint64_t rows =
@@ -409,18 +412,18 @@ private:
         throw ModelError(fmt::format(
             "{}: layer \"{}\": {} of its output, what it is computed from, and the parameters and tables of "
             "all layers need {} bytes of unified buffer; the machine has {}",
-            network_.name, layer(at).name, cuts ? "one line" : "one image", rows * uses_.row_bytes,
-            (rows_ + constant_rows) * uses_.row_bytes));
+            network_.name, layer(at).name, cuts ? "one line" : "one image", rows * analysed_.row_bytes,
+            (rows_ + constant_rows) * analysed_.row_bytes));
     }
 
-    const TensorUses& uses_;
+    const AnalysedNetwork& analysed_;
     const mapping::Network& network_;
     const machine::MachineConfig& machine_;
     const std::vector<LayerCycles> cycles_;
     const bool is_large_ = network_.layers.size() > most_layers_compared;
     const std::vector<std::uint32_t> last_layers_ = [this] {
         std::vector<std::uint32_t> last;
-        for (TensorId id = 0; id < network_.tensors.size(); ++id) last.push_back(uses_.last_layer(id));
+        for (TensorId id = 0; id < network_.tensors.size(); ++id) last.push_back(last_layer(analysed_, id));
         return last;
     }();
     std::vector<bool> spilled_;
@@ -442,9 +445,10 @@ std::vector<mapping::PixelBlock> blocks_of_parts(const Choices& choices,
     return blocks;
 }
 
-machine::CutImages fit_of(const TensorUses& uses, const std::vector<bool>& spilled, const CutNetwork& cut) {
+machine::CutImages fit_of(const AnalysedNetwork& analysed, const std::vector<bool>& spilled,
+                          const CutNetwork& cut) {
     machine::CutImages fit;
-    const mapping::Network& whole = uses.network;
+    const mapping::Network& whole = analysed.network();
     for (TensorId id = 0; id < spilled.size(); ++id) {
         if (spilled[id]) fit.spilled.push_back(whole.tensors[id].name);
     }
@@ -458,9 +462,9 @@ machine::CutImages fit_of(const TensorUses& uses, const std::vector<bool>& spill
         const mapping::Layer& layer = cut.network.layers[l];
         const std::uint32_t of = cut.whole_layers[l];
         if (std::holds_alternative<mapping::Fetch>(layer.work)) {
-            moved(layer.inputs[0], layer.output, uses.uses[layer.inputs[0]].begins_in_host);
+            moved(layer.inputs[0], layer.output, analysed.uses[layer.inputs[0]].begins_in_host);
         } else if (std::holds_alternative<mapping::Send>(layer.work)) {
-            moved(layer.output, layer.inputs[0], uses.uses[layer.output].ends_in_host);
+            moved(layer.output, layer.inputs[0], ends_in_host(analysed.uses[layer.output]));
         } else if (layer.part_of && layer.work.index() == whole.layers[of].work.index() &&
                    !std::holds_alternative<mapping::Slice>(layer.work)) {
             lines[of] += cut.network.tensors[layer.output].shape.height;
@@ -476,15 +480,15 @@ machine::CutImages fit_of(const TensorUses& uses, const std::vector<bool>& spill
     return fit;
 }
 
-std::uint64_t rows_of_one_image(const mapping::Network& network, const Target& target) {
-    return allocate_rows(tensor_lifetimes(network, target, false)).rows;
+std::uint64_t rows_of_one_image(const AnalysedNetwork& analysed, const Target& target) {
+    return allocate_rows(tensor_lifetimes(analysed, target, false)).rows;
 }
 
-bool image_fits(const mapping::Network& network, const Target& target) {
+bool image_fits(const AnalysedNetwork& analysed, const Target& target) {
     try {
-        std::vector<LayerPlan> plans = plan_layers(network, target);
-        const std::uint32_t constant_rows = lay_out_constants(network, target, plans);
-        return rows_of_one_image(network, target) <= rows_for_tensors(target, constant_rows);
+        std::vector<LayerPlan> plans = plan_layers(analysed, target);
+        const std::uint32_t constant_rows = lay_out_constants(analysed.network(), target, plans);
+        return rows_of_one_image(analysed, target) <= rows_for_tensors(target, constant_rows);
     } catch (const ModelError&) {
         return false;  // cut_to_fit throws it again
     }
@@ -509,48 +513,51 @@ struct PricedNetwork {
     double cycles = 0;
 };
 
-PricedNetwork cut_to_fit(const mapping::Network& network, const Target& target,
+/// `analysed` has no joined layers.
+PricedNetwork cut_to_fit(const AnalysedNetwork& analysed, const Target& target,
                          const machine::MachineConfig& machine) {
     const Target apart = with_layers_apart(target);
-    FittedNetwork fitted{.network = {}, .target = apart, .fit = {}};
-    std::vector<LayerPlan> plans = plan_layers(network, fitted.target);
-    const std::uint32_t constant_rows = lay_out_constants(network, fitted.target, plans);
+    std::vector<LayerPlan> plans = plan_layers(analysed, apart);
+    const std::uint32_t constant_rows = lay_out_constants(analysed.network(), apart, plans);
     const std::uint64_t available = rows_for_tensors(target, constant_rows);
-    const TensorUses uses(network, target);
-    const std::vector<LayerCycles> cycles = cycles_of_layers(network, fitted.target, machine, plans);
+    const std::vector<LayerCycles> cycles = cycles_of_layers(analysed, apart, machine, plans);
     // Rows lie between tensors that do not fit there, so the division may have to do with fewer than there
     // are: with ever fewer, until they can be allocated.
     std::uint64_t held_back = 0;
     while (true) {
-        Division division(uses, machine, cycles);
+        Division division(analysed, machine, cycles);
         const auto runs = division.choose(available - held_back, constant_rows + held_back);
-        CutNetwork cut = cut_network(uses, division.homes(), runs);
-        fitted.target.choices.blocks = blocks_of_parts(apart.choices, cut.whole_layers);
-        const std::uint64_t needed = rows_of_one_image(cut.network, fitted.target);
+        CutNetwork cut = cut_network(analysed, division.homes(), runs);
+        Target fitting = apart;
+        fitting.choices.blocks = blocks_of_parts(apart.choices, cut.whole_layers);
+        AnalysedNetwork analysed_cut(cut.network, analysed.row_bytes);
+        const std::uint64_t needed = rows_of_one_image(analysed_cut, fitting);
         if (needed <= available) {
-            fitted.fit = fit_of(uses, division.spilled(), cut);
-            fitted.network = std::move(cut.network);
-            return {.fitted = std::move(fitted), .cycles = division.cycles()};
+            return {.fitted = {.analysed = std::move(analysed_cut),
+                               .target = std::move(fitting),
+                               .fit = fit_of(analysed, division.spilled(), cut)},
+                    .cycles = division.cycles()};
         }
-        if (held_back == available) plan_schedule(cut.network, fitted.target, {});  // throws the sizes
+        if (held_back == available) plan_schedule(analysed_cut, fitting, {});  // throws the sizes
         held_back = std::min(2 * held_back + needed - available, available);
     }
 }
 
 }  // namespace
 
-FittedNetwork fit_memory(mapping::Network network, const Target& target,
+FittedNetwork fit_memory(const AnalysedNetwork& analysed, const Target& target,
                          const machine::MachineConfig& machine) {
-    if (image_fits(network, target)) return {.network = std::move(network), .target = target, .fit = {}};
-    if (target.choices.blocks.empty()) return cut_to_fit(network, target, machine).fitted;
+    if (image_fits(analysed, target)) return {.analysed = analysed, .target = target, .fit = {}};
+    const AnalysedNetwork apart(analysed.network(), analysed.row_bytes);
+    if (target.choices.blocks.empty()) return cut_to_fit(apart, target, machine).fitted;
     // The parameters of blocks take rows that those of single pixels do not.
     Target single = target;
     single.choices.blocks.clear();
     single.choices.rests.clear();
-    if (image_fits(network, single)) return {.network = std::move(network), .target = single, .fit = {}};
-    PricedNetwork without_blocks = cut_to_fit(network, single, machine);
+    if (image_fits(analysed, single)) return {.analysed = analysed, .target = single, .fit = {}};
+    PricedNetwork without_blocks = cut_to_fit(apart, single, machine);
     try {
-        PricedNetwork with_blocks = cut_to_fit(network, target, machine);
+        PricedNetwork with_blocks = cut_to_fit(apart, target, machine);
         if (with_blocks.cycles <= without_blocks.cycles) return std::move(with_blocks.fitted);
     } catch (const ModelError&) {
         // There are too few rows for the parameters of blocks.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/target.h"
 #include "hw/machine/chosen_mapping.h"
 #include "hw/machine/machine_config.h"
@@ -14,7 +15,7 @@ namespace systole::schedule {
 
 /// A network and the target that it is scheduled for.
 struct FittedNetwork {
-    mapping::Network network;
+    AnalysedNetwork analysed;
     Target target;
     std::optional<machine::CutImages> fit;  ///< absent if it is the given network
 };
@@ -31,7 +32,7 @@ struct FittedNetwork {
 /// The target of the result has the same blocks, or none if that costs less because their parameters take
 /// rows, and joins no convolutions. Throws ModelError if a layer does not even fit with one line,
 /// std::logic_error if the network is inconsistent.
-FittedNetwork fit_memory(mapping::Network network, const Target& target,
+FittedNetwork fit_memory(const AnalysedNetwork& analysed, const Target& target,
                          const machine::MachineConfig& machine);
 
 /// What was done, in lines of text.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/tensor_use.h"
 
 namespace systole::schedule {
 
@@ -21,28 +22,11 @@ struct HostPart {
 /// The parts in which the network's inputs are transferred, in the order in which they are read: an input
 /// itself, or its slices if only slices are read. So the first layer of a recurrent network does not wait for
 /// the states of all layers. Inputs that are only read in host memory have none.
-std::vector<HostPart> input_parts(const mapping::Network& network);
+std::vector<HostPart> input_parts(const mapping::Network& network, std::span<const TensorUse> uses);
 
 /// The parts in which the network's outputs are transferred, in the order in which they are computed: an
 /// output itself, or the concatenated vectors if it is a concatenation of vectors, which saves the copies.
 /// Outputs that the host computes, or that layers send, have none.
-std::vector<HostPart> output_parts(const mapping::Network& network);
-
-/// By tensor: whether work of the chip reads it there, and whether it lies in host memory without a transfer
-/// that the schedule adds: a network's input, the result of a host segment or what layers send.
-std::vector<bool> read_by_chip(const mapping::Network& network);
-std::vector<bool> begins_in_host_memory(const mapping::Network& network);
-/// The layer of the first segment that reads each tensor; absent if none does.
-std::vector<std::optional<std::uint32_t>> first_segments(const mapping::Network& network);
-
-/// What segments of the host exchange with the chip, by tensor.
-struct HostExchange {
-    explicit HostExchange(const mapping::Network& network);
-
-    std::vector<bool> begins_in_host;
-    std::vector<bool> read_by_chip;
-    std::vector<std::optional<std::uint32_t>> first_segment;
-    std::vector<bool> is_output;  ///< of the network
-};
+std::vector<HostPart> output_parts(const mapping::Network& network, std::span<const TensorUse> uses);
 
 }  // namespace systole::schedule

@@ -21,10 +21,8 @@ struct Rows {
 
 class Finder {
 public:
-    Finder(const mapping::Network& network, const Schedule& schedule)
-        : network_(network),
-          schedule_(schedule),
-          parts_(place_parts(network, schedule.target.geometry.rows)) {}
+    Finder(const AnalysedNetwork& analysed, const Schedule& schedule)
+        : network_(analysed.network()), schedule_(schedule), parts_(analysed.parts) {}
 
     LayerGraph find() {
         const std::size_t layers = network_.layers.size();
@@ -84,13 +82,13 @@ private:
 
     const mapping::Network& network_;
     const Schedule& schedule_;
-    const std::vector<TensorPart> parts_;
+    const std::vector<TensorPart>& parts_;
 };
 
 }  // namespace
 
-LayerGraph layer_graph(const mapping::Network& network, const Schedule& schedule) {
-    return Finder(network, schedule).find();
+LayerGraph layer_graph(const AnalysedNetwork& analysed, const Schedule& schedule) {
+    return Finder(analysed, schedule).find();
 }
 
 }  // namespace systole::schedule

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/schedule.h"
 
 namespace systole::schedule {
@@ -18,6 +19,6 @@ struct LayerGraph {
 /// A layer waits for those whose results it reads, and for those that use rows which it overwrites: of two
 /// layers that use the same rows for different tensors, one of which writes them, the first in the network
 /// comes first. Joined layers wait for what the layer waits for that computes them, and it for theirs.
-LayerGraph layer_graph(const mapping::Network& network, const Schedule& schedule);
+LayerGraph layer_graph(const AnalysedNetwork& analysed, const Schedule& schedule);
 
 }  // namespace systole::schedule

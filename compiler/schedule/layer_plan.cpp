@@ -16,16 +16,6 @@
 namespace systole::schedule {
 namespace {
 
-void check_ids(const LayerView& view) {
-    const std::size_t tensors = view.network.tensors.size();
-    view.require(!view.layer.inputs.empty() && view.layer.output < tensors, "it must have inputs and output");
-    for (const mapping::TensorId id : view.layer.inputs) {
-        view.require(id < tensors, "its inputs must be tensors of the network");
-        view.require(view.input().shape.elements() > 0, "its tensors must have elements");
-    }
-    view.require(view.output().shape.elements() > 0, "its tensors must have elements");
-}
-
 /// The bytes of a weight of a layer; 1 for layers without weights.
 std::uint64_t weight_bytes(const mapping::Layer& layer, const Target& target) {
     const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
@@ -166,22 +156,20 @@ LayerPlan plan_group(const mapping::Network& network, const Target& target,
     return layer_plan;
 }
 
-std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target) {
+std::vector<LayerPlan> plan_layers(const AnalysedNetwork& analysed, const Target& target) {
+    const mapping::Network& network = analysed.network();
     constexpr std::size_t most_layers = std::numeric_limits<std::uint16_t>::max();
     if (network.layers.size() > most_layers) {
         throw ModelError(fmt::format("{}: it has {} layers; there may be at most {}", network.name,
                                      network.layers.size(), most_layers));
     }
-    for (const mapping::Layer& layer : network.layers) check_ids({network, layer, target});
-    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
-    const std::vector<std::vector<std::uint32_t>> members = members_of_groups(joined_to);
     std::vector<LayerPlan> plans;
     std::uint64_t tiles = 0;
     std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const std::uint32_t to = joined_to[l];
-        plans.push_back(to == l ? plan_group(network, target, members[l], block_of(target.choices, l),
-                                             rest_of(target.choices, l))
+        const std::uint32_t to = analysed.joined_to[l];
+        plans.push_back(to == l ? plan_group(network, target, analysed.members[l],
+                                             block_of(target.choices, l), rest_of(target.choices, l))
                                 : joined_plan(network, target, l, plans[to], to));
         LayerPlan& plan = plans.back();
         if (is_reported(plan, l)) {
@@ -194,7 +182,7 @@ std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target
             plan.spilled = plans[*plan.part_of].spilled;
         }
     }
-    check_slices(network, target);
+    check_slices(analysed, target);
     check_weight_memory(network, target, tiles, bytes);
     return plans;
 }

@@ -10,6 +10,7 @@
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/mapping/tiling.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/target.h"
 
 namespace systole::schedule {
@@ -85,7 +86,7 @@ LayerPlan plan_group(const mapping::Network& network, const Target& target,
 
 /// Plans each layer of the network, except for the rows of its constants. Throws ModelError if the target
 /// does not support a layer or the weights are too large, std::logic_error if the network is inconsistent.
-std::vector<LayerPlan> plan_layers(const mapping::Network& network, const Target& target);
+std::vector<LayerPlan> plan_layers(const AnalysedNetwork& analysed, const Target& target);
 
 /// Assigns the unified-buffer rows of all layers' parameters and tables, from row 0 on; each set begins at a
 /// row. Returns the total number of rows. Throws ModelError if they do not fit in the unified buffer.

@@ -60,19 +60,18 @@ struct TileInArray {
 
 class ListScheduler {
 public:
-    ListScheduler(const mapping::Network& network, const Schedule& schedule, std::size_t slices,
+    ListScheduler(const AnalysedNetwork& analysed, const Schedule& schedule, std::size_t slices,
                   const std::function<SliceWork(std::size_t)>& work)
-        : network_(network),
+        : network_(analysed.network()),
+          uses_(analysed.uses),
           schedule_(schedule),
           machine_(schedule.target.costs->machine),
           slices_(slices),
           work_(work),
-          stages_(schedule.memory.pipeline.value().stages, static_cast<std::uint32_t>(network.layers.size()),
+          stages_(schedule.memory.pipeline.value().stages, static_cast<std::uint32_t>(network_.layers.size()),
                   schedule.memory.slack),
-          graph_(layer_graph(network, schedule)),
-          costs_(network, schedule),
-          in_host_memory_(begins_in_host_memory(network)),
-          read_by_chip_(read_by_chip(network)),
+          graph_(layer_graph(analysed, schedule)),
+          costs_(analysed, schedule),
           times_(machine_),
           accumulators_(schedule.target.accumulator_rows) {}
 
@@ -358,10 +357,11 @@ private:
         std::uint64_t sent = 0, fetched = 0;
         for (const mapping::TensorId input : segment.inputs) {
             for (const double line : slice.done[input]) ready = std::max(ready, line);
-            if (!in_host_memory_[input]) sent += mapping::image_bytes(network_.tensors[input]);
+            if (!uses_[input].begins_in_host) sent += mapping::image_bytes(network_.tensors[input]);
         }
         for (const mapping::TensorId output : segment.outputs) {
-            if (read_by_chip_[output]) fetched += mapping::image_bytes(network_.tensors[output]);
+            if (!uses_[output].chip_readers.empty())
+                fetched += mapping::image_bytes(network_.tensors[output]);
         }
         const Costs& costs = *schedule_.target.costs;
         const auto images = static_cast<double>(slice.work.images);
@@ -435,6 +435,7 @@ private:
     }
 
     const mapping::Network& network_;
+    const std::vector<TensorUse>& uses_;
     const Schedule& schedule_;
     const machine::MachineConfig& machine_;
     const std::size_t slices_;
@@ -442,8 +443,6 @@ private:
     const Stages stages_;
     const LayerGraph graph_;
     const StepCosts costs_;
-    const std::vector<bool> in_host_memory_;  ///< by tensor
-    const std::vector<bool> read_by_chip_;
     mapping::UnitTimes times_;
     AccumulatorRows accumulators_;
     std::optional<TileInArray> in_array_;
@@ -460,9 +459,9 @@ private:
 
 }  // namespace
 
-OrderedWork order_steps(const mapping::Network& network, const Schedule& schedule, std::size_t slices,
+OrderedWork order_steps(const AnalysedNetwork& analysed, const Schedule& schedule, std::size_t slices,
                         const std::function<SliceWork(std::size_t)>& work) {
-    return ListScheduler(network, schedule, slices, work).run();
+    return ListScheduler(analysed, schedule, slices, work).run();
 }
 
 }  // namespace systole::schedule

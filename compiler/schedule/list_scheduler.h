@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/base/cycle.h"
@@ -39,7 +40,7 @@ struct OrderedWork {
 /// rows it writes (layer_graph.h); slices enter stages as Stages says. A step gets rows of accumulators when
 /// it is taken. `work` gives the work of a slice; it is called for each slice once, in order. `schedule` has
 /// layers and memory, with a pipeline.
-OrderedWork order_steps(const mapping::Network& network, const Schedule& schedule, std::size_t slices,
+OrderedWork order_steps(const AnalysedNetwork& analysed, const Schedule& schedule, std::size_t slices,
                         const std::function<SliceWork(std::size_t)>& work);
 
 }  // namespace systole::schedule

@@ -58,7 +58,7 @@ void plan(const mapping::Elementwise& work, const LayerView& view, LayerPlan& pl
 }
 
 bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
-    const std::uint64_t rows = image_rows(view.output(), view.target);
+    const std::uint64_t rows = mapping::image_rows(view.output(), view.target.geometry.rows);
     const auto has_more = [&](mapping::TensorId id) { return memory.tensors[id].image_rows != rows; };
     // Pieces other than whole images could end within an element.
     const bool rows_cut_elements = view.target.geometry.rows % bytes_of(view.output().type) != 0;
@@ -69,7 +69,8 @@ bool works_by_image(const LayerView& view, const MemoryPlan& memory) {
 // Pieces have half the accumulators' rows, which is the size of the pieces of neighbouring layers, so that
 // layers can overlap. Image by image, pieces are whole images.
 void lower(const mapping::Elementwise&, LayerLowering& context) {
-    const auto rows = static_cast<std::uint32_t>(image_rows(context.view.output(), context.view.target));
+    const auto rows = static_cast<std::uint32_t>(
+        mapping::image_rows(context.view.output(), context.view.target.geometry.rows));
     const std::uint32_t limit = context.accumulators.part(mapping::AccumulatorParts::halves);
     const bool by_image = works_by_image(context.view, context.memory);
     const std::uint32_t unit = by_image ? rows : 1;

@@ -13,8 +13,6 @@ void plan(const mapping::HostSegment&, const LayerView& view, LayerPlan& plan) {
                  "a host segment must have outputs, of which the first is the layer's");
     const std::set<mapping::TensorId> inputs(layer.inputs.begin(), layer.inputs.end());
     for (const mapping::TensorId id : layer.outputs) {
-        view.require(id < view.network.tensors.size(), "its outputs must be tensors of the network");
-        view.require(view.network.tensors[id].shape.elements() > 0, "its tensors must have elements");
         view.require(!inputs.contains(id), "a host segment must not read its outputs");
     }
     plan.kind = "host";
@@ -22,7 +20,6 @@ void plan(const mapping::HostSegment&, const LayerView& view, LayerPlan& plan) {
 
 void lower(const mapping::HostSegment&, LayerLowering& context) {
     const mapping::Layer& layer = context.view.layer;
-    const HostExchange& host = context.host;
     const FetchTensor images{.layer = context.layer,
                              .first_inference = context.first_inference,
                              .first_image = context.first_image,
@@ -37,9 +34,9 @@ void lower(const mapping::HostSegment&, LayerLowering& context) {
     for (const mapping::TensorId input : layer.inputs) {
         const bool seen_before = !seen.insert(input).second;
         // An output of the network is sent when it has been computed, unless that waits for all groups.
-        const bool is_sent = host.is_output[input] && context.layer >= context.memory.groups.layers;
-        if (host.begins_in_host[input] || seen_before || is_sent ||
-            host.first_segment[input] != context.layer) {
+        const TensorUse& use = context.uses[input];
+        const bool is_sent = use.is_output && context.layer >= context.memory.groups.layers;
+        if (use.begins_in_host || seen_before || is_sent || use.first_segment != context.layer) {
             continue;
         }
         context.operations.emplace_back(SendTensor{moved(input)});
@@ -47,7 +44,7 @@ void lower(const mapping::HostSegment&, LayerLowering& context) {
     context.operations.emplace_back(RunSegment{
         .layer = context.layer, .first_inference = images.first_inference, .images = context.images});
     for (const mapping::TensorId output : layer.outputs) {
-        if (host.read_by_chip[output]) context.operations.emplace_back(moved(output));
+        if (!context.uses[output].chip_readers.empty()) context.operations.emplace_back(moved(output));
     }
 }
 

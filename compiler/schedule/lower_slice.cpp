@@ -19,10 +19,11 @@ void plan(const mapping::Slice& slice, const LayerView& view, LayerPlan& plan) {
     plan.kind = "slice";
 }
 
-void check_slices(const mapping::Network& network, const Target& target) {
+void check_slices(const AnalysedNetwork& analysed, const Target& target) {
+    const mapping::Network& network = analysed.network();
     // The host transfers slices of the network's input separately, from any byte on.
     std::vector<bool> is_transferred(network.tensors.size(), false);
-    for (const HostPart& part : input_parts(network)) is_transferred[part.tensor] = true;
+    for (const HostPart& part : analysed.inputs) is_transferred[part.tensor] = true;
     for (const mapping::Layer& layer : network.layers) {
         const auto* const slice = std::get_if<mapping::Slice>(&layer.work);
         if (slice == nullptr || is_transferred[layer.output]) continue;

@@ -8,11 +8,16 @@
 
 namespace systole::schedule {
 
-void LayerView::require(bool holds, std::string_view rule) const {
+void require(bool holds, const mapping::Network& network, const mapping::Layer& layer,
+             std::string_view rule) {
     if (!holds) {
         throw std::logic_error(
             fmt::format("quantized network \"{}\": layer \"{}\": {}", network.name, layer.name, rule));
     }
+}
+
+void LayerView::require(bool holds, std::string_view rule) const {
+    schedule::require(holds, network, layer, rule);
 }
 
 void LayerView::reject(std::string_view message) const {

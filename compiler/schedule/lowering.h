@@ -8,6 +8,7 @@
 #include "compiler/mapping/accumulator_parts.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
@@ -15,6 +16,9 @@
 #include "compiler/schedule/target.h"
 
 namespace systole::schedule {
+
+/// Throws std::logic_error with the layer's name unless `holds`: earlier stages must not build such a layer.
+void require(bool holds, const mapping::Network& network, const mapping::Layer& layer, std::string_view rule);
 
 /// A layer and the tensors it works on.
 struct LayerView {
@@ -25,8 +29,6 @@ struct LayerView {
     const mapping::Tensor& input(std::size_t index = 0) const { return network.tensors[layer.inputs[index]]; }
     const mapping::Tensor& output() const { return network.tensors[layer.output]; }
 
-    /// Throws std::logic_error with the layer's name unless `holds`: earlier stages must not build such a
-    /// layer.
     void require(bool holds, std::string_view rule) const;
     /// Throws ModelError with the names of network and layer: the chip cannot compute the layer.
     [[noreturn]] void reject(std::string_view message) const;
@@ -39,7 +41,7 @@ struct LayerLowering {
     std::uint32_t layer = 0;       ///< its number
     std::uint32_t image_rows = 1;  ///< unified-buffer rows of an image of the output
     const MemoryPlan& memory;
-    const HostExchange& host;
+    const std::vector<TensorUse>& uses;  ///< by tensor
     std::uint64_t first_inference = 0;
     std::uint32_t first_image = 0;  ///< the place of that inference in the unified buffer
     std::uint32_t images = 0;
@@ -64,7 +66,7 @@ void plan(const mapping::Fetch& fetch, const LayerView& view, LayerPlan& plan);
 void plan(const mapping::Send& send, const LayerView& view, LayerPlan& plan);
 
 /// Throws ModelError if a slice that the host does not transfer begins inside a row.
-void check_slices(const mapping::Network& network, const Target& target);
+void check_slices(const AnalysedNetwork& analysed, const Target& target);
 
 /// Appends the operations that compute the layer for the images of the context.
 void lower(const mapping::MatrixProduct& product, LayerLowering& context);

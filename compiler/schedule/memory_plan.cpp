@@ -19,50 +19,24 @@ namespace {
 /// Row addresses have 3 bytes.
 constexpr std::uint32_t addressable_rows = std::uint32_t{1} << 24;
 
-/// Row offset of a slice in an image of its parent; 0 for other values.
-std::uint64_t slice_row(const mapping::Network& network, const Target& target, const TensorPart& part) {
-    if (!part.is_slice) return 0;
-    const std::uint64_t element_bytes = bytes_of(network.tensors[part.whole].type);
-    return part.first_channel * element_bytes / target.geometry.rows;
-}
-
-/// The rows of an image of each tensor that has rows of its own. A matrix product reads 16-bit elements in
-/// pairs of rows, so the number is even, although the last row may have no elements.
-std::vector<std::uint64_t> rows_of_images(const mapping::Network& network, const Target& target,
-                                          const std::vector<TensorPart>& parts) {
-    std::vector<std::uint64_t> rows;
-    for (const mapping::Tensor& tensor : network.tensors) rows.push_back(image_rows(tensor, target));
-    for (const mapping::Layer& layer : network.layers) {
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-        if (product == nullptr || product->window) continue;
-        for (const mapping::TensorId id : layer.inputs) {
-            const mapping::Tensor& tensor = network.tensors[id];
-            const std::uint64_t tiles =
-                divide_up(tensor.shape.elements(), std::uint64_t{target.geometry.rows});
-            std::uint64_t& whole = rows[parts[id].whole];
-            whole = std::max(whole, slice_row(network, target, parts[id]) + tiles * bytes_of(tensor.type));
-        }
-    }
-    return rows;
-}
-
 /// The tensors of the chip's own that share rows with no part or slice.
-std::vector<bool> tensors_alone(const mapping::Network& network, const std::vector<TensorPart>& parts) {
+std::vector<bool> tensors_alone(const AnalysedNetwork& analysed) {
+    const std::vector<TensorPart>& parts = analysed.parts;
     std::vector<bool> alone(parts.size(), true);
     for (mapping::TensorId id = 0; id < parts.size(); ++id) {
         if (parts[id].whole != id) alone[id] = alone[parts[id].whole] = false;
     }
-    for (const std::vector<HostPart>& moved : {input_parts(network), output_parts(network)}) {
-        for (const HostPart& part : moved) alone[part.whole] = alone[part.tensor] = false;
+    for (const std::vector<HostPart>* moved : {&analysed.inputs, &analysed.outputs}) {
+        for (const HostPart& part : *moved) alone[part.whole] = alone[part.tensor] = false;
     }
     return alone;
 }
 
 /// Lets the results of element-wise work lie in operands that are not read again. Layers that compute some
 /// lines of a tensor are left as they are.
-void compute_in_place(const mapping::Network& network, const std::vector<TensorPart>& parts,
-                      std::vector<Lifetime>& lifetimes) {
-    const std::vector<bool> alone = tensors_alone(network, parts);
+void compute_in_place(const AnalysedNetwork& analysed, std::vector<Lifetime>& lifetimes) {
+    const mapping::Network& network = analysed.network();
+    const std::vector<bool> alone = tensors_alone(analysed);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const mapping::Layer& layer = network.layers[l];
         if (!std::holds_alternative<mapping::Elementwise>(layer.work) || layer.part_of) continue;
@@ -97,23 +71,21 @@ void compute_in_place(const mapping::Network& network, const std::vector<TensorP
 }
 
 /// By tensor: whether the rows of this tensor hold the images of two slices.
-std::vector<bool> rows_of_two_slices(const mapping::Network& network, const Target& target,
-                                     const MemoryPlan& plan) {
-    std::vector<bool> two(network.tensors.size(), false);
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
+std::vector<bool> rows_of_two_slices(const AnalysedNetwork& analysed, const MemoryPlan& plan) {
+    std::vector<bool> two(analysed.parts.size(), false);
     const auto mark = [&](const std::vector<HostPart>& moved) {
-        for (const HostPart& part : moved) two[parts[part.tensor].whole] = true;
+        for (const HostPart& part : moved) two[analysed.parts[part.tensor].whole] = true;
     };
-    if (plan.two_inputs) mark(plan.inputs);
-    if (plan.two_outputs) mark(plan.outputs);
+    if (plan.two_inputs) mark(analysed.inputs);
+    if (plan.two_outputs) mark(analysed.outputs);
     return two;
 }
 
 /// The places of the tensors' rows, for the number of images, the groups and the double buffers of the plan.
-RowAllocation allocate(const mapping::Network& network, const Target& target,
-                       const std::vector<Lifetime>& one_image, const MemoryPlan& plan) {
+RowAllocation allocate(const AnalysedNetwork& analysed, const std::vector<Lifetime>& one_image,
+                       const MemoryPlan& plan) {
     std::vector<Lifetime> lifetimes = lifetimes_in_groups(one_image, plan.images_per_slice, plan.groups);
-    const std::vector<bool> two = rows_of_two_slices(network, target, plan);
+    const std::vector<bool> two = rows_of_two_slices(analysed, plan);
     for (std::size_t id = 0; id < lifetimes.size(); ++id) {
         if (two[id]) lifetimes[id].rows *= 2;
     }
@@ -121,43 +93,43 @@ RowAllocation allocate(const mapping::Network& network, const Target& target,
 }
 
 /// Gives the input and the output rows for two slices where there are as many.
-void add_double_buffers(const mapping::Network& network, const Target& target,
-                        const std::vector<Lifetime>& one_image, std::uint64_t rows, MemoryPlan& plan) {
+void add_double_buffers(const AnalysedNetwork& analysed, const std::vector<Lifetime>& one_image,
+                        std::uint64_t rows, MemoryPlan& plan) {
     for (bool MemoryPlan::*two : {&MemoryPlan::two_inputs, &MemoryPlan::two_outputs}) {
         plan.*two = true;
-        if (allocate(network, target, one_image, plan).rows > rows) plan.*two = false;
+        if (allocate(analysed, one_image, plan).rows > rows) plan.*two = false;
     }
 }
 
 /// The places of the tensors' rows, and by tensor the number of slices that have rows.
-StagedRows allocate_copies(const mapping::Network& network, const Target& target,
-                           const std::vector<Lifetime>& one_image, const MemoryPlan& plan) {
+StagedRows allocate_copies(const AnalysedNetwork& analysed, const std::vector<Lifetime>& one_image,
+                           const MemoryPlan& plan) {
     if (plan.pipeline) {
-        const Stages stages(plan.pipeline->stages, static_cast<std::uint32_t>(network.layers.size()),
-                            plan.slack);
+        const Stages stages(plan.pipeline->stages,
+                            static_cast<std::uint32_t>(analysed.network().layers.size()), plan.slack);
         return allocate_stages(one_image, plan.images_per_slice, stages);
     }
-    StagedRows rows{.allocation = allocate(network, target, one_image, plan), .copies = {}};
-    for (const bool two : rows_of_two_slices(network, target, plan)) rows.copies.push_back(two ? 2 : 1);
+    StagedRows rows{.allocation = allocate(analysed, one_image, plan), .copies = {}};
+    for (const bool two : rows_of_two_slices(analysed, plan)) rows.copies.push_back(two ? 2 : 1);
     rows.turn = plan.two_inputs || plan.two_outputs ? 2 : 1;
     return rows;
 }
 
 /// Places all tensors, for the number of images, the groups, stages and double buffers of the plan.
-void place(const mapping::Network& network, const Target& target, const std::vector<Lifetime>& one_image,
+void place(const AnalysedNetwork& analysed, const std::vector<Lifetime>& one_image,
            std::uint32_t constant_rows, MemoryPlan& plan) {
-    const auto [allocation, copies, turn] = allocate_copies(network, target, one_image, plan);
+    const mapping::Network& network = analysed.network();
+    const auto [allocation, copies, turn] = allocate_copies(analysed, one_image, plan);
     plan.turn = turn;
     plan.rows = static_cast<std::uint32_t>(constant_rows + allocation.rows);
     plan.least_rows = static_cast<std::uint32_t>(constant_rows + allocation.least_rows);
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
     for (mapping::TensorId id = 0; id < network.tensors.size(); ++id) {
-        const TensorPart& part = parts[id];
+        const TensorPart& part = analysed.parts[id];
         const Lifetime& lifetime = one_image[part.whole];
         const mapping::Tensor& shares_pixels = network.tensors[part.is_slice ? id : part.whole];
         const std::uint32_t element_bytes = bytes_of(shares_pixels.type);
-        const std::uint64_t row = constant_rows + allocation.first_row[part.whole] + part.first_row +
-                                  slice_row(network, target, part);
+        const std::uint64_t row =
+            constant_rows + allocation.first_row[part.whole] + part.first_row + slice_row(analysed, id);
         const std::uint64_t first_channel = part.is_slice ? 0 : part.first_channel;
         const Lifetime& has_rows = lifetime.lies_in ? one_image[*lifetime.lies_in] : lifetime;
         const std::uint32_t images =
@@ -182,22 +154,22 @@ std::uint64_t images_in(std::uint64_t rows, const std::vector<Lifetime>& one_ima
 }
 
 /// The plan of slices in a pipeline; nullopt if it has no rows for them.
-std::optional<MemoryPlan> plan_stages(const mapping::Network& network, const Target& target,
+std::optional<MemoryPlan> plan_stages(const AnalysedNetwork& analysed, const Target& target,
                                       std::uint32_t slice_images, std::uint32_t constant_rows) {
     if (!target.choices.pipeline) return std::nullopt;
     MemoryPlan plan;
     plan.images_per_slice = slice_images;
     plan.overlap_transfers = true;
     plan.pipeline = target.choices.pipeline;
-    plan.inputs = input_parts(network);
-    plan.outputs = output_parts(network);
-    const std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
+    plan.inputs = analysed.inputs;
+    plan.outputs = analysed.outputs;
+    const std::vector<Lifetime> one_image = tensor_lifetimes(analysed, target, false);
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
     plan.images_that_fit = images_in(rows, one_image, slice_images);
     plan.slack = 1;
-    if (allocate_copies(network, target, one_image, plan).allocation.rows > rows) plan.slack = 0;
-    if (allocate_copies(network, target, one_image, plan).allocation.rows > rows) return std::nullopt;
-    place(network, target, one_image, constant_rows, plan);
+    if (allocate_copies(analysed, one_image, plan).allocation.rows > rows) plan.slack = 0;
+    if (allocate_copies(analysed, one_image, plan).allocation.rows > rows) return std::nullopt;
+    place(analysed, one_image, constant_rows, plan);
     return plan;
 }
 
@@ -205,10 +177,6 @@ std::optional<MemoryPlan> plan_stages(const mapping::Network& network, const Tar
 
 std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows) {
     return std::min(target.unified_buffer_rows, addressable_rows) - std::uint64_t{constant_rows};
-}
-
-std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target) {
-    return divide_up(mapping::image_bytes(tensor), std::uint64_t{target.geometry.rows});
 }
 
 mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& target,
@@ -219,48 +187,34 @@ mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& tar
             .count = divide_up(channels * element_bytes, row_bytes)};
 }
 
-std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
-                                              std::span<const std::uint32_t> joined_to) {
-    const auto layers = static_cast<std::uint32_t>(network.layers.size());
-    std::vector<std::uint32_t> last(network.tensors.size(), 0);
-    for (const HostPart& part : output_parts(network)) last[part.tensor] = layers + 1;
-    // From the last layer on: what reads a slice comes behind it.
-    for (std::uint32_t l = layers; l-- > 0;) {
-        const mapping::Layer& layer = network.layers[l];
-        const bool is_slice = std::holds_alternative<mapping::Slice>(layer.work);
-        const std::uint32_t step = is_slice ? last[layer.output] : joined_to[l] + 1;
-        for (const mapping::TensorId input : layer.inputs) last[input] = std::max(last[input], step);
-    }
-    return last;
-}
-
-std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
+std::vector<Lifetime> tensor_lifetimes(const AnalysedNetwork& analysed, const Target& target,
                                        bool overlap_transfers) {
+    const mapping::Network& network = analysed.network();
+    const std::vector<TensorPart>& parts = analysed.parts;
     std::vector<Lifetime> lifetimes(network.tensors.size());
-    const std::vector<std::uint32_t> joined_to = group_parallel_layers(network, target);
-    const std::vector<TensorPart> parts = place_parts(network, target.geometry.rows);
-    const std::vector<std::uint64_t> rows = rows_of_images(network, target, parts);
-    const std::vector<std::uint32_t> last_steps = last_reading_steps(network, joined_to);
     const auto write = [&](mapping::TensorId id, std::uint32_t step) {
         Lifetime& lifetime = lifetimes[parts[id].whole];
         if (lifetime.rows == 0) {
-            lifetime = {
-                .rows = rows[parts[id].whole], .first_step = step, .last_step = last_steps[parts[id].whole]};
+            const mapping::TensorId whole = parts[id].whole;
+            lifetime = {.rows = analysed.image_rows[whole],
+                        .first_step = step,
+                        .last_step = analysed.last_steps[whole]};
         }
         lifetime.first_step = std::min(lifetime.first_step, step);
         lifetime.last_step = std::max(lifetime.last_step, step);
     };
-    const std::vector<HostPart> inputs = input_parts(network);
-    const std::vector<HostPart> outputs = output_parts(network);
+    const std::vector<HostPart>& inputs = analysed.inputs;
+    const std::vector<HostPart>& outputs = analysed.outputs;
     std::vector<bool> is_sent_in_parts(network.tensors.size(), false);
     for (const HostPart& part : outputs) is_sent_in_parts[part.whole] = part.tensor != part.whole;
-    const std::vector<bool> is_read = read_by_chip(network);
     for (const HostPart& part : inputs) write(part.tensor, 0);
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const bool in_host_memory = mapping::writes_host_memory(network.layers[l]);
         for (const mapping::TensorId output : mapping::outputs_of(network.layers[l])) {
-            if (is_sent_in_parts[output] || (in_host_memory && !is_read[output])) continue;
-            write(output, joined_to[l] + 1);
+            if (is_sent_in_parts[output] || (in_host_memory && analysed.uses[output].chip_readers.empty())) {
+                continue;
+            }
+            write(output, analysed.joined_to[l] + 1);
         }
     }
     const auto last_step = static_cast<std::uint32_t>(network.layers.size()) + 1;
@@ -273,22 +227,22 @@ std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Ta
         std::for_each(inputs.begin(), inputs.end(), live_throughout);
         std::for_each(outputs.begin(), outputs.end(), live_throughout);
     }
-    if (target.mapping.in_place) compute_in_place(network, parts, lifetimes);
+    if (target.mapping.in_place) compute_in_place(analysed, lifetimes);
     return lifetimes;
 }
 
-MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const mapping::Batches& batches,
+MemoryPlan plan_memory(const AnalysedNetwork& analysed, const Target& target, const mapping::Batches& batches,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles) {
     const std::uint64_t rows = rows_for_tensors(target, constant_rows);
     const auto asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::uint32_t wanted = target.choices.slice_images;
     // A smaller slice that is wanted is planned like a batch.
     const std::uint32_t batch = wanted == 0 ? asked : std::min(asked, wanted);
-    if (auto staged = plan_stages(network, target, batch, constant_rows)) return *std::move(staged);
+    if (auto staged = plan_stages(analysed, target, batch, constant_rows)) return *std::move(staged);
     const auto all_tiles = std::accumulate(tiles.begin(), tiles.end(), std::uint64_t{0});
-    std::vector<Lifetime> one_image = tensor_lifetimes(network, target, false);
+    std::vector<Lifetime> one_image = tensor_lifetimes(analysed, target, false);
     const RowAllocation least = allocate_rows(one_image);
-    if (least.rows > rows) reject(network, target, one_image, least, constant_rows);
+    if (least.rows > rows) reject(analysed.network(), target, one_image, least, constant_rows);
 
     MemoryPlan plan;
     const auto use = [&](const std::vector<Lifetime>& lifetimes) {
@@ -307,19 +261,19 @@ MemoryPlan plan_memory(const mapping::Network& network, const Target& target, co
     use(one_image);
     const bool single_slice = batch == batches.inferences && plan.images_per_slice == batch;
     if (!single_slice && target.mapping.overlap_transfers) {
-        const std::vector<Lifetime> longer = tensor_lifetimes(network, target, true);
+        const std::vector<Lifetime> longer = tensor_lifetimes(analysed, target, true);
         if (allocate_rows(longer).rows <= rows) {
             plan.overlap_transfers = true;
             one_image = longer;
             use(one_image);
         }
     }
-    plan.inputs = input_parts(network);
-    plan.outputs = output_parts(network);
+    plan.inputs = analysed.inputs;
+    plan.outputs = analysed.outputs;
     if (target.mapping.double_buffers && plan.overlap_transfers && plan.groups.layers == 0) {
-        add_double_buffers(network, target, one_image, rows, plan);
+        add_double_buffers(analysed, one_image, rows, plan);
     }
-    place(network, target, one_image, constant_rows, plan);
+    place(analysed, one_image, constant_rows, plan);
     return plan;
 }
 

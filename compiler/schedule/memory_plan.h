@@ -8,6 +8,7 @@
 
 #include "compiler/mapping/chunking.h"
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/row_allocation.h"
 #include "compiler/schedule/sub_batches.h"
@@ -63,9 +64,6 @@ struct MemoryPlan {
 /// The unified-buffer rows above those of the constants.
 std::uint64_t rows_for_tensors(const Target& target, std::uint32_t constant_rows);
 
-/// Unified-buffer rows that one image of the tensor fills.
-std::uint64_t image_rows(const mapping::Tensor& tensor, const Target& target);
-
 /// The rows of an image of a vector that some of its channels fill. The first begins a row.
 mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& target,
                                 std::uint32_t first_channel, std::uint32_t channels);
@@ -75,13 +73,8 @@ mapping::Piece rows_of_channels(const mapping::Tensor& vector, const Target& tar
 /// output. A concatenated tensor needs its rows from the first layer that writes a part of it; its parts and
 /// slices of tensors need none. If the input or the output moves in parts, the parts need rows. With
 /// Mapping::in_place, the result of element-wise work lies in the rows of an operand that is not read again.
-std::vector<Lifetime> tensor_lifetimes(const mapping::Network& network, const Target& target,
+std::vector<Lifetime> tensor_lifetimes(const AnalysedNetwork& analysed, const Target& target,
                                        bool overlap_transfers);
-
-/// By tensor, the last step that reads it or a slice of it; 0 if none does. `joined_to`: see
-/// parallel_layers.h.
-std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
-                                              std::span<const std::uint32_t> joined_to);
 
 /// Plans the unified buffer above `constant_rows`. Transfers overlap with computing if one image fits with
 /// the rows this takes, unless all images form a single slice. A batch that does not fit goes through the
@@ -89,7 +82,7 @@ std::vector<std::uint32_t> last_reading_steps(const mapping::Network& network,
 /// fetches fewer weight tiles again is taken. With Choices::pipeline, slices of Choices::slice_images (0: the
 /// batch) are pipelined, if the rows suffice; otherwise there are no stages. `tiles` holds the number of
 /// weight tiles of each layer. Throws ModelError if not even one image fits.
-MemoryPlan plan_memory(const mapping::Network& network, const Target& target, const mapping::Batches& batches,
+MemoryPlan plan_memory(const AnalysedNetwork& analysed, const Target& target, const mapping::Batches& batches,
                        std::uint32_t constant_rows, std::span<const std::uint32_t> tiles);
 
 }  // namespace systole::schedule

@@ -130,10 +130,4 @@ std::vector<std::uint32_t> group_parallel_layers(const mapping::Network& network
     return joined_to;
 }
 
-std::vector<std::vector<std::uint32_t>> members_of_groups(const std::vector<std::uint32_t>& joined_to) {
-    std::vector<std::vector<std::uint32_t>> members(joined_to.size());
-    for (std::uint32_t l = 0; l < joined_to.size(); ++l) members[joined_to[l]].push_back(l);
-    return members;
-}
-
 }  // namespace systole::schedule

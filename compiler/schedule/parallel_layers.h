@@ -27,7 +27,4 @@ bool saves_column_tiles(std::uint64_t filters, std::uint64_t more, const isa::Ge
 /// valid.
 std::vector<std::uint32_t> group_parallel_layers(const mapping::Network& network, const Target& target);
 
-/// By layer: the layers that are computed with it, itself first; none for layers that are joined to another.
-std::vector<std::vector<std::uint32_t>> members_of_groups(const std::vector<std::uint32_t>& joined_to);
-
 }  // namespace systole::schedule

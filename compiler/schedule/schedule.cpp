@@ -52,20 +52,6 @@ void check_batches(const mapping::Network& network, const mapping::Batches& batc
     check("inferences", batches.inferences);
 }
 
-void check_border(const mapping::Network& network) {
-    for (const auto* tensors : {&network.inputs, &network.outputs}) {
-        for (const mapping::TensorId id : *tensors) {
-            if (id < network.tensors.size() && network.tensors[id].shape.elements() > 0) continue;
-            throw std::logic_error(fmt::format(
-                "quantized network \"{}\": input and output must be tensors with elements", network.name));
-        }
-        if (tensors->empty()) {
-            throw std::logic_error(
-                fmt::format("quantized network \"{}\": it must have inputs and outputs", network.name));
-        }
-    }
-}
-
 /// A program contains all inferences, so their number is limited: beyond this number of operations,
 /// compiling takes gigabytes of memory.
 constexpr std::uint64_t most_operations = std::uint64_t{1} << 24;
@@ -80,29 +66,16 @@ void check_size(const Schedule& schedule, std::uint64_t operations) {
 }
 
 /// The last step that reads a part of the network's input.
-std::uint32_t last_step_of_input(const mapping::Network& network, const Schedule& schedule) {
-    const std::vector<std::uint32_t> last_steps =
-        last_reading_steps(network, group_parallel_layers(network, schedule.target));
+std::uint32_t last_step_of_input(const AnalysedNetwork& analysed) {
     std::uint32_t last = 0;
-    for (const HostPart& part : schedule.memory.inputs) {
-        last = std::max(last, last_steps[part.tensor]);
-    }
+    for (const HostPart& part : analysed.inputs) last = std::max(last, analysed.last_steps[part.tensor]);
     return last;
-}
-
-/// By tensor: whether a layer reads it.
-std::vector<bool> read_by_layers(const mapping::Network& network) {
-    std::vector<bool> is_read(network.tensors.size(), false);
-    for (const mapping::Layer& layer : network.layers) {
-        for (const mapping::TensorId input : layer.inputs) is_read[input] = true;
-    }
-    return is_read;
 }
 
 /// Whether a dense layer alone writes this part of the output and nothing on the chip reads it, and its
 /// column tiles are whole rows.
-bool can_leave_by_columns(const mapping::Network& network, const Schedule& schedule, const HostPart& part,
-                          const std::vector<bool>& is_read) {
+bool can_leave_by_columns(const AnalysedNetwork& analysed, const Schedule& schedule, const HostPart& part) {
+    const mapping::Network& network = analysed.network();
     if (part.layer >= schedule.layers.size() || part.layer < schedule.memory.groups.layers) return false;
     const LayerPlan& plan = schedule.layers[part.layer];
     const mapping::Layer& layer = network.layers[part.layer];
@@ -112,7 +85,7 @@ bool can_leave_by_columns(const mapping::Network& network, const Schedule& sched
     if (plan.parts.front().columns > network.tensors[layer.output].shape.channels) return false;
     const TensorPlacement& place = schedule.memory.tensors[part.tensor];
     if (place.part_of || place.channel_offset != 0 || plan.tiling.columns.size() < 2) return false;
-    if (is_read[part.tensor]) return false;
+    if (!analysed.uses[part.tensor].readers.empty()) return false;
     const std::uint32_t element_bytes = bytes_of(network.tensors[part.tensor].type);
     return std::ranges::all_of(plan.tiling.columns, [&](const mapping::ColumnTile& column) {
         return column.first_channel * element_bytes % schedule.target.geometry.rows == 0;
@@ -132,16 +105,16 @@ std::vector<std::optional<std::uint32_t>> parts_by_columns(const Schedule& sched
 /// Appends the work of all batch slices in program order.
 class Sequence {
 public:
-    Sequence(const mapping::Network& network, Schedule& schedule)
-        : network_(network),
+    Sequence(const AnalysedNetwork& analysed, Schedule& schedule)
+        : analysed_(analysed),
+          network_(analysed.network()),
           schedule_(schedule),
           slices_(slice_batches(schedule.batches, schedule.memory)),
-          input_read_out_(last_step_of_input(network, schedule)),
+          input_read_out_(last_step_of_input(analysed)),
           leaving_(parts_by_columns(schedule)),
           read_at_(parts_by_step(schedule.memory.inputs, [](const HostPart& part) { return part.layer; })),
           written_at_(parts_by_step(schedule.memory.outputs,
                                     [&](const HostPart& part) { return computed_at(part.layer); })),
-          host_(network),
           accumulators_(schedule.target.accumulator_rows) {}
 
     void append_all() {
@@ -193,7 +166,7 @@ public:
 private:
     /// The steps of the first slices of a pipeline, in order.
     OrderedWork order_pipeline(std::size_t slices) {
-        return order_steps(network_, schedule_, slices, [&](std::size_t s) {
+        return order_steps(analysed_, schedule_, slices, [&](std::size_t s) {
             const BatchSlice& slice = slices_[s];
             SliceWork work{.images = slice.images,
                            .first_image = slice.first_image,
@@ -334,7 +307,7 @@ private:
                               .layer = index,
                               .image_rows = schedule_.memory.tensors[layer.output].image_rows,
                               .memory = schedule_.memory,
-                              .host = host_,
+                              .uses = analysed_.uses,
                               .first_inference = slice.first_inference + images.first,
                               .first_image = slice.first_image + images.first,
                               .images = images.count,
@@ -344,6 +317,7 @@ private:
         std::visit([&](const auto& work) { lower(work, context); }, layer.work);
     }
 
+    const AnalysedNetwork& analysed_;
     const mapping::Network& network_;
     Schedule& schedule_;
     const std::vector<BatchSlice> slices_;
@@ -351,23 +325,22 @@ private:
     const std::vector<std::optional<std::uint32_t>> leaving_;  ///< parts_by_columns
     const PartsByStep read_at_;
     const PartsByStep written_at_;
-    const HostExchange host_;
     mapping::AccumulatorParts accumulators_;
 };
 
 }  // namespace
 
-Schedule plan_schedule(const mapping::Network& network, const Target& target,
+Schedule plan_schedule(const AnalysedNetwork& analysed, const Target& target,
                        const mapping::Batches& batches) {
+    const mapping::Network& network = analysed.network();
     check_batches(network, batches);
-    check_border(network);
     // In 32 bits, sums wrap around where the network's own runtime does, or were kept from it before.
     if (target.sum_bits < most_sum_bits) check_sums(network, target.sum_bits);
     Schedule schedule;
     schedule.network = network.name;
     schedule.target = target;
     schedule.batches = batches;
-    schedule.layers = plan_layers(network, target);
+    schedule.layers = plan_layers(analysed, target);
     std::vector<std::uint32_t> tiles;
     for (const LayerPlan& plan : schedule.layers) {
         const bool has_own = is_reported(plan, tiles.size());
@@ -375,29 +348,32 @@ Schedule plan_schedule(const mapping::Network& network, const Target& target,
         if (has_own) schedule.weight_tiles += tiles.back();
     }
     schedule.constant_rows = lay_out_constants(network, target, schedule.layers);
-    schedule.memory = plan_memory(network, target, batches, schedule.constant_rows, tiles);
+    schedule.memory = plan_memory(analysed, target, batches, schedule.constant_rows, tiles);
     if (!target.mapping.double_buffers) return schedule;
-    const std::vector<bool> is_read = read_by_layers(network);
     for (const HostPart& part : schedule.memory.outputs) {
-        schedule.memory.tensors[part.tensor].by_columns =
-            can_leave_by_columns(network, schedule, part, is_read);
+        schedule.memory.tensors[part.tensor].by_columns = can_leave_by_columns(analysed, schedule, part);
     }
+    return schedule;
+}
+
+Schedule make_schedule(const AnalysedNetwork& analysed, const Target& target,
+                       const mapping::Batches& batches) {
+    Schedule schedule = plan_schedule(analysed, target, batches);
+    check_size(schedule, batches.inferences / schedule.memory.images_per_slice);
+    Sequence(analysed, schedule).append_all();
     return schedule;
 }
 
 Schedule make_schedule(const mapping::Network& network, const Target& target,
                        const mapping::Batches& batches) {
-    Schedule schedule = plan_schedule(network, target, batches);
-    check_size(schedule, batches.inferences / schedule.memory.images_per_slice);
-    Sequence(network, schedule).append_all();
-    return schedule;
+    return make_schedule(analyse(network, target), target, batches);
 }
 
-std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+std::optional<PipelinePrediction> predict_pipeline(const AnalysedNetwork& analysed, const Target& target,
                                                    const mapping::Batches& batches) {
-    Schedule schedule = plan_schedule(network, target, batches);
+    Schedule schedule = plan_schedule(analysed, target, batches);
     if (!schedule.memory.pipeline) return std::nullopt;
-    return Sequence(network, schedule).predict_pipeline();
+    return Sequence(analysed, schedule).predict_pipeline();
 }
 
 }  // namespace systole::schedule

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
@@ -31,6 +32,8 @@ struct Schedule {
 
 /// Schedules all inferences, batch by batch. Throws ModelError if the network does not fit the target or an
 /// option is 0, std::logic_error if the network is inconsistent.
+Schedule make_schedule(const AnalysedNetwork& analysed, const Target& target,
+                       const mapping::Batches& batches);
 Schedule make_schedule(const mapping::Network& network, const Target& target,
                        const mapping::Batches& batches);
 
@@ -43,11 +46,11 @@ struct PipelinePrediction {
 
 /// To compute a few slices is enough: others follow at the same interval. nullopt if the unified buffer has
 /// no rows for them.
-std::optional<PipelinePrediction> predict_pipeline(const mapping::Network& network, const Target& target,
+std::optional<PipelinePrediction> predict_pipeline(const AnalysedNetwork& analysed, const Target& target,
                                                    const mapping::Batches& batches);
 
 /// The schedule without its operations. Throws as make_schedule does.
-Schedule plan_schedule(const mapping::Network& network, const Target& target,
+Schedule plan_schedule(const AnalysedNetwork& analysed, const Target& target,
                        const mapping::Batches& batches);
 
 /// The schedule as text, for reading and comparing: memory, tiles, then a line for each operation.

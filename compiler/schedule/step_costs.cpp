@@ -35,17 +35,16 @@ bool is_vector_work(const Operation& operation) {
 
 }  // namespace
 
-StepCosts::StepCosts(const mapping::Network& network, const Schedule& schedule)
-    : network_(network), schedule_(schedule), machine_(schedule.target.costs->machine) {
-    const std::vector<TensorPart> parts = place_parts(network, schedule.target.geometry.rows);
-    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+StepCosts::StepCosts(const AnalysedNetwork& analysed, const Schedule& schedule)
+    : network_(analysed.network()), schedule_(schedule), machine_(schedule.target.costs->machine) {
+    for (std::size_t l = 0; l < network_.layers.size(); ++l) {
         const LayerPlan& plan = schedule.layers[l];
         products_.emplace_back();
         if (plan.tiling.tiles == 0) continue;
-        const LayerView view{network, network.layers[l], schedule.target};
+        const LayerView view{network_, network_.layers[l], schedule.target};
         Product product;
         product.tiles.resize(plan.tiling.tiles);
-        for (mapping::MappedProduct& mapped : mapped_products(view, plan, 1, parts)) {
+        for (mapping::MappedProduct& mapped : mapped_products(view, plan, 1, analysed.parts)) {
             for (const mapping::ColumnTile& column : mapped.tiling.columns) {
                 const std::vector<mapping::TileCost> costs = mapping::tile_costs(mapped, column, machine_);
                 auto cost = costs.begin();
@@ -188,7 +187,7 @@ void StepCosts::add_vector_work(std::uint32_t layer, const Operation& operation,
         vector.operation = std::get<mapping::Elementwise>(work_of.work).operation;
         vector.elements = output.type;
         vector.length = rows->rows.count;
-        const std::uint64_t image_rows = schedule::image_rows(output, schedule_.target);
+        const std::uint64_t image_rows = mapping::image_rows(output, schedule_.target.geometry.rows);
         const std::uint64_t first = rows->rows.first - image_rows * first_image;
         const auto line = [&](std::uint64_t row) { return row * output.shape.height / image_rows; };
         const std::uint64_t end = divide_up((first + rows->rows.count) * output.shape.height, image_rows);

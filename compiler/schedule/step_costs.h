@@ -9,6 +9,7 @@
 
 #include "compiler/mapping/cost.h"
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/machine_config.h"
@@ -53,7 +54,7 @@ struct Step {
 /// The costs of a network's steps on a machine, by the functions of hw/timing.
 class StepCosts {
 public:
-    StepCosts(const mapping::Network& network, const Schedule& schedule);
+    StepCosts(const AnalysedNetwork& analysed, const Schedule& schedule);
 
     /// The operations of a layer with instructions as short as steps may be.
     std::vector<Operation> split(std::vector<Operation> operations) const;

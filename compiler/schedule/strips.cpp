@@ -42,21 +42,23 @@ const ir::Window* window_of(const Layer& layer) {
 }
 
 /// The lines from which a row of the unified buffer begins again, of a tensor whose first line begins one.
-std::uint64_t lines_between_rows(const TensorUses& uses, TensorId id) {
-    return uses.row_bytes / std::gcd(std::uint64_t{uses.row_bytes}, uses.line_bytes(id));
+std::uint64_t lines_between_rows(const AnalysedNetwork& analysed, TensorId id) {
+    return analysed.row_bytes /
+           std::gcd(std::uint64_t{analysed.row_bytes}, line_bytes(analysed.network().tensors[id]));
 }
 
 /// Whether lines from `first` on begin at a row where lines from `origin` on do.
-bool begins_row(const TensorUses& uses, TensorId id, std::uint32_t origin, std::uint32_t first) {
-    return (first - origin) % lines_between_rows(uses, id) == 0;
+bool begins_row(const AnalysedNetwork& analysed, TensorId id, std::uint32_t origin, std::uint32_t first) {
+    return (first - origin) % lines_between_rows(analysed, id) == 0;
 }
 
 /// The lines of the last layer's output that a strip computes; those of a tensor that stays on the chip begin
 /// at rows, if there are enough.
-Lines lines_of_strip(const TensorUses& uses, const Homes& homes, const LayerRun& run, std::uint32_t number) {
-    const TensorId id = uses.network.layers[run.end - 1].output;
-    const std::uint32_t height = uses.network.tensors[id].shape.height;
-    std::uint64_t unit = leaves_on_chip(uses, homes, run, id) ? lines_between_rows(uses, id) : 1;
+Lines lines_of_strip(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
+                     std::uint32_t number) {
+    const TensorId id = analysed.network().layers[run.end - 1].output;
+    const std::uint32_t height = analysed.network().tensors[id].shape.height;
+    std::uint64_t unit = leaves_on_chip(analysed, homes, run, id) ? lines_between_rows(analysed, id) : 1;
     if (divide_up(std::uint64_t{height}, unit) < run.strips) unit = 1;
     const auto units = static_cast<std::uint32_t>(divide_up(std::uint64_t{height}, unit));
     const std::uint32_t larger = units % run.strips;  // as mapping::cut_evenly does
@@ -70,15 +72,16 @@ Lines lines_of_strip(const TensorUses& uses, const Homes& homes, const LayerRun&
 /// Plans a strip: first the lines that each layer computes, from the last layer to the first, then the steps.
 class StripPlanner {
 public:
-    StripPlanner(const TensorUses& uses, const Homes& homes, const LayerRun& run, std::uint32_t number)
-        : uses_(uses),
-          network_(uses.network),
+    StripPlanner(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
+                 std::uint32_t number)
+        : analysed_(analysed),
+          network_(analysed.network()),
           homes_(homes),
           run_(run),
           number_(number),
           made_(run.end - run.first) {
         const TensorId last = network_.layers[run.end - 1].output;
-        const Lines strip = run.strips == 1 ? whole(last) : lines_of_strip(uses, homes, run, number);
+        const Lines strip = run.strips == 1 ? whole(last) : lines_of_strip(analysed, homes, run, number);
         const std::uint32_t height = network_.tensors[last].shape.height;
         for (std::uint32_t l = run.first; l < run.end; ++l) {
             const TensorId id = network_.layers[l].output;
@@ -107,16 +110,16 @@ private:
     }
 
     bool is_made_here(TensorId id) const {
-        const auto maker = uses_.uses[id].maker;
+        const auto maker = analysed_.uses[id].maker;
         return maker && *maker >= run_.first && *maker < run_.end;
     }
 
     void find_lines() {
         for (std::uint32_t l = run_.end; l-- > run_.first;) {
             const TensorId id = network_.layers[l].output;
-            const bool is_wanted = run_.strips == 1 || uses_.uses[id].readers.empty() ||
-                                   leaves_on_chip(uses_, homes_, run_, id) ||
-                                   leaves_in_host(uses_, homes_, run_, id);
+            const bool is_wanted = run_.strips == 1 || analysed_.uses[id].chip_readers.empty() ||
+                                   leaves_on_chip(analysed_, homes_, run_, id) ||
+                                   leaves_in_host(analysed_, homes_, run_, id);
             if (is_wanted) computed(l) = hull(computed(l), own_[l - run_.first]);
             // Reports list the layers in the order of their first strips.
             if (computed(l).empty() && number_ == 0) computed(l) = {0, 1};
@@ -125,7 +128,7 @@ private:
                 const TensorId input = network_.layers[l].inputs[i];
                 const Lines lines = read(l, i);
                 if (is_made_here(input)) {
-                    Lines& of_maker = computed(*uses_.uses[input].maker);
+                    Lines& of_maker = computed(*analysed_.uses[input].maker);
                     of_maker = hull(of_maker, lines);
                 } else {
                     fetched_[input].push_back(lines);
@@ -136,7 +139,7 @@ private:
 
     Lines read(std::uint32_t layer, std::size_t input) {
         if (run_.strips == 1) return whole(network_.layers[layer].inputs[input]);
-        return lines_read(uses_, layer, input, computed(layer));
+        return lines_read(analysed_, layer, input, computed(layer));
     }
 
     std::size_t add_piece(StripPiece piece) {
@@ -148,7 +151,7 @@ private:
     std::optional<std::size_t> view(std::size_t piece, const Lines& lines, std::uint32_t layer) {
         const StripPiece from = strip_.pieces[piece];
         if (from.lines == lines) return piece;
-        if (!begins_row(uses_, from.tensor, from.lines.first, lines.first)) return std::nullopt;
+        if (!begins_row(analysed_, from.tensor, from.lines.first, lines.first)) return std::nullopt;
         const std::size_t made = add_piece({.tensor = from.tensor, .lines = lines, .view_of = piece});
         strip_.steps.push_back(
             {.kind = Kind::View,
@@ -173,8 +176,9 @@ private:
     std::size_t fetch_shared(TensorId id, const Lines& lines, std::uint32_t layer) {
         Lines all = lines;
         for (const Lines& other : fetched_[id]) all = hull(all, other);
-        const bool can_share = std::ranges::all_of(
-            fetched_[id], [&](const Lines& other) { return begins_row(uses_, id, all.first, other.first); });
+        const bool can_share = std::ranges::all_of(fetched_[id], [&](const Lines& other) {
+            return begins_row(analysed_, id, all.first, other.first);
+        });
         return fetch(id, can_share ? all : lines, layer);
     }
 
@@ -238,7 +242,7 @@ private:
         const TensorId id = strip_.pieces[piece].tensor;
         pieces_[id].push_back(piece);
         const Lines& own = own_[layer - run_.first];
-        if (leaves_in_host(uses_, homes_, run_, id)) {
+        if (leaves_in_host(analysed_, homes_, run_, id)) {
             // Of lines that begin inside a row, also those before them, again.
             const std::size_t sent = own.empty() ? piece : view(piece, own, layer).value_or(piece);
             strip_.steps.push_back({.kind = Kind::Send,
@@ -247,14 +251,14 @@ private:
                                     .host_tensor = id,
                                     .first_element = strip_.pieces[sent].lines.first * line_elements(id)});
         }
-        if (run_.strips == 1 || !leaves_on_chip(uses_, homes_, run_, id) || own.empty()) return true;
+        if (run_.strips == 1 || !leaves_on_chip(analysed_, homes_, run_, id) || own.empty()) return true;
         const auto kept = view(piece, own, layer);
         if (!kept) return false;
         strip_.kept.push_back(*kept);
         return true;
     }
 
-    const TensorUses& uses_;
+    const AnalysedNetwork& analysed_;
     const mapping::Network& network_;
     const Homes& homes_;
     const LayerRun& run_;
@@ -269,93 +273,69 @@ private:
 
 }  // namespace
 
-TensorUses::TensorUses(const mapping::Network& of, const Target& target)
-    : network(of), row_bytes(target.geometry.rows), uses(of.tensors.size()) {
-    for (const TensorId id : network.inputs) uses[id].begins_in_host = true;
-    for (const TensorId id : network.outputs) uses[id].ends_in_host = true;
-    for (TensorId id = 0; id < uses.size(); ++id) uses[id].rows = image_rows(network.tensors[id], target);
-    for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const Layer& layer = network.layers[l];
-        const bool on_host = mapping::runs_on_host(layer);
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
-        for (const TensorId id : mapping::outputs_of(layer)) {
-            uses[id].maker = l;
-            uses[id].begins_in_host = on_host;
-        }
-        for (const TensorId id : layer.inputs) {
-            Use& use = uses[id];
-            if (on_host) {
-                use.ends_in_host = true;
-            } else if (use.readers.empty() || use.readers.back() != l) {
-                use.readers.push_back(l);
-            }
-            if (product == nullptr || product->window) continue;
-            // A matrix product reads 16-bit elements in pairs of rows.
-            const mapping::Tensor& tensor = network.tensors[id];
-            use.rows = std::max(use.rows, divide_up(tensor.shape.elements(), std::uint64_t{row_bytes}) *
-                                              bytes_of(tensor.type));
-        }
-    }
-    const std::vector<TensorPart> parts = place_parts(network, row_bytes);
-    for (TensorId id = 0; id < uses.size(); ++id) {
-        if (parts[id].whole != id && !parts[id].is_slice) uses[id].lies_in = parts[id].whole;
-    }
+std::uint32_t first_layer(const AnalysedNetwork& analysed, TensorId id) {
+    return analysed.uses[id].maker.value_or(0);
 }
 
-TensorId TensorUses::with_rows(TensorId id) const {
-    return uses[id].lies_in.value_or(id);
-}
-
-std::uint32_t TensorUses::last_layer(TensorId id) const {
-    std::uint32_t last = first_layer(id);
-    for (const std::uint32_t reader : uses[id].readers) {
-        const Layer& layer = network.layers[reader];
+std::uint32_t last_layer(const AnalysedNetwork& analysed, TensorId id) {
+    std::uint32_t last = first_layer(analysed, id);
+    for (const std::uint32_t reader : analysed.uses[id].chip_readers) {
+        const Layer& layer = analysed.network().layers[reader];
         const bool is_slice = std::holds_alternative<mapping::Slice>(layer.work);
-        last = std::max(last, is_slice ? last_layer(layer.output) : reader);
+        last = std::max(last, is_slice ? last_layer(analysed, layer.output) : reader);
     }
     return last;
 }
 
-std::uint64_t TensorUses::line_bytes(TensorId id) const {
-    const mapping::Tensor& tensor = network.tensors[id];
+TensorId with_rows(const AnalysedNetwork& analysed, TensorId id) {
+    const TensorPart& part = analysed.parts[id];
+    return part.is_slice ? id : part.whole;
+}
+
+bool ends_in_host(const TensorUse& use) {
+    return use.is_output || use.first_segment.has_value();
+}
+
+std::uint64_t line_bytes(const mapping::Tensor& tensor) {
     return std::uint64_t{tensor.shape.width} * tensor.shape.channels * bytes_of(tensor.type);
 }
 
-Homes homes_of(const TensorUses& uses, const std::vector<bool>& spilled) {
+Homes homes_of(const AnalysedNetwork& analysed, const std::vector<bool>& spilled) {
     Homes homes;
-    for (std::size_t id = 0; id < uses.uses.size(); ++id) {
-        const TensorUses::Use& use = uses.uses[id];
+    for (std::size_t id = 0; id < analysed.uses.size(); ++id) {
+        const TensorUse& use = analysed.uses[id];
         homes.on_chip.push_back(!use.begins_in_host && !spilled[id]);
-        homes.in_host.push_back(use.begins_in_host || use.ends_in_host || spilled[id]);
+        homes.in_host.push_back(use.begins_in_host || ends_in_host(use) || spilled[id]);
     }
     return homes;
 }
 
-bool can_be_cut(const TensorUses& uses, std::uint32_t layer) {
-    const Layer& work = uses.network.layers[layer];
+bool can_be_cut(const AnalysedNetwork& analysed, std::uint32_t layer) {
+    const Layer& work = analysed.network().layers[layer];
     if (window_of(work) != nullptr) return true;
     if (const auto* const concatenation = std::get_if<mapping::Concatenation>(&work.work)) {
         return concatenation->axis == mapping::Concatenation::Axis::Channels;
     }
     if (!std::holds_alternative<mapping::Elementwise>(work.work)) return false;
-    const ir::FeatureMap& output = uses.network.tensors[work.output].shape;
-    return std::ranges::all_of(work.inputs,
-                               [&](TensorId input) { return uses.network.tensors[input].shape == output; });
+    const ir::FeatureMap& output = analysed.network().tensors[work.output].shape;
+    return std::ranges::all_of(
+        work.inputs, [&](TensorId input) { return analysed.network().tensors[input].shape == output; });
 }
 
-bool leaves_on_chip(const TensorUses& uses, const Homes& homes, const LayerRun& run, TensorId id) {
-    return homes.on_chip[id] && uses.last_layer(id) >= run.end;
+bool leaves_on_chip(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run, TensorId id) {
+    return homes.on_chip[id] && last_layer(analysed, id) >= run.end;
 }
 
-bool leaves_in_host(const TensorUses& uses, const Homes& homes, const LayerRun& run, TensorId id) {
-    return uses.uses[id].ends_in_host || (homes.in_host[id] && uses.last_layer(id) >= run.end);
+bool leaves_in_host(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run, TensorId id) {
+    return ends_in_host(analysed.uses[id]) || (homes.in_host[id] && last_layer(analysed, id) >= run.end);
 }
 
-Lines lines_read(const TensorUses& uses, std::uint32_t layer, std::size_t input, const Lines& output) {
-    const Layer& work = uses.network.layers[layer];
+Lines lines_read(const AnalysedNetwork& analysed, std::uint32_t layer, std::size_t input,
+                 const Lines& output) {
+    const Layer& work = analysed.network().layers[layer];
     const ir::Window* const window = window_of(work);
     if (window == nullptr) return output;
-    const std::int64_t height = uses.network.tensors[work.inputs[input]].shape.height;
+    const std::int64_t height = analysed.network().tensors[work.inputs[input]].shape.height;
     const std::int64_t first = std::int64_t{output.first} * window->stride_y - window->pad_top;
     const std::int64_t end =
         std::int64_t{output.end - 1} * window->stride_y - window->pad_top + covered_lines(*window);
@@ -376,12 +356,13 @@ ir::Window window_of_strip(const ir::Window& window, const Lines& input, const L
     return own;
 }
 
-std::optional<Strip> plan_strip(const TensorUses& uses, const Homes& homes, const LayerRun& run,
+std::optional<Strip> plan_strip(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
                                 std::uint32_t number) {
-    return StripPlanner(uses, homes, run, number).plan();
+    return StripPlanner(analysed, homes, run, number).plan();
 }
 
-std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun& run, const Strip& strip) {
+std::vector<std::uint64_t> rows_of_strip(const AnalysedNetwork& analysed, const LayerRun& run,
+                                         const Strip& strip) {
     struct Life {
         std::size_t first = 0, last = 0, root = 0;
         std::uint32_t readers = 0;
@@ -393,10 +374,11 @@ std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun&
         const StripPiece& piece = strip.pieces[p];
         lives[p].root = piece.view_of ? lives[*piece.view_of].root : p;
         if (piece.is_resident || piece.view_of) continue;
-        const bool is_whole = piece.lines.count() == uses.network.tensors[piece.tensor].shape.height;
-        lives[p].rows = is_whole ? uses.uses[piece.tensor].rows
-                                 : divide_up(piece.lines.count() * uses.line_bytes(piece.tensor),
-                                             std::uint64_t{uses.row_bytes});
+        const bool is_whole = piece.lines.count() == analysed.network().tensors[piece.tensor].shape.height;
+        lives[p].rows =
+            is_whole ? analysed.own_rows[piece.tensor]
+                     : divide_up(piece.lines.count() * line_bytes(analysed.network().tensors[piece.tensor]),
+                                 std::uint64_t{analysed.row_bytes});
     }
     for (std::size_t s = 0; s < strip.steps.size(); ++s) {
         const StripStep& step = strip.steps[s];
@@ -407,7 +389,7 @@ std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun&
         if (step.kind == Kind::Send || strip.pieces.empty()) continue;
         lives[step.output].first = s;
         lives[lives[step.output].root].last = std::max(lives[lives[step.output].root].last, s);
-        const mapping::Work& work = uses.network.layers[step.layer].work;
+        const mapping::Work& work = analysed.network().layers[step.layer].work;
         lives[step.output].writes_among_channels = step.kind == Kind::Compute &&
                                                    !std::holds_alternative<mapping::Elementwise>(work) &&
                                                    !std::holds_alternative<mapping::Slice>(work);
@@ -419,7 +401,7 @@ std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun&
         // The lines are written into the whole tensor.
         const StripPiece& kept = strip.pieces[piece];
         if (lives[piece].readers == 1 && !kept.view_of &&
-            begins_row(uses, kept.tensor, 0, kept.lines.first)) {
+            begins_row(analysed, kept.tensor, 0, kept.lines.first)) {
             life.rows = 0;
         }
     }
@@ -427,7 +409,7 @@ std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun&
     for (std::size_t s = strip.steps.size(); s-- > 0;) {
         const StripStep& step = strip.steps[s];
         if (step.kind != Kind::Compute ||
-            !std::holds_alternative<mapping::Concatenation>(uses.network.layers[step.layer].work)) {
+            !std::holds_alternative<mapping::Concatenation>(analysed.network().layers[step.layer].work)) {
             continue;
         }
         for (const std::size_t input : step.inputs) {
@@ -435,7 +417,8 @@ std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun&
             const StripPiece& piece = strip.pieces[input];
             if (piece.is_resident && !piece.view_of) {
                 const TensorId output = strip.pieces[step.output].tensor;
-                if (uses.with_rows(piece.tensor) == uses.with_rows(output)) lives[step.output].rows = 0;
+                if (with_rows(analysed, piece.tensor) == with_rows(analysed, output))
+                    lives[step.output].rows = 0;
                 continue;
             }
             if (part.readers != 1 || !part.writes_among_channels) continue;

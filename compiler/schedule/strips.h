@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
-#include "compiler/schedule/target.h"
+#include "compiler/schedule/analysed_network.h"
 
 namespace systole::schedule {
 
@@ -21,31 +21,14 @@ struct Lines {
     bool operator==(const Lines&) const = default;
 };
 
-/// Where the tensors of a network are made and used, in layers.
-struct TensorUses {
-    struct Use {
-        std::optional<std::uint32_t> maker;  ///< absent for the network's inputs
-        std::vector<std::uint32_t> readers;  ///< on the chip
-        bool begins_in_host = false;         ///< an input, or the result of a host segment
-        bool ends_in_host = false;           ///< an output, or read by a host segment
-        std::uint64_t rows = 0;              ///< of an image in the unified buffer
-        /// The concatenated tensor in which it may lie, if it is whole (tensor_parts.h).
-        std::optional<mapping::TensorId> lies_in;
-    };
-
-    TensorUses(const mapping::Network& of, const Target& target);
-
-    const mapping::Network& network;
-    std::uint32_t row_bytes = 0;
-    std::vector<Use> uses;  ///< by tensor
-
-    /// The layer that makes the tensor, or 0, and the last layer of the chip that reads it, or that layer.
-    std::uint32_t first_layer(mapping::TensorId id) const { return uses[id].maker.value_or(0); }
-    std::uint32_t last_layer(mapping::TensorId id) const;
-    /// The tensor that has the rows of the whole tensor: itself or the concatenated one.
-    mapping::TensorId with_rows(mapping::TensorId id) const;
-    std::uint64_t line_bytes(mapping::TensorId id) const;
-};
+/// The layer that makes the tensor, or 0, and the last layer of the chip that reads it, or that layer.
+std::uint32_t first_layer(const AnalysedNetwork& analysed, mapping::TensorId id);
+std::uint32_t last_layer(const AnalysedNetwork& analysed, mapping::TensorId id);
+/// The tensor that has the rows of the whole tensor: itself or the concatenated one.
+mapping::TensorId with_rows(const AnalysedNetwork& analysed, mapping::TensorId id);
+/// Whether the tensor is an output, or read by a segment of the host.
+bool ends_in_host(const TensorUse& use);
+std::uint64_t line_bytes(const mapping::Tensor& tensor);
 
 /// Where each tensor lies between the runs of layers that make and read it: whole in the unified buffer, in
 /// host memory, or both.
@@ -56,7 +39,7 @@ struct Homes {
 
 /// Tensors that begin or end in host memory have a place there, as have those that are spilled; the others
 /// and those that only end there are on the chip.
-Homes homes_of(const TensorUses& uses, const std::vector<bool>& spilled);
+Homes homes_of(const AnalysedNetwork& analysed, const std::vector<bool>& spilled);
 
 /// Consecutive layers [first, end) that are computed strip by strip: all of them for some lines of the last
 /// layer's output, then for the next lines. A strip computes again what it needs of its neighbours' lines.
@@ -69,12 +52,14 @@ struct LayerRun {
 };
 
 /// Whether the layer can be computed for some lines of its output.
-bool can_be_cut(const TensorUses& uses, std::uint32_t layer);
+bool can_be_cut(const AnalysedNetwork& analysed, std::uint32_t layer);
 
 /// Whether the run leaves the tensor, which one of its layers makes, in a place: where a later run or the
 /// host looks for it.
-bool leaves_on_chip(const TensorUses& uses, const Homes& homes, const LayerRun& run, mapping::TensorId id);
-bool leaves_in_host(const TensorUses& uses, const Homes& homes, const LayerRun& run, mapping::TensorId id);
+bool leaves_on_chip(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
+                    mapping::TensorId id);
+bool leaves_in_host(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
+                    mapping::TensorId id);
 
 /// Some lines of a tensor, in the unified buffer while a strip is computed.
 struct StripPiece {
@@ -108,11 +93,12 @@ struct Strip {
 
 /// Plans strip number `number` of a run; all tensors are where `homes` says. nullopt if the strip needs lines
 /// that begin inside a row, where only whole rows can be addressed.
-std::optional<Strip> plan_strip(const TensorUses& uses, const Homes& homes, const LayerRun& run,
+std::optional<Strip> plan_strip(const AnalysedNetwork& analysed, const Homes& homes, const LayerRun& run,
                                 std::uint32_t number);
 
 /// The lines of a tensor's windows or elements, by which the strip computes lines of the layer's output.
-Lines lines_read(const TensorUses& uses, std::uint32_t layer, std::size_t input, const Lines& output);
+Lines lines_read(const AnalysedNetwork& analysed, std::uint32_t layer, std::size_t input,
+                 const Lines& output);
 
 /// The window of a layer for a strip whose input has the lines `input` of the layer's.
 ir::Window window_of_strip(const ir::Window& window, const Lines& input, const Lines& output,
@@ -120,6 +106,7 @@ ir::Window window_of_strip(const ir::Window& window, const Lines& input, const L
 
 /// The most rows of the unified buffer that the pieces of a strip take together, and those of each layer of
 /// the run. Resident tensors are not counted.
-std::vector<std::uint64_t> rows_of_strip(const TensorUses& uses, const LayerRun& run, const Strip& strip);
+std::vector<std::uint64_t> rows_of_strip(const AnalysedNetwork& analysed, const LayerRun& run,
+                                         const Strip& strip);
 
 }  // namespace systole::schedule

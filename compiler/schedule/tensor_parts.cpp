@@ -26,29 +26,36 @@ struct WritesAmongOthers {
     bool operator()(const mapping::Send&) const { return false; }
 };
 
+/// Whether one layer reads the tensor, as one of its inputs alone.
+bool is_read_once(const mapping::Network& network, const TensorUse& use, TensorId id) {
+    return use.readers.size() == 1 && std::ranges::count(network.layers[use.readers.front()].inputs, id) == 1;
+}
+
 /// For each tensor, whether it can lie inside the tensor that it is concatenated to along the axis.
-std::vector<bool> possible_parts(const mapping::Network& network, Axis axis) {
-    std::vector<std::uint32_t> readers(network.tensors.size());
+std::vector<bool> possible_parts(const mapping::Network& network, std::span<const TensorUse> uses,
+                                 std::span<const HostPart> outputs, Axis axis) {
     std::vector<bool> possible(network.tensors.size(), false);
     for (const mapping::Layer& layer : network.layers) {
-        for (const TensorId input : layer.inputs) ++readers[input];
         for (const TensorId output : mapping::outputs_of(layer)) {
             possible[output] = std::visit(WritesAmongOthers{axis}, layer.work);
         }
     }
     // Tensors that the host writes or reads need rows of their own.
     for (const TensorId input : network.inputs) possible[input] = false;
-    for (const TensorId output : network.outputs) possible[output] = false;
-    for (const HostPart& part : output_parts(network)) possible[part.tensor] = false;
-    for (TensorId id = 0; id < readers.size(); ++id) possible[id] = possible[id] && readers[id] == 1;
+    for (const HostPart& part : outputs) possible[part.tensor] = false;
+    for (TensorId id = 0; id < uses.size(); ++id) {
+        possible[id] = possible[id] && !uses[id].is_output && is_read_once(network, uses[id], id);
+    }
     return possible;
 }
 
 }  // namespace
 
-std::vector<TensorPart> place_parts(const mapping::Network& network, std::uint32_t row_bytes) {
-    const std::vector<bool> among_channels = possible_parts(network, Axis::Channels);
-    const std::vector<bool> among_lines = possible_parts(network, Axis::Lines);
+std::vector<TensorPart> place_parts(const mapping::Network& network, std::span<const TensorUse> uses,
+                                    std::span<const HostPart> inputs, std::span<const HostPart> outputs,
+                                    std::uint32_t row_bytes) {
+    const std::vector<bool> among_channels = possible_parts(network, uses, outputs, Axis::Channels);
+    const std::vector<bool> among_lines = possible_parts(network, uses, outputs, Axis::Lines);
     std::vector<TensorPart> parts(network.tensors.size());
     for (TensorId id = 0; id < parts.size(); ++id) parts[id].whole = id;
     // In reverse order, because a concatenated tensor may be a part of a later one.
@@ -72,7 +79,7 @@ std::vector<TensorPart> place_parts(const mapping::Network& network, std::uint32
         }
     }
     std::vector<bool> brought_by_host(parts.size(), false);
-    for (const HostPart& part : input_parts(network)) brought_by_host[part.tensor] = true;
+    for (const HostPart& part : inputs) brought_by_host[part.tensor] = true;
     // The parent of a slice has a reader that is no concatenation, so it does not lie in a concatenated
     // tensor.
     for (const mapping::Layer& layer : network.layers) {

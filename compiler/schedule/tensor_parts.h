@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/host_parts.h"
+#include "compiler/schedule/tensor_use.h"
 
 namespace systole::schedule {
 
@@ -25,6 +28,8 @@ struct TensorPart {
 /// parent. All other tensors have rows of their own and are copied by concatenations; so do host parts
 /// (host_parts.h). Readers therefore find each tensor that they read packed. Tensor ids must be valid.
 /// `row_bytes` is that of the unified buffer.
-std::vector<TensorPart> place_parts(const mapping::Network& network, std::uint32_t row_bytes);
+std::vector<TensorPart> place_parts(const mapping::Network& network, std::span<const TensorUse> uses,
+                                    std::span<const HostPart> inputs, std::span<const HostPart> outputs,
+                                    std::uint32_t row_bytes);
 
 }  // namespace systole::schedule

@@ -119,8 +119,8 @@ ReadNetwork read_file(const RunSpec& spec) {
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
     ir::Graph graph = naming_file(spec, read, [&] {
-        return compiler::ready_for_run(read,
-                                     {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
+        return compiler::ready_for_run(
+            read, {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }

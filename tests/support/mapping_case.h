@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "compiler/mapping/compiled.h"
 #include "compiler/frontend/door/read_network.h"
+#include "compiler/mapping/compiled.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
 #include "compiler/operators/lowering.h"

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/target.h"
 #include "hw/machine/machine_config.h"
-#include "hw/timing/matrix_unit.h"
+#include "hw/machine/mapping.h"
 
 /// Machines whose costs can be worked out by hand, and schedules on them.
 namespace systole::tests {
@@ -33,32 +35,30 @@ inline machine::MachineConfig with_fast_memory(machine::MachineConfig machine) {
 
 /// What the compiler takes of a machine, with its costs and the mapping's own choices.
 inline schedule::Target target_of(const machine::MachineConfig& machine) {
-    schedule::Target target{
-        .geometry = {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns},
-        .accumulator_rows = machine.accumulators.rows,
-        .unified_buffer_rows = machine.unified_buffer.rows,
-        .weight_memory_bytes = machine.weight_memory.bytes,
-        .spill_weights = machine.weight_memory.spill,
-        .row_sums = machine.matrix_unit.row_sums,
-        .sum_bits = machine.accumulators.sum_bits,
-        .activation_delay = timing::matrix_latency(machine) + machine.activation_latency()};
-    target.mapping.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
-    return target;
+    machine::Mapping mapping;
+    mapping.skip_zero_tiles = true;
+    mapping.pipeline = true;
+    return tpu_v1::target_of(machine, mapping);
 }
 
 /// The same, where slices go through stages of which the second and later ones begin with these layers.
 inline schedule::Target pipelined(const machine::MachineConfig& machine,
                                   std::vector<std::uint32_t> stages = {}, bool weights_first = false) {
     schedule::Target target = target_of(machine);
-    target.mapping.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
+    target.choices.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
     return target;
 }
 
 /// Layers and memory of a schedule, for slices of so many images.
+inline schedule::Schedule planned(const schedule::AnalysedNetwork& analysed, const schedule::Target& target,
+                                  std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
+    return schedule::plan_schedule(analysed, target,
+                                   {.batch = slice_images, .inferences = slice_images * slices});
+}
+
 inline schedule::Schedule planned(const mapping::Network& network, const schedule::Target& target,
                                   std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
-    return schedule::plan_schedule(network, target,
-                                   {.batch = slice_images, .inferences = slice_images * slices});
+    return planned(schedule::analyse(network, target), target, slice_images, slices);
 }
 
 }  // namespace systole::tests

@@ -111,7 +111,7 @@ TEST_CASE("The chosen blocks of 50 random convolutions are within 2 % of an exha
         const mapping::Network network = tests::random_convolution(random);
         schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const auto parts = schedule::place_parts(network, target.geometry.rows);
+        const auto parts = schedule::analyse(network, target).parts;
         const std::uint32_t images = tests::one_of(random, {1U, 2U, 8U, 32U});
         const schedule::PredictionContext context{network, target, machine, images, parts};
         const auto alternatives = schedule::block_alternatives(context, layer);

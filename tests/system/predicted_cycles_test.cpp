@@ -142,7 +142,7 @@ struct SlicesTried {
         schedule::Target target =
             tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
         const schedule::SliceAlternatives compared =
-            schedule::compare_slices(network, target, machine, options);
+            schedule::compare_slices(schedule::analyse(network, target), target, machine, options);
         if (compared.alternatives.empty()) return;
         Cycle fewest = ~Cycle{0};
         Cycle chosen = 0;
@@ -185,7 +185,8 @@ struct PipelinesTried {
         schedule::Target target =
             tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
         target.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
-        const schedule::StageAlternatives compared = schedule::compare_stages(network, target, options);
+        const schedule::StageAlternatives compared =
+            schedule::compare_stages(schedule::analyse(network, target), target, options);
         if (compared.alternatives.empty()) return;
         const auto cycles_of = [&](const schedule::Target& mapped) {
             const schedule::Schedule plan = schedule::make_schedule(network, mapped, options);
@@ -306,8 +307,8 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
         INFO("seed " << seed);
         schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const auto compared =
-            schedule::compare_blocks(network, target, machine, {.batch = batch, .inferences = batch});
+        const auto compared = schedule::compare_blocks(schedule::analyse(network, target), target, machine,
+                                                       {.batch = batch, .inferences = batch});
         const auto memory =
             schedule::make_schedule(network, target, {.batch = batch, .inferences = batch}).memory;
         if (compared.empty() || memory.images_per_slice < batch) continue;
@@ -349,7 +350,8 @@ TEST_CASE("Predicted cycles of spilled weights are close to simulated ones, and 
         INFO("seed " << seed);
         schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const auto compared = schedule::compare_blocks(network, target, machine, options);
+        const auto compared =
+            schedule::compare_blocks(schedule::analyse(network, target), target, machine, options);
         const auto memory = schedule::make_schedule(network, target, options).memory;
         if (compared.empty() || memory.images_per_slice < batch) continue;
         const auto& alternatives = compared.front().alternatives;
@@ -392,8 +394,8 @@ TEST_CASE(
         const mapping::Batches options{.batch = batch, .inferences = batch};
         INFO("seed " << seed);
         schedule::Target target = tpu_v1::target_of(machine, {});
-        const auto sets =
-            schedule::compare_joins(network, target, machine, options, schedule::JoinBlocks::Best);
+        const auto sets = schedule::compare_joins({network, target.geometry.rows}, target, machine, options,
+                                                  schedule::JoinBlocks::Best);
         const std::size_t layers = network.layers.size();
         if (schedule::make_schedule(network, target, options).memory.images_per_slice < batch) continue;
         schedule::SiblingAlternatives set = sets.front();
@@ -401,8 +403,9 @@ TEST_CASE(
         for (set.chosen = 0; set.chosen < set.alternatives.size(); ++set.chosen) {
             schedule::Target mapped = target;
             mapped.choices.joins = schedule::chosen_joins({set}, layers);
-            schedule::set_chosen_blocks(schedule::compare_blocks(network, mapped, machine, options), layers,
-                                        mapped.mapping);
+            schedule::set_chosen_blocks(
+                schedule::compare_blocks(schedule::analyse(network, mapped), mapped, machine, options),
+                layers, mapped.mapping);
             tried.add(set.alternatives[set.chosen].cycles, simulated_cycles(network, mapped, machine, batch),
                       set.chosen == chosen);
         }

@@ -218,17 +218,19 @@ TEST_CASE(
         tests::RandomNetwork networks(random, slice_bytes);
         if (draw(random, 0, 3) == 0) networks.add_host_work();
         const ir::Graph graph = networks.draw();
-        schedule::FittedNetwork fitted;
+        std::optional<schedule::FittedNetwork> found;
         machine::MachineConfig machine;
         try {
             const mapping::Network network = operators::lower(graph);
             machine = random_machine(network, random);
             machine.unified_buffer.rows =
                 draw(random, machine.unified_buffer.rows / 8, machine.unified_buffer.rows / 2) + 1;
-            fitted = schedule::fit_memory(network, target_of(machine), machine);
+            const schedule::Target target = target_of(machine);
+            found = schedule::fit_memory(schedule::analyse(network, target), target, machine);
         } catch (const ModelError&) {
             continue;  // the chip has no work, or too few rows even for a line
         }
+        const schedule::FittedNetwork& fitted = *found;
         if (!fitted.fit) continue;
         cut += fitted.fit->cut_layers > 0;
         spilled += !fitted.fit->spilled.empty();
@@ -237,7 +239,7 @@ TEST_CASE(
                      << options.batch << ", " << options.inferences << " inferences");
         const Bytes input = networks.images(graph, options.inferences);
         const isa::Program program = emit::emit_program(
-            fitted.network, schedule::make_schedule(fitted.network, fitted.target, options));
+            fitted.analysed.network(), schedule::make_schedule(fitted.analysed, fitted.target, options));
         for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
             machine.matrix_unit.engine = engine;
             tests::check_program(graph, program, machine, input, [&](const hw::Core& core) {

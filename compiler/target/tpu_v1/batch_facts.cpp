@@ -27,30 +27,30 @@ double images_a_fetch(const schedule::Schedule& schedule) {
 }
 
 /// The same inferences in other batches.
-schedule::Schedule in_batches(const mapping::Network& network, const schedule::Schedule& schedule,
+schedule::Schedule in_batches(const schedule::AnalysedNetwork& analysed, const schedule::Schedule& schedule,
                               std::uint64_t batch) {
     mapping::Batches batches = schedule.batches;
     batches.batch = static_cast<std::uint32_t>(batch);
-    return schedule::make_schedule(network, schedule.target, batches);
+    return schedule::make_schedule(analysed, schedule.target, batches);
 }
 
 /// Chooses among the largest batch that fits and the largest of these whose images fill parts of the
 /// accumulators, if each image is a row.
-void find_fitting_batch(const mapping::Network& network, const schedule::Schedule& schedule,
+void find_fitting_batch(const schedule::AnalysedNetwork& analysed, const schedule::Schedule& schedule,
                         machine::BatchFacts& facts) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     std::uint64_t largest = std::min(facts.that_fit, most);
-    schedule::Schedule fitting = in_batches(network, schedule, largest);
+    schedule::Schedule fitting = in_batches(analysed, schedule, largest);
     if (fitting.memory.images_per_slice < largest) {
         // Transfers of several batches overlap, which takes memory: fewer fit than of one.
         largest = fitting.memory.images_that_fit;
-        fitting = in_batches(network, schedule, largest);
+        fitting = in_batches(analysed, schedule, largest);
     }
     facts.fitting_batch = largest;
     facts.fitting_images_a_fetch = images_a_fetch(fitting);
     const std::uint64_t whole_parts = largest / facts.rows_a_fetch * facts.rows_a_fetch;
     if (whole_parts == 0 || whole_parts == largest) return;
-    const double images = images_a_fetch(in_batches(network, schedule, whole_parts));
+    const double images = images_a_fetch(in_batches(analysed, schedule, whole_parts));
     if (images < machine::BatchFacts::noticeable * facts.fitting_images_a_fetch) return;
     facts.fitting_batch = whole_parts;
     facts.fitting_images_a_fetch = images;
@@ -58,7 +58,8 @@ void find_fitting_batch(const mapping::Network& network, const schedule::Schedul
 
 }  // namespace
 
-machine::BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule) {
+machine::BatchFacts batch_facts(const schedule::AnalysedNetwork& analysed,
+                                const schedule::Schedule& schedule) {
     const schedule::MemoryPlan& memory = schedule.memory;
     const mapping::AccumulatorParts accumulators(schedule.target.accumulator_rows);
     machine::BatchFacts facts{
@@ -73,7 +74,7 @@ machine::BatchFacts batch_facts(const mapping::Network& network, const schedule:
         .fitting_images_a_fetch = 0.0};
     const bool fills_buffer = schedule.target.choices.slice_images == 0;
     if (fills_buffer && (facts.at_a_time < facts.images || facts.group > 0))
-        find_fitting_batch(network, schedule, facts);
+        find_fitting_batch(analysed, schedule, facts);
     return facts;
 }
 

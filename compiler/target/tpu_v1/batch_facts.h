@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compiler/mapping/network.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/chosen_mapping.h"
 
@@ -8,6 +8,7 @@ namespace systole::tpu_v1 {
 
 /// What becomes of the batch that a user asks for. For a batch that was cut, the network is scheduled again
 /// with batches that fit, of which the one that fetches weights for most images is named.
-machine::BatchFacts batch_facts(const mapping::Network& network, const schedule::Schedule& schedule);
+machine::BatchFacts batch_facts(const schedule::AnalysedNetwork& analysed,
+                                const schedule::Schedule& schedule);
 
 }  // namespace systole::tpu_v1

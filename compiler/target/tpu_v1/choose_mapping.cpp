@@ -24,10 +24,13 @@ public:
 
     void choose_joins() {
         const machine::Mapping& mapping = target().mapping;
-        if (!mapping.join_by_cost) return;
+        if (!mapping.join_by_cost) {
+            join(schedule::group_parallel_layers(network(), target()));
+            return;
+        }
         const auto blocks = mapping.pixel_blocks ? schedule::JoinBlocks::Best : schedule::JoinBlocks::Single;
-        compared().joins = schedule::compare_joins(network(), target(), machine(), batches_, blocks);
-        target().choices.joins = schedule::chosen_joins(compared().joins, network().layers.size());
+        compared().joins = schedule::compare_joins(analysed(), target(), machine(), batches_, blocks);
+        join(schedule::chosen_joins(compared().joins, network().layers.size()));
     }
 
     /// Channels cut in parts take more tiles, which each slice of the batch fetches again; so it is decided
@@ -35,7 +38,6 @@ public:
     /// are. Mapping::split_channels of the target then says the decision.
     void choose_blocks() {
         if (!target().mapping.pixel_blocks) return;
-        target().choices.joins = schedule::group_parallel_layers(network(), target());
         const bool may_cut = target().mapping.split_channels;
         Blocks cut = compare_blocks(may_cut);
         const auto is_cut = [](const schedule::ChannelRest& rest) { return rest.first_channel > 0; };
@@ -55,21 +57,21 @@ public:
 
     void cut_images() {
         if (!target().mapping.cut_images) return;
-        schedule::FittedNetwork fitted = schedule::fit_memory(std::move(network()), target(), machine());
-        network() = std::move(fitted.network);
+        schedule::FittedNetwork fitted = schedule::fit_memory(analysed(), target(), machine());
+        analysed() = std::move(fitted.analysed);
         target() = std::move(fitted.target);
         mapped_.cut_images = std::move(fitted.fit);
     }
 
     void choose_slices() {
         if (!target().mapping.double_buffers) return;
-        compared().slices = schedule::compare_slices(network(), target(), machine(), batches_);
+        compared().slices = schedule::compare_slices(analysed(), target(), machine(), batches_);
         target().choices.slice_images = compared().slices.slice_images();
     }
 
     void choose_stages() {
         if (!target().mapping.pipeline) return;
-        compared().stages = schedule::compare_stages(network(), target(), batches_);
+        compared().stages = schedule::compare_stages(analysed(), target(), batches_);
         if (!compared().stages.chosen) return;
         const schedule::StageAlternative& chosen = compared().stages.alternatives[*compared().stages.chosen];
         target().choices.pipeline = chosen.pipeline;
@@ -83,15 +85,21 @@ private:
         std::vector<schedule::LayerAlternatives> layers;
     };
 
-    mapping::Network& network() { return mapped_.network; }
+    schedule::AnalysedNetwork& analysed() { return mapped_.analysed; }
+    const mapping::Network& network() { return mapped_.analysed.network(); }
     schedule::Target& target() { return mapped_.target; }
     Comparisons& compared() { return mapped_.compared; }
     const machine::MachineConfig& machine() const { return mapped_.target.costs->machine; }
 
+    void join(std::vector<std::uint32_t> joins) {
+        analysed().join(joins);
+        target().choices.joins = std::move(joins);
+    }
+
     Blocks compare_blocks(bool may_cut_channels) {
         Blocks blocks{.target = target(), .layers = {}};
         blocks.target.mapping.split_channels = may_cut_channels;
-        blocks.layers = schedule::compare_blocks(network(), blocks.target, machine(), batches_);
+        blocks.layers = schedule::compare_blocks(analysed(), blocks.target, machine(), batches_);
         schedule::set_chosen_blocks(blocks.layers, network().layers.size(), blocks.target.choices);
         return blocks;
     }
@@ -104,7 +112,7 @@ private:
     /// The predicted cycles of all inferences; absent if there are none.
     std::optional<Cycle> predicted_total(const schedule::Target& of) {
         try {
-            const auto slices = schedule::compare_slices(network(), of, machine(), batches_);
+            const auto slices = schedule::compare_slices(analysed(), of, machine(), batches_);
             if (slices.alternatives.empty()) return std::nullopt;
             return slices.alternatives[slices.chosen].cycles;
         } catch (const ModelError&) {
@@ -120,11 +128,13 @@ private:
 
 MappedNetwork choose_mapping(mapping::Network network, schedule::Target target,
                              const mapping::Batches& batches) {
-    MappedNetwork mapped{.network = schedule::fold_long_lines(std::move(network), target),
+    mapping::Network folded = schedule::fold_long_lines(std::move(network), target);
+    MappedNetwork mapped{.analysed = {std::move(folded), target.geometry.rows},
                          .target = std::move(target),
                          .cut_images = {},
                          .compared = {}};
-    for (const mapping::Layer& layer : mapped.network.layers) mapped.compared.layers.push_back(layer.name);
+    for (const mapping::Layer& layer : mapped.analysed.network().layers)
+        mapped.compared.layers.push_back(layer.name);
     Chooser chooser(mapped, batches);
     chooser.choose_joins();
     chooser.choose_blocks();

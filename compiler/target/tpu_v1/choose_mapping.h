@@ -6,6 +6,7 @@
 
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
+#include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/choose_slices.h"
@@ -27,7 +28,7 @@ struct Comparisons {
 
 /// A network as it is scheduled, with its target, whose choices are made.
 struct MappedNetwork {
-    mapping::Network network;
+    schedule::AnalysedNetwork analysed;
     schedule::Target target;
     std::optional<machine::CutImages> cut_images;  ///< absent if an image fits the unified buffer
     Comparisons compared;

@@ -96,7 +96,7 @@ Sample sample_of(mapping::Batches batches, std::uint64_t steps, std::uint64_t mo
 
 /// The program of a scheduled network for a sample of the run, without the values of weights.
 isa::Program program_of(const ScheduledNetwork& scheduled, const Sample& sample) {
-    const mapping::Network network = without_weights(scheduled.mapped.network);
+    const mapping::Network network = without_weights(scheduled.mapped.analysed.network());
     if (scheduled.schedule.batches == sample.batches) {
         return emit::emit_program(network, scheduled.schedule);
     }
@@ -223,7 +223,7 @@ ScheduledNetwork schedule_with(const mapping::Network& network, const schedule::
     schedule::Target with = target;
     with.mapping = mapping;
     MappedNetwork mapped = choose_mapping(network, std::move(with), batches);
-    schedule::Schedule schedule = schedule::make_schedule(mapped.network, mapped.target, batches);
+    schedule::Schedule schedule = schedule::make_schedule(mapped.analysed, mapped.target, batches);
     return {.mapped = std::move(mapped), .schedule = std::move(schedule)};
 }
 

@@ -16,7 +16,9 @@ mapping::Compiled compile(const mapping::Network& network, const machine::Machin
     const mapping::Batches& batches = options.batches;
     const schedule::Target target = target_of(machine, options.mapping, options.host);
     ScheduledNetwork scheduled = schedule_with(network, target, options.mapping, batches);
-    const auto emit = [&] { return emit::emit_program(scheduled.mapped.network, scheduled.schedule); };
+    const auto emit = [&] {
+        return emit::emit_program(scheduled.mapped.analysed.network(), scheduled.schedule);
+    };
     mapping::Compiled compiled;
     compiled.program = emit();
     if (options.explain) compiled.explanation = explain(scheduled.mapped, batches);
@@ -32,7 +34,7 @@ mapping::Compiled compile(const mapping::Network& network, const machine::Machin
     }
     if (options.explain) compiled.explanation += memory_text(scheduled.schedule);
     if (options.schedule_text) compiled.schedule_text = schedule::to_text(scheduled.schedule);
-    compiled.batch = batch_facts(scheduled.mapped.network, scheduled.schedule);
+    compiled.batch = batch_facts(scheduled.mapped.analysed, scheduled.schedule);
     compiled.cut_images = std::move(scheduled.mapped.cut_images);
     return compiled;
 }

@@ -107,9 +107,9 @@ std::string slices_text(const schedule::SliceAlternatives& slices) {
 std::string explain(const MappedNetwork& mapped, const mapping::Batches& batches) {
     const machine::Mapping& mapping = mapped.target.mapping;
     const Comparisons& compared = mapped.compared;
-    std::string text =
-        fmt::format("{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",
-                    mapped.network.name, std::min<std::uint64_t>(batches.batch, batches.inferences));
+    std::string text = fmt::format(
+        "{}: predicted cycles of a batch of {}, by layer and pixels in a row of sums\n",
+        mapped.analysed.network().name, std::min<std::uint64_t>(batches.batch, batches.inferences));
     if (!mapping.pixel_blocks && !mapping.join_by_cost) {
         return text + "  the mapping has one pixel in each row: --mapping best chooses\n";
     }

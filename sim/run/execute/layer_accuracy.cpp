@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
+#include "compiler/compile.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/names.h"
-#include "compiler/compile.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "hw/base/stored_integers.h"

@@ -54,7 +54,7 @@ std::uint32_t constant_rows(const mapping::Network& network, schedule::Target ta
 
 /// Sets for each layer one of its possible blocks, or two for different channels.
 void draw_blocks(const mapping::Network& network, schedule::Target& target, std::mt19937& random) {
-    const auto groups = schedule::members_of_groups(schedule::group_parallel_layers(network, target));
+    const auto groups = schedule::analyse(network, target).members;
     target.choices.blocks.assign(groups.size(), {});
     target.choices.rests.assign(groups.size(), {});
     for (std::size_t l = 0; l < groups.size(); ++l) {
@@ -516,20 +516,21 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
         target.unified_buffer_rows = constants + draw(random, (of_tensors + 4) / 5, of_tensors - 1);
         const mapping::Batches options{.batch = draw(random, 1, 9), .inferences = draw(random, 1, 12)};
         INFO(describe(seed + run, target, options));
-        schedule::FittedNetwork fitted;
+        std::optional<schedule::FittedNetwork> found;
         try {
-            fitted = schedule::fit_memory(network, target, machine_of(target));
+            found = schedule::fit_memory(schedule::analyse(network, target), target, machine_of(target));
         } catch (const ModelError&) {
             ++refused;
             continue;
         }
+        const schedule::FittedNetwork& fitted = *found;
         if (!fitted.fit) continue;  // fits without blocks of pixels
         const auto inferences = static_cast<std::uint32_t>(options.inferences);
         const std::vector<std::uint8_t> input = networks.images(graph, inferences);
         const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
-        const schedule::Schedule plan = schedule::make_schedule(fitted.network, fitted.target, options);
+        const schedule::Schedule plan = schedule::make_schedule(fitted.analysed, fitted.target, options);
         INFO(schedule::to_text(plan));
-        const isa::Program program = emit_program(fitted.network, plan);
+        const isa::Program program = emit_program(fitted.analysed.network(), plan);
         REQUIRE_NOTHROW(isa::validate(program));
         tests::ReferenceHost host(program);
 
@@ -560,7 +561,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
         both += fitted.fit->cut_layers > 0 && !fitted.fit->spilled.empty();
         slices += plan.memory.images_per_slice < std::min(options.batch, inferences);
         grouped += plan.memory.groups.layers > 0;
-        for (const mapping::Layer& layer : fitted.network.layers) {
+        for (const mapping::Layer& layer : fitted.analysed.network().layers) {
             const auto* const joined = std::get_if<mapping::Concatenation>(&layer.work);
             kept += joined != nullptr && joined->axis == mapping::Concatenation::Axis::Lines;
         }
@@ -594,10 +595,11 @@ TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, dow
         CAPTURE(rows);
         target.unified_buffer_rows = rows;
         try {
-            const auto fitted = schedule::fit_memory(network, target, machine_of(target));
-            const isa::Program program =
-                emit_program(fitted.network, schedule::make_schedule(fitted.network, fitted.target,
-                                                                     {.batch = 2, .inferences = inferences}));
+            const auto fitted =
+                schedule::fit_memory(schedule::analyse(network, target), target, machine_of(target));
+            const isa::Program program = emit_program(
+                fitted.analysed.network(), schedule::make_schedule(fitted.analysed, fitted.target,
+                                                                   {.batch = 2, .inferences = inferences}));
             auto machine = interpreter(program, target, input);
             machine.run_in_any_order(random);
             REQUIRE(machine.output() == expected);
@@ -630,12 +632,13 @@ TEST_CASE("Lines longer than the accumulators are folded, and compute what the i
         if (draw(random, 0, 1) == 1) draw_blocks(whole, target, random);
         const mapping::Batches options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 5)};
         INFO(describe(seed + run, target, options));
-        schedule::FittedNetwork fitted{.network = whole, .target = target, .fit = {}};
+        schedule::FittedNetwork fitted{
+            .analysed = schedule::analyse(whole, target), .target = target, .fit = {}};
         if (draw(random, 0, 2) == 0) {
             const std::uint32_t least = fewest_rows(whole, target);
             target.unified_buffer_rows = draw(random, (least + 1) / 2, least);
             try {
-                fitted = schedule::fit_memory(whole, target, machine_of(target));
+                fitted = schedule::fit_memory(schedule::analyse(whole, target), target, machine_of(target));
             } catch (const ModelError&) {
                 ++refused;
                 continue;
@@ -643,9 +646,9 @@ TEST_CASE("Lines longer than the accumulators are folded, and compute what the i
         }
         const auto inferences = static_cast<std::uint32_t>(options.inferences);
         const std::vector<std::uint8_t> input = tests::RandomNetwork(random).images(graph, inferences);
-        const schedule::Schedule plan = schedule::make_schedule(fitted.network, fitted.target, options);
+        const schedule::Schedule plan = schedule::make_schedule(fitted.analysed, fitted.target, options);
         INFO(schedule::to_text(plan));
-        const isa::Program program = emit_program(fitted.network, plan);
+        const isa::Program program = emit_program(fitted.analysed.network(), plan);
         REQUIRE_NOTHROW(isa::validate(program));
         auto machine = interpreter(program, target, input);
         machine.run_in_any_order(random);

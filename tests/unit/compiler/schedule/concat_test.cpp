@@ -48,7 +48,7 @@ TEST_CASE("A tensor that only a concatenation reads lies in its result", "[compi
     const TensorId inner = builder.concat({a, b});
     const TensorId c = builder.convolution(0, 7);
     const TensorId outer = builder.concat({c, inner});
-    const std::vector<TensorPart> parts = place_parts(builder.network(), target().geometry.rows);
+    const std::vector<TensorPart> parts = analyse(builder.network(), target()).parts;
     CHECK(parts[0] == TensorPart{0, 0});
     CHECK(parts[a] == TensorPart{outer, 7});
     CHECK(parts[b] == TensorPart{outer, 10});
@@ -71,7 +71,7 @@ TEST_CASE("A tensor with other readers, or written in whole rows, is copied into
     builder.concat({other, whole});        // layer 7
     CHECK(copies(builder.network()) ==
           Copies{{3, 0}, {3, 1}, {3, 3}, {3, 4}, {6, 0}, {6, 1}, {6, 2}, {7, 0}, {7, 1}});
-    CHECK(place_parts(builder.network(), target().geometry.rows)[alone] == TensorPart{whole, 5});
+    CHECK(analyse(builder.network(), target()).parts[alone] == TensorPart{whole, 5});
 }
 
 TEST_CASE("The network's output stays by itself where it is concatenated, too",
@@ -91,7 +91,8 @@ TEST_CASE("A concatenated tensor lives from its first part on and counts once",
     const TensorId b = builder.pool(between);
     const TensorId whole = builder.concat({a, b});  // step 4
     builder.convolution(whole, 1);
-    const std::vector<Lifetime> lifetimes = tensor_lifetimes(builder.network(), target(), false);
+    const std::vector<Lifetime> lifetimes =
+        tensor_lifetimes(analyse(builder.network(), target()), target(), false);
     CHECK(lifetimes[whole] == Lifetime{.rows = 4 * 4 * 9 / 8, .first_step = 1, .last_step = 5});
     CHECK(lifetimes[a].rows == 0);
     CHECK(lifetimes[b].rows == 0);

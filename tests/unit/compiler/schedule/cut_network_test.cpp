@@ -33,10 +33,10 @@ Target wide_target() {
 }
 
 /// Where tensors lie if these are spilled.
-Homes homes_with(const TensorUses& uses, const std::set<TensorId>& spilled) {
-    std::vector<bool> by_tensor(uses.uses.size(), false);
+Homes homes_with(const AnalysedNetwork& analysed, const std::set<TensorId>& spilled) {
+    std::vector<bool> by_tensor(analysed.uses.size(), false);
     for (const TensorId id : spilled) by_tensor[id] = true;
-    return homes_of(uses, by_tensor);
+    return homes_of(analysed, by_tensor);
 }
 
 /// Computes a network on numbers that stand for how they were computed: two elements are equal if they come
@@ -242,8 +242,9 @@ mapping::Network random_network(std::mt19937& random) {
 }
 
 /// Runs of all layers, in strips where that can be planned.
-std::vector<LayerRun> random_runs_of(const TensorUses& uses, const Homes& homes, std::mt19937& random) {
-    const mapping::Network& network = uses.network;
+std::vector<LayerRun> random_runs_of(const AnalysedNetwork& analysed, const Homes& homes,
+                                     std::mt19937& random) {
+    const mapping::Network& network = analysed.network();
     std::vector<LayerRun> runs;
     const auto layers = static_cast<std::uint32_t>(network.layers.size());
     for (std::uint32_t first = 0; first < layers;) {
@@ -255,11 +256,11 @@ std::vector<LayerRun> random_runs_of(const TensorUses& uses, const Homes& homes,
             ++run.end;
         }
         bool can_cut = true;
-        for (std::uint32_t l = run.first; l < run.end; ++l) can_cut = can_cut && can_be_cut(uses, l);
+        for (std::uint32_t l = run.first; l < run.end; ++l) can_cut = can_cut && can_be_cut(analysed, l);
         const std::uint32_t lines = network.tensors[network.layers[run.end - 1].output].shape.height;
         if (can_cut && lines > 1) run.strips = between(random, 2, lines);
         for (std::uint32_t number = 0; number < run.strips; ++number) {
-            if (!plan_strip(uses, homes, run, number)) run.strips = 1;
+            if (!plan_strip(analysed, homes, run, number)) run.strips = 1;
         }
         runs.push_back(run);
         first = run.end;
@@ -273,8 +274,9 @@ TEST_CASE("Each strip is a layer with an input and an output of its own lines, b
           "[compiler][schedule][cut_network]") {
     NetworkBuilder builder({16, 4, 8});
     builder.convolution(builder.convolution(0, 8, same_window), 8, same_window);
-    const TensorUses uses(builder.network(), wide_target());
-    const CutNetwork cut = cut_network(uses, homes_with(uses, {}), {{.first = 0, .end = 2, .strips = 2}});
+    const AnalysedNetwork analysed = analyse(builder.network(), wide_target());
+    const CutNetwork cut =
+        cut_network(analysed, homes_with(analysed, {}), {{.first = 0, .end = 2, .strips = 2}});
     const mapping::Network& network = cut.network;
     CHECK(cut.whole_layers == std::vector<std::uint32_t>{0, 0, 1, 1, 0, 0, 1, 1});
     CHECK(network.inputs == std::vector<TensorId>{0});
@@ -313,9 +315,9 @@ TEST_CASE("Lines that stay on the chip are put together behind the strips, and r
           "[compiler][schedule][cut_network]") {
     NetworkBuilder builder({16, 4, 8});
     builder.convolution(builder.convolution(0, 8, same_window), 8, same_window);
-    const TensorUses uses(builder.network(), wide_target());
+    const AnalysedNetwork analysed = analyse(builder.network(), wide_target());
     const CutNetwork cut =
-        cut_network(uses, homes_with(uses, {}),
+        cut_network(analysed, homes_with(analysed, {}),
                     {{.first = 0, .end = 1, .strips = 2}, {.first = 1, .end = 2, .strips = 2}});
     const mapping::Network& network = cut.network;
     // Fetch and convolution, twice; both together; a slice, convolution and send, twice.
@@ -339,9 +341,9 @@ TEST_CASE("A spilled tensor has a place in host memory and another on the chip",
     NetworkBuilder builder({4, 4, 8});
     const TensorId spilled = builder.lookup(0);
     builder.sum(spilled, spilled);
-    const TensorUses uses(builder.network(), wide_target());
-    const CutNetwork cut =
-        cut_network(uses, homes_with(uses, {spilled}), {{.first = 0, .end = 1}, {.first = 1, .end = 2}});
+    const AnalysedNetwork analysed = analyse(builder.network(), wide_target());
+    const CutNetwork cut = cut_network(analysed, homes_with(analysed, {spilled}),
+                                       {{.first = 0, .end = 1}, {.first = 1, .end = 2}});
     const mapping::Network& network = cut.network;
     CHECK(cut.whole_layers == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1});
     CHECK(network.layers[1].output != spilled);
@@ -360,9 +362,9 @@ TEST_CASE("A run that cannot be planned is our own error", "[compiler][schedule]
     // Lines of twelve bytes: those on the chip can be read from every second one on.
     NetworkBuilder builder({8, 3, 4});
     builder.sum(builder.lookup(0), 1);
-    const TensorUses uses(builder.network(), wide_target());
+    const AnalysedNetwork analysed = analyse(builder.network(), wide_target());
     const auto cut = [&](std::uint32_t strips) {
-        cut_network(uses, homes_with(uses, {}),
+        cut_network(analysed, homes_with(analysed, {}),
                     {{.first = 0, .end = 1}, {.first = 1, .end = 2, .strips = strips}});
     };
     CHECK_NOTHROW(cut(4));
@@ -377,19 +379,19 @@ TEST_CASE("A cut network computes what the whole one does, on tensors of its own
         INFO("seed " << seed);
         std::mt19937 random(seed);
         const mapping::Network network = random_network(random);
-        const TensorUses uses(network, wide_target());
+        const AnalysedNetwork analysed = analyse(network, wide_target());
         std::set<TensorId> spilled;
         for (const mapping::Layer& layer : network.layers) {
             if (between(random, 0, 4) == 0 && !mapping::runs_on_host(layer)) spilled.insert(layer.output);
         }
-        const Homes homes = homes_with(uses, spilled);
-        const std::vector<LayerRun> runs = random_runs_of(uses, homes, random);
+        const Homes homes = homes_with(analysed, spilled);
+        const std::vector<LayerRun> runs = random_runs_of(analysed, homes, random);
         for (const LayerRun& run : runs) {
             cut_runs += run.strips > 1;
             long_runs += run.strips > 1 && run.end - run.first > 1;
         }
         spills += spilled.size();
-        const CutNetwork cut = cut_network(uses, homes, runs);
+        const CutNetwork cut = cut_network(analysed, homes, runs);
 
         const Provenance whole(network, {});
         const Provenance of_strips(cut.network, cut.whole_layers);
@@ -402,7 +404,7 @@ TEST_CASE("A cut network computes what the whole one does, on tensors of its own
         CHECK(input_parts(cut.network).empty());
         CHECK(output_parts(cut.network).empty());
         // The chip can compute it: shapes and windows fit.
-        CHECK_NOTHROW(plan_schedule(cut.network, wide_target(), {}));
+        CHECK_NOTHROW(plan_schedule(analyse(cut.network, wide_target()), wide_target(), {}));
 
         REQUIRE(cut.whole_layers.size() == cut.network.layers.size());
         std::vector<std::uint64_t> macs(network.layers.size());

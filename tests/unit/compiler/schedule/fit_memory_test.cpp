@@ -46,7 +46,7 @@ machine::MachineConfig machine_of(const Target& target) {
 
 FittedNetwork fit(const mapping::Network& network, std::uint32_t rows) {
     const Target target = target_of_rows(rows);
-    return fit_memory(network, target, machine_of(target));
+    return fit_memory(analyse(network, target), target, machine_of(target));
 }
 
 /// Rows of the parameters of a convolution.
@@ -60,7 +60,7 @@ TEST_CASE("A network of which an image fits stays as it is", "[compiler][schedul
     builder.convolution(0);
     const FittedNetwork fitted = fit(builder.network(), constants + 2 * image_rows_of_input);
     CHECK_FALSE(fitted.fit.has_value());
-    CHECK(fitted.network.layers.size() == 1);
+    CHECK(fitted.analysed.network().layers.size() == 1);
     CHECK(fitted.target == target_of_rows(constants + 2 * image_rows_of_input));
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("A layer whose image lacks a row is computed in two strips that share 
     CHECK(fitted.fit->strips == 2);
     CHECK(fitted.fit->extra_macs == 0);
     CHECK(fitted.fit->spilled.empty());
-    const Schedule schedule = make_schedule(fitted.network, fitted.target, {});
+    const Schedule schedule = make_schedule(fitted.analysed, fitted.target, {});
     CHECK(schedule.weight_tiles == 9);
     CHECK(schedule.constant_rows == constants);
     REQUIRE(schedule.layers.size() == 6);
@@ -95,7 +95,7 @@ TEST_CASE("A layer whose image lacks a row is computed in two strips that share 
         CHECK(text.find(line) != std::string::npos);
     }
     const auto window_of = [&](std::size_t layer) {
-        return *std::get<mapping::MatrixProduct>(fitted.network.layers[layer].work).window;
+        return *std::get<mapping::MatrixProduct>(fitted.analysed.network().layers[layer].work).window;
     };
     CHECK(window_of(1).pad_top == 1);
     CHECK(window_of(1).pad_bottom == 0);
@@ -116,7 +116,7 @@ TEST_CASE(
     CHECK(fitted.fit->cut_layers >= 2);
     CHECK(fitted.fit->extra_macs > 0);
     std::uint32_t kept = 0;
-    for (const mapping::Layer& layer : fitted.network.layers) {
+    for (const mapping::Layer& layer : fitted.analysed.network().layers) {
         const auto* const joined = std::get_if<mapping::Concatenation>(&layer.work);
         if (joined == nullptr) continue;
         ++kept;
@@ -125,7 +125,7 @@ TEST_CASE(
     }
     CHECK(kept == 1);
     // The strips are computed in their place.
-    const Schedule schedule = make_schedule(fitted.network, fitted.target, {});
+    const Schedule schedule = make_schedule(fitted.analysed, fitted.target, {});
     for (const Operation& operation : schedule.operations)
         CHECK_FALSE(std::holds_alternative<CopyLines>(operation));
     CHECK(schedule.memory.rows <= fitted.target.unified_buffer_rows);
@@ -147,7 +147,7 @@ TEST_CASE("The tensor that is needed again last goes through host memory",
     const std::vector<std::string>& spilled = fitted.fit->spilled;
     CHECK(std::ranges::count(spilled, network.tensors[first].name) == 1);
     CHECK(fitted.fit->spilled_bytes >= 2 * mapping::image_bytes(network.tensors[first]));
-    CHECK(make_schedule(fitted.network, fitted.target, {}).memory.rows <= fitted.target.unified_buffer_rows);
+    CHECK(make_schedule(fitted.analysed, fitted.target, {}).memory.rows <= fitted.target.unified_buffer_rows);
     // With rows for it, it stays: the layers beside it are cut.
     CHECK(fit(network, 5 * constants + 2 * 16 + 8).fit->spilled.empty());
 }

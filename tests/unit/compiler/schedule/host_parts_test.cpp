@@ -36,40 +36,40 @@ mapping::Network recurrent() {
 
 TEST_CASE("An input of which only slices are read is transferred slice by slice, in the order of reading",
           "[compiler][schedule]") {
-    CHECK(input_parts(recurrent()) ==
+    CHECK(analyse(recurrent(), {}).inputs ==
           std::vector<HostPart>{{.whole = 0, .tensor = 2, .first_byte = 0, .layer = 3},
                                 {.tensor = 3, .first_byte = 8, .layer = 3},
                                 {.tensor = 1, .first_byte = 16, .layer = 4}});
     mapping::Network whole = recurrent();
     whole.layers[3].inputs = {2, 0};  // reads all of the input
-    CHECK(input_parts(whole) == std::vector<HostPart>{{.tensor = 0, .first_byte = 0, .layer = 0}});
+    CHECK(analyse(whole, {}).inputs == std::vector<HostPart>{{.tensor = 0, .first_byte = 0, .layer = 0}});
 }
 
 TEST_CASE("An output of concatenated vectors is transferred vector by vector, as they are computed",
           "[compiler][schedule]") {
-    CHECK(output_parts(recurrent()) ==
+    CHECK(analyse(recurrent(), {}).outputs ==
           std::vector<HostPart>{{.whole = 6, .tensor = 4, .first_byte = 8, .layer = 3},
                                 {.whole = 6, .tensor = 5, .first_byte = 0, .layer = 4}});
     mapping::Network plain = recurrent();
     plain.layers.pop_back();
     plain.outputs = {5};
-    CHECK(output_parts(plain) ==
+    CHECK(analyse(plain, {}).outputs ==
           std::vector<HostPart>{{.whole = 5, .tensor = 5, .first_byte = 0, .layer = 4}});
     mapping::Network pixels = recurrent();
     for (mapping::Tensor& tensor : pixels.tensors) tensor.shape.height = 2;
-    CHECK(output_parts(pixels).front().tensor == 6);
+    CHECK(analyse(pixels, {}).outputs.front().tensor == 6);
 }
 
 TEST_CASE("A tensor that the host moves in parts has no rows of its own", "[compiler][schedule]") {
     const mapping::Network network = recurrent();
     const Target target{.geometry = {.rows = 8, .columns = 4}};
-    const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, false);
+    const std::vector<Lifetime> lifetimes = tensor_lifetimes(analyse(network, target), target, false);
     CHECK(lifetimes[0].rows == 0);
     CHECK(lifetimes[6].rows == 0);
     CHECK(lifetimes[1] == Lifetime{.rows = 1, .first_step = 0, .last_step = 5});
     CHECK(lifetimes[4].last_step == 7);
     CHECK(lifetimes[5].last_step == 7);
-    const std::vector<TensorPart> parts = place_parts(network, Target().geometry.rows);
+    const std::vector<TensorPart> parts = analyse(network, {}).parts;
     for (mapping::TensorId id = 1; id <= 5; ++id) CHECK(parts[id] == TensorPart{.whole = id});
 }
 
@@ -86,22 +86,29 @@ TEST_CASE("Inputs and outputs that only the host has are not transferred", "[com
         {.name = "table", .inputs = {1}, .output = 2, .work = tests::lookup()},
         {.name = "last", .inputs = {2, 0}, .output = 3, .work = mapping::HostSegment{}, .outputs = {3}}};
     network.outputs = {2, 3};
-    CHECK(input_parts(network).empty());
-    CHECK(output_parts(network) ==
+    CHECK(analyse(network, {}).inputs.empty());
+    CHECK(analyse(network, {}).outputs ==
           std::vector<HostPart>{{.whole = 2, .tensor = 2, .first_byte = 0, .layer = 1}});
-    CHECK(begins_in_host_memory(network) == std::vector<bool>{true, true, false, true});
-    CHECK(read_by_chip(network) == std::vector<bool>{false, true, false, false});
-    CHECK(first_segments(network) ==
-          std::vector<std::optional<std::uint32_t>>{0, std::nullopt, 2, std::nullopt});
-    const std::vector<Lifetime> lifetimes =
-        tensor_lifetimes(network, {.geometry = {.rows = 8, .columns = 4}}, false);
+    const Target narrow{.geometry = {.rows = 8, .columns = 4}};
+    std::vector<bool> begins_in_host, read_by_chip;
+    std::vector<std::optional<std::uint32_t>> first_segments;
+    const AnalysedNetwork analysed = analyse(network, narrow);
+    for (const TensorUse& use : analysed.uses) {
+        begins_in_host.push_back(use.begins_in_host);
+        read_by_chip.push_back(!use.chip_readers.empty());
+        first_segments.push_back(use.first_segment);
+    }
+    CHECK(begins_in_host == std::vector<bool>{true, true, false, true});
+    CHECK(read_by_chip == std::vector<bool>{false, true, false, false});
+    CHECK(first_segments == std::vector<std::optional<std::uint32_t>>{0, std::nullopt, 2, std::nullopt});
+    const std::vector<Lifetime> lifetimes = tensor_lifetimes(analyse(network, narrow), narrow, false);
     CHECK(lifetimes[0].rows == 0);
     CHECK(lifetimes[1] == Lifetime{.rows = 1, .first_step = 1, .last_step = 2});
     CHECK(lifetimes[2] == Lifetime{.rows = 1, .first_step = 2, .last_step = 4});
     CHECK(lifetimes[3].rows == 0);
     // The input goes to the chip, too, if the chip reads it.
     network.layers[1].inputs = {0};
-    CHECK(input_parts(network) ==
+    CHECK(analyse(network, {}).inputs ==
           std::vector<HostPart>{{.whole = 0, .tensor = 0, .first_byte = 0, .layer = 1}});
 }
 

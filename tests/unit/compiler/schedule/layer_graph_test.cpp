@@ -97,6 +97,10 @@ private:
     std::vector<Row> rows_;
 };
 
+LayerGraph graph_of(const mapping::Network& network, const Schedule& schedule) {
+    return layer_graph(analyse(network, schedule.target), schedule);
+}
+
 }  // namespace
 
 TEST_CASE("A layer waits for those whose results it reads", "[compiler][schedule][layer_graph]") {
@@ -105,7 +109,7 @@ TEST_CASE("A layer waits for those whose results it reads", "[compiler][schedule
     const TensorId b = builder.lookup(0);    // layer 1
     const TensorId sum = builder.sum(a, b);  // layer 2
     builder.sum(sum, a);                     // layer 3
-    const LayerGraph graph = layer_graph(builder.network(), planned_apart(builder.network()));
+    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {}, {0, 1}, {0, 2}});
     CHECK(graph.after == Before{{2, 3}, {2}, {3}, {}});
     CHECK(graph.step == std::vector<std::uint32_t>{1, 2, 3, 4});
@@ -117,7 +121,7 @@ TEST_CASE("A layer waits for the host's segment that makes what it reads, and a 
     const TensorId made = builder.lookup(0);
     const TensorId host = builder.host({made}, {4, 4, 4});
     builder.sum(host, host);
-    const LayerGraph graph = layer_graph(builder.network(), planned_apart(builder.network()));
+    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {0}, {1}});
 }
 
@@ -134,11 +138,11 @@ TEST_CASE("Of two layers that use the same rows and one of which writes them, th
         const TensorPlacement& place = schedule.memory.tensors[onto];
         REQUIRE(place.images * place.image_rows == 8);
         schedule.memory.tensors[moved].row = place.row + (shares ? 7 : 8);
-        return layer_graph(builder.network(), schedule).before;
+        return graph_of(builder.network(), schedule).before;
     };
     const Before waits{{}, {0}};
     const Before goes{{}, {}};
-    CHECK(layer_graph(builder.network(), apart).before == goes);
+    CHECK(graph_of(builder.network(), apart).before == goes);
     SECTION("both write them") {
         CHECK(before(b, a, true) == waits);
         CHECK(before(b, a, false) == goes);
@@ -166,9 +170,9 @@ TEST_CASE("All images of a slice have rows that layers wait for", "[compiler][sc
     schedule.memory.tensors[0].row = 1000;
     schedule.memory.tensors[a].row = 0;
     schedule.memory.tensors[b].row = 3 * 8 - 1;
-    CHECK(layer_graph(builder.network(), schedule).before == Before{{}, {0}});
+    CHECK(graph_of(builder.network(), schedule).before == Before{{}, {0}});
     schedule.memory.tensors[b].row = 3 * 8;
-    CHECK(layer_graph(builder.network(), schedule).before == Before{{}, {}});
+    CHECK(graph_of(builder.network(), schedule).before == Before{{}, {}});
 }
 
 TEST_CASE("Layers that write parts of one tensor do not wait for each other",
@@ -180,7 +184,7 @@ TEST_CASE("Layers that write parts of one tensor do not wait for each other",
     Schedule schedule = planned_apart(builder.network());
     REQUIRE(schedule.memory.tensors[a].part_of == TensorId{3});
     REQUIRE(schedule.memory.tensors[b].part_of == TensorId{3});
-    CHECK(layer_graph(builder.network(), schedule).before == Before{{}, {}, {0, 1}});
+    CHECK(graph_of(builder.network(), schedule).before == Before{{}, {}, {0, 1}});
 }
 
 TEST_CASE("Readers of a slice wait for the layer that makes its parent",
@@ -189,7 +193,7 @@ TEST_CASE("Readers of a slice wait for the layer that makes its parent",
     const TensorId whole = builder.lookup(0);                   // layer 0
     const TensorId slice = builder.slice(whole, 0, {2, 4, 4});  // layer 1
     builder.lookup(slice);                                      // layer 2
-    const LayerGraph graph = layer_graph(builder.network(), planned_apart(builder.network()));
+    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {0}, {1}});
 }
 
@@ -203,19 +207,19 @@ TEST_CASE("Joined layers are one node, that of the layer which computes them",
     const TensorId last = builder.lookup(b);          // layer 4
     Schedule schedule = planned_apart(builder.network());
     REQUIRE(schedule.layers[3].joined_to == 1U);
-    const LayerGraph apart = layer_graph(builder.network(), schedule);
+    const LayerGraph apart = graph_of(builder.network(), schedule);
     CHECK(apart.before == Before{{}, {0}, {1}, {1}, {1}});
     CHECK(apart.step == std::vector<std::uint32_t>{1, 2, 3, 2, 5});
     SECTION("it waits for those whose rows a joined layer overwrites") {
         schedule.memory.tensors[b].row = schedule.memory.tensors[0].row;
-        CHECK(layer_graph(builder.network(), schedule).before == Before{{}, {0}, {1}, {1}, {1}});
+        CHECK(graph_of(builder.network(), schedule).before == Before{{}, {0}, {1}, {1}, {1}});
         // A layer behind it, which would overwrite them before the joined layer's own place.
         schedule.memory.tensors[between].row = schedule.memory.tensors[b].row;
-        CHECK(layer_graph(builder.network(), schedule).before[2] == std::vector<std::uint32_t>{0, 1});
+        CHECK(graph_of(builder.network(), schedule).before[2] == std::vector<std::uint32_t>{0, 1});
     }
     SECTION("those that overwrite the joined layer's input wait for it") {
         schedule.memory.tensors[last].row = schedule.memory.tensors[from].row;
-        CHECK(layer_graph(builder.network(), schedule).before[4] == std::vector<std::uint32_t>{0, 1});
+        CHECK(graph_of(builder.network(), schedule).before[4] == std::vector<std::uint32_t>{0, 1});
     }
 }
 
@@ -233,7 +237,7 @@ TEST_CASE("In any order that the layers' graph allows, each layer finds what it 
         Target target = tests::target_of(machine);
         target.mapping.in_place = seed % 2 == 0;
         const Schedule schedule = tests::planned(network, target, 2);
-        const LayerGraph graph = layer_graph(network, schedule);
+        const LayerGraph graph = graph_of(network, schedule);
         Rows rows(network, schedule);
         std::vector<std::size_t> waits_for;
         std::vector<std::uint32_t> ready;

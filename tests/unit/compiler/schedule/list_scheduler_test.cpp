@@ -43,14 +43,15 @@ const MatrixWork* matrix_work_of(const Operation& operation) {
 class Ordering {
 public:
     Ordering(mapping::Network network, const Target& target, std::uint32_t images = 1, std::size_t slices = 1)
-        : network_(std::move(network)),
+        : analysed_(analyse(std::move(network), target)),
+          network_(analysed_.network()),
           images_(images),
           slices_(slices),
-          schedule_(tests::planned(network_, target, images, slices)),
-          costs_(network_, schedule_) {
+          schedule_(tests::planned(analysed_, target, images, slices)),
+          costs_(analysed_, schedule_) {
         REQUIRE(schedule_.memory.pipeline.has_value());
         for (std::uint32_t slice = 0; slice < slices; ++slice) work_.push_back(work_of(slice));
-        ordered_ = order_steps(network_, schedule_, slices, [&](std::size_t slice) {
+        ordered_ = order_steps(analysed_, schedule_, slices, [&](std::size_t slice) {
             asked_.push_back(slice);
             return work_[slice];
         });
@@ -151,7 +152,8 @@ private:
         return work;
     }
 
-    const mapping::Network network_;
+    const AnalysedNetwork analysed_;
+    const mapping::Network& network_;
     const std::uint32_t images_;
     const std::size_t slices_;
     const Schedule schedule_;
@@ -222,7 +224,7 @@ std::vector<std::vector<bool>> all_before(const LayerGraph& graph) {
 void check_dependencies(const Ordering& ordering) {
     const Schedule& schedule = ordering.schedule();
     const auto layers = static_cast<std::uint32_t>(ordering.network().layers.size());
-    const LayerGraph graph = layer_graph(ordering.network(), schedule);
+    const LayerGraph graph = layer_graph(analyse(ordering.network(), schedule.target), schedule);
     const std::vector<std::vector<bool>> before = all_before(graph);
     const Stages stages(schedule.memory.pipeline->stages, layers, schedule.memory.slack);
     const auto stage_of = [&](std::uint32_t layer) { return stages.of_step(graph.step[layer]); };
@@ -501,9 +503,9 @@ TEST_CASE("Work behind a segment of the host waits for it and for its transfers"
     NetworkBuilder builder({1, 1, 8});
     builder.dense(builder.host({0}, {1, 1, 8}), 4);
     Target target = tests::pipelined(tests::small_machine());
-    Costs costs = *target.mapping.costs;
+    Costs costs = *target.costs;
     costs.host_seconds_per_layer = 500e-9;  // cycles of a nanosecond
-    target.mapping.costs = std::make_shared<const Costs>(costs);
+    target.costs = std::make_shared<const Costs>(costs);
     const Cycle product = 9 + 13 + 10 + 1;
     const Ordering by_layer(builder.network(), target, 10);
     check_all(by_layer);
@@ -515,11 +517,11 @@ TEST_CASE("Work behind a segment of the host waits for it and for its transfers"
     segment.constant_bytes = 25;
     costs.host_seconds_per_operation = 10e-9;
     costs.host_seconds_per_byte = 4e-9;
-    target.mapping.costs = std::make_shared<const Costs>(costs);
+    target.costs = std::make_shared<const Costs>(costs);
     CHECK(Ordering(builder.network(), target, 10).ordered().slice_ends ==
           std::vector<Cycle>{500 + 10 * 3 * 10 + 10 * 8 + product});
     costs.host_seconds_per_byte = 10e-9;
-    target.mapping.costs = std::make_shared<const Costs>(costs);
+    target.costs = std::make_shared<const Costs>(costs);
     CHECK(Ordering(builder.network(), target, 10).ordered().slice_ends ==
           std::vector<Cycle>{500 + (10 + 25) * 10 + 10 * 8 + product});
 }
@@ -559,7 +561,7 @@ TEST_CASE("The work of random networks is put in an order that layers, stages an
         target.mapping.in_place = between(random, 0, 1) == 0;
         const Ordering ordering(std::move(network), target, between(random, 1, 3), between(random, 1, 4));
         check_all(ordering);
-        pipelines += ordering.slices() > 1 && !target.mapping.pipeline->stages.empty();
+        pipelines += ordering.slices() > 1 && !target.choices.pipeline->stages.empty();
         std::size_t last = 0;
         bool goes_back = false;
         for (const Operation& each : ordering.ordered().operations) {

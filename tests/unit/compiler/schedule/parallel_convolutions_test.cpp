@@ -154,7 +154,7 @@ TEST_CASE("A mapping joins dense layers, each with its columns and its segments"
     Target joined = target(4);
     CHECK(group_parallel_layers(builder.network(), joined) == JoinedTo{0, 1, 2});
     joined.choices.joins = {0, 1, 0};
-    const std::vector<LayerPlan> plans = plan_layers(builder.network(), joined);
+    const std::vector<LayerPlan> plans = plan_layers(analyse(builder.network(), joined), joined);
     CHECK(plans[2].joined_to == 0);
     CHECK(plans[2].kind == "joined to l1");
     // 48 elements take six tiles a column tile.
@@ -180,7 +180,8 @@ TEST_CASE("Of many layers that read the same rows, each joins one of the last gr
         joined.geometry.rows = machine.matrix_unit.rows;
         joined.unified_buffer_rows = machine.unified_buffer.rows;
         joined.weight_memory_bytes = machine.weight_memory.bytes;
-        const auto sets = compare_joins(builder.network(), joined, machine, {}, JoinBlocks::Single);
+        const auto sets =
+            compare_joins({builder.network(), joined.geometry.rows}, joined, machine, {}, JoinBlocks::Single);
         REQUIRE(sets.size() == 1);
         const std::uint32_t fill = machine.matrix_unit.columns / 16;
         const JoinAlternative& chosen = sets.front().alternatives[sets.front().chosen];
@@ -195,7 +196,8 @@ TEST_CASE("Of many layers that read the same rows, each joins one of the last gr
     apart.geometry.rows = machine.matrix_unit.rows;
     apart.unified_buffer_rows = machine.unified_buffer.rows;
     apart.weight_memory_bytes = machine.weight_memory.bytes;
-    const auto sets = compare_joins(full.network(), apart, machine, {}, JoinBlocks::Single);
+    const auto sets =
+        compare_joins({full.network(), apart.geometry.rows}, apart, machine, {}, JoinBlocks::Single);
     CHECK(chosen_joins(sets, 40) == group_parallel_layers(full.network(), apart));
 }
 
@@ -204,7 +206,7 @@ TEST_CASE("The last channels of a convolution may have blocks of their own", "[c
     builder.convolution(0, 9, {.kernel_width = 1});
     Target split = target(8);
     split.choices.rests = {{.first_channel = 8, .block = {.width = 4, .height = 2}}};
-    const std::vector<LayerPlan> plans = plan_layers(builder.network(), split);
+    const std::vector<LayerPlan> plans = plan_layers(analyse(builder.network(), split), split);
     REQUIRE(plans[0].parts.size() == 2);
     CHECK(plans[0].parts[0].grid == ir::FeatureMap{4, 4, 9});
     CHECK(plans[0].parts[1].grid == ir::FeatureMap{2, 1, 72});
@@ -285,7 +287,7 @@ TEST_CASE("Joined convolutions write their results, and last read their input, i
     const TensorId whole = builder.concat({d, b});    // step 7
     builder.convolution(whole, 1);                    // step 8
     const auto lifetimes = [&](std::uint32_t columns) {
-        return tensor_lifetimes(builder.network(), target(columns), false);
+        return tensor_lifetimes(analyse(builder.network(), target(columns)), target(columns), false);
     };
     const std::vector<Lifetime> joined = lifetimes(5);
     CHECK(joined[from] == Lifetime{.rows = 6, .first_step = 1, .last_step = 6});
@@ -348,7 +350,7 @@ TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more a
         std::mt19937 random(seed);
         const Network network = operators::lower(tests::RandomNetwork(random).draw());
         const auto columns = static_cast<std::uint32_t>(random() % 30 + 1);
-        const std::vector<LayerPlan> plans = plan_layers(network, target(columns));
+        const std::vector<LayerPlan> plans = plan_layers(analyse(network, target(columns)), target(columns));
         std::vector<std::uint32_t> next_channel(plans.size());
         for (std::uint32_t first = 0; first < plans.size(); ++first) {
             const LayerPlan& plan = plans[first];

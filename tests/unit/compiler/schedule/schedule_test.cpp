@@ -259,7 +259,8 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
         const mapping::Batches options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};
         const Schedule schedule = make_schedule(network, target, options);
         const MemoryPlan& memory = schedule.memory;
-        const std::vector<Lifetime> lifetimes = tensor_lifetimes(network, target, memory.overlap_transfers);
+        const std::vector<Lifetime> lifetimes =
+            tensor_lifetimes(analyse(network, target), target, memory.overlap_transfers);
         INFO("seed " << seed + run);
         for (std::size_t a = 0; a < lifetimes.size(); ++a) {
             const TensorPlacement& first = memory.tensors[a];
@@ -281,7 +282,8 @@ TEST_CASE("A tensor lives from the layer that makes it to the last that reads it
     const mapping::Network network = small_cnn();
     const auto steps = [&](bool overlap) {
         std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
-        for (const Lifetime& lifetime : tensor_lifetimes(network, small_target(), overlap)) {
+        for (const Lifetime& lifetime :
+             tensor_lifetimes(analyse(network, small_target()), small_target(), overlap)) {
             result.emplace_back(lifetime.first_step, lifetime.last_step);
         }
         return result;

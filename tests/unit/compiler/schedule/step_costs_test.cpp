@@ -27,7 +27,10 @@ machine::MachineConfig fast() {
 /// The costs of a network on a machine, with all that they refer to.
 struct Costed {
     Costed(mapping::Network of, const Target& target)
-        : network(std::move(of)), schedule(tests::planned(network, target)), costs(network, schedule) {}
+        : analysed(analyse(std::move(of), target)),
+          network(analysed.network()),
+          schedule(tests::planned(analysed, target)),
+          costs(analysed, schedule) {}
     Costed(mapping::Network of, const machine::MachineConfig& machine)
         : Costed(std::move(of), tests::target_of(machine)) {}
     Costed(const Costed&) = delete;
@@ -40,7 +43,8 @@ struct Costed {
         return steps.front();
     }
 
-    mapping::Network network;
+    AnalysedNetwork analysed;
+    const mapping::Network& network;
     Schedule schedule;
     StepCosts costs;
 };
@@ -371,7 +375,7 @@ TEST_CASE("The last blocks of pixels may reach out of an image", "[compiler][sch
     NetworkBuilder builder({5, 6, 8});
     builder.convolution(0, 1);
     Target target = tests::target_of(fast());
-    target.mapping.blocks = {{.width = 2, .height = 2}};
+    target.choices.blocks = {{.width = 2, .height = 2}};
     const Costed costed(builder.network(), target);
     // Three lines of three blocks for five lines of six pixels.
     const auto written = [&](std::uint32_t first_pixel, std::uint32_t pixels, std::uint32_t image = 0) {

@@ -32,8 +32,8 @@ Target target_of_eight() {
     return {.geometry = {.rows = 8, .columns = 8}, .accumulator_rows = 64};
 }
 
-Homes homes_without_spills(const TensorUses& uses) {
-    return homes_of(uses, std::vector<bool>(uses.uses.size(), false));
+Homes homes_without_spills(const AnalysedNetwork& analysed) {
+    return homes_of(analysed, std::vector<bool>(analysed.uses.size(), false));
 }
 
 /// A window of any size, with strides, dilation and padding up to more than it covers, and an input height
@@ -92,45 +92,45 @@ TEST_CASE("The uses of a tensor are its maker, its readers on the chip, and the 
     const TensorId twice = builder.sum(made, made);         // layer 1
     const TensorId host = builder.host({made}, {4, 4, 8});  // layer 2
     const TensorId last = builder.sum(twice, host);         // layer 3
-    const TensorUses uses(builder.network(), target_of_eight());
-    CHECK_FALSE(uses.uses[0].maker.has_value());
-    CHECK(uses.uses[0].begins_in_host);
-    CHECK_FALSE(uses.uses[0].ends_in_host);
-    CHECK(uses.uses[0].readers == std::vector<std::uint32_t>{0});
-    CHECK(uses.uses[made].maker == 0U);
-    CHECK_FALSE(uses.uses[made].begins_in_host);
-    CHECK(uses.uses[made].ends_in_host);                              // the segment reads it
-    CHECK(uses.uses[made].readers == std::vector<std::uint32_t>{1});  // once, and without the host
-    CHECK(uses.uses[host].begins_in_host);
-    CHECK(uses.uses[host].maker == 2U);
-    CHECK(uses.uses[host].readers == std::vector<std::uint32_t>{3});
-    CHECK_FALSE(uses.uses[twice].begins_in_host);
-    CHECK_FALSE(uses.uses[twice].ends_in_host);
-    CHECK(uses.uses[last].ends_in_host);
-    CHECK(uses.first_layer(0) == 0);
-    CHECK(uses.first_layer(twice) == 1);
-    CHECK(uses.last_layer(made) == 1);
-    CHECK(uses.last_layer(twice) == 3);
-    CHECK(uses.last_layer(last) == 3);  // that which makes it
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    CHECK_FALSE(analysed.uses[0].maker.has_value());
+    CHECK(analysed.uses[0].begins_in_host);
+    CHECK_FALSE(ends_in_host(analysed.uses[0]));
+    CHECK(analysed.uses[0].chip_readers == std::vector<std::uint32_t>{0});
+    CHECK(analysed.uses[made].maker == 0U);
+    CHECK_FALSE(analysed.uses[made].begins_in_host);
+    CHECK(ends_in_host(analysed.uses[made]));                                  // the segment reads it
+    CHECK(analysed.uses[made].chip_readers == std::vector<std::uint32_t>{1});  // once, and without the host
+    CHECK(analysed.uses[host].begins_in_host);
+    CHECK(analysed.uses[host].maker == 2U);
+    CHECK(analysed.uses[host].chip_readers == std::vector<std::uint32_t>{3});
+    CHECK_FALSE(analysed.uses[twice].begins_in_host);
+    CHECK_FALSE(ends_in_host(analysed.uses[twice]));
+    CHECK(ends_in_host(analysed.uses[last]));
+    CHECK(first_layer(analysed, 0) == 0);
+    CHECK(first_layer(analysed, twice) == 1);
+    CHECK(last_layer(analysed, made) == 1);
+    CHECK(last_layer(analysed, twice) == 3);
+    CHECK(last_layer(analysed, last) == 3);  // that which makes it
 }
 
 TEST_CASE("A tensor takes the rows of its bytes, and a 16-bit one that a dense layer reads pairs of rows",
           "[compiler][schedule][strips]") {
     NetworkBuilder bytes({3, 3, 3});
     bytes.dense(0, 5);
-    const TensorUses of_bytes(bytes.network(), target_of_eight());
-    CHECK(of_bytes.uses[0].rows == 4);  // 27 bytes
-    CHECK(of_bytes.uses[1].rows == 1);
-    CHECK(of_bytes.line_bytes(0) == 9);
+    const AnalysedNetwork of_bytes = analyse(bytes.network(), target_of_eight());
+    CHECK(of_bytes.own_rows[0] == 4);  // 27 bytes
+    CHECK(of_bytes.own_rows[1] == 1);
+    CHECK(line_bytes(of_bytes, 0) == 9);
     NetworkBuilder pairs({3, 3, 1}, DataType::Int16);
     pairs.dense(0, 5);
-    const TensorUses of_pairs(pairs.network(), target_of_eight());
-    CHECK(of_pairs.uses[0].rows == 4);  // 18 bytes are three rows; nine elements are two pairs
-    CHECK(of_pairs.uses[1].rows == 2);
-    CHECK(of_pairs.line_bytes(0) == 6);
+    const AnalysedNetwork of_pairs = analyse(pairs.network(), target_of_eight());
+    CHECK(of_pairs.own_rows[0] == 4);  // 18 bytes are three rows; nine elements are two pairs
+    CHECK(of_pairs.own_rows[1] == 2);
+    CHECK(line_bytes(of_pairs, 0) == 6);
     NetworkBuilder windows({3, 3, 1}, DataType::Int16);
     windows.convolution(0, 5);
-    CHECK(TensorUses(windows.network(), target_of_eight()).uses[0].rows == 3);
+    CHECK(analyse(windows.network(), target_of_eight()).own_rows[0] == 3);
 }
 
 TEST_CASE("A tensor lives until the last layer that reads a slice of it", "[compiler][schedule][strips]") {
@@ -141,10 +141,10 @@ TEST_CASE("A tensor lives until the last layer that reads a slice of it", "[comp
     builder.lookup(whole);                                      // layer 3
     builder.lookup(slice);                                      // layer 4
     builder.lookup(inner);                                      // layer 5
-    const TensorUses uses(builder.network(), target_of_eight());
-    CHECK(uses.last_layer(inner) == 5);
-    CHECK(uses.last_layer(slice) == 5);
-    CHECK(uses.last_layer(whole) == 5);
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    CHECK(last_layer(analysed, inner) == 5);
+    CHECK(last_layer(analysed, slice) == 5);
+    CHECK(last_layer(analysed, whole) == 5);
 }
 
 TEST_CASE("Parts of a concatenated tensor have its rows", "[compiler][schedule][strips]") {
@@ -152,12 +152,10 @@ TEST_CASE("Parts of a concatenated tensor have its rows", "[compiler][schedule][
     const TensorId part = builder.convolution(0, 3);
     const TensorId copied = builder.lookup(0);
     const TensorId whole = builder.concat({part, copied});
-    const TensorUses uses(builder.network(), target_of_eight());
-    CHECK(uses.uses[part].lies_in == whole);
-    CHECK(uses.with_rows(part) == whole);
-    CHECK_FALSE(uses.uses[copied].lies_in.has_value());
-    CHECK(uses.with_rows(copied) == copied);
-    CHECK(uses.with_rows(whole) == whole);
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    CHECK(with_rows(analysed, part) == whole);
+    CHECK(with_rows(analysed, copied) == copied);
+    CHECK(with_rows(analysed, whole) == whole);
 }
 
 TEST_CASE("What begins or ends in host memory or is spilled has a place there, the rest is on the chip",
@@ -166,10 +164,10 @@ TEST_CASE("What begins or ends in host memory or is spilled has a place there, t
     const TensorId made = builder.convolution(0, 8);
     const TensorId kept = builder.sum(made, made);
     builder.sum(kept, kept);
-    const TensorUses uses(builder.network(), target_of_eight());
-    CHECK(homes_without_spills(uses).on_chip == std::vector<bool>{false, true, true, true});
-    CHECK(homes_without_spills(uses).in_host == std::vector<bool>{true, false, false, true});
-    const Homes spilled = homes_of(uses, {false, true, false, false});
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    CHECK(homes_without_spills(analysed).on_chip == std::vector<bool>{false, true, true, true});
+    CHECK(homes_without_spills(analysed).in_host == std::vector<bool>{true, false, false, true});
+    const Homes spilled = homes_of(analysed, {false, true, false, false});
     CHECK(spilled.on_chip == std::vector<bool>{false, false, true, true});
     CHECK(spilled.in_host == std::vector<bool>{true, true, false, true});
 }
@@ -180,21 +178,21 @@ TEST_CASE("A run leaves a tensor where a later run or the host looks for it",
     const TensorId inside = builder.convolution(0, 8);   // layer 0
     const TensorId later = builder.sum(inside, inside);  // layer 1
     const TensorId last = builder.sum(later, later);     // layer 2
-    const TensorUses uses(builder.network(), target_of_eight());
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
     const LayerRun first{.first = 0, .end = 2};
     const LayerRun second{.first = 2, .end = 3};
-    const Homes homes = homes_without_spills(uses);
-    CHECK_FALSE(leaves_on_chip(uses, homes, first, inside));
-    CHECK_FALSE(leaves_in_host(uses, homes, first, inside));
-    CHECK(leaves_on_chip(uses, homes, first, later));
-    CHECK_FALSE(leaves_in_host(uses, homes, first, later));
-    CHECK_FALSE(leaves_on_chip(uses, homes, second, last));
-    CHECK(leaves_in_host(uses, homes, second, last));
+    const Homes homes = homes_without_spills(analysed);
+    CHECK_FALSE(leaves_on_chip(analysed, homes, first, inside));
+    CHECK_FALSE(leaves_in_host(analysed, homes, first, inside));
+    CHECK(leaves_on_chip(analysed, homes, first, later));
+    CHECK_FALSE(leaves_in_host(analysed, homes, first, later));
+    CHECK_FALSE(leaves_on_chip(analysed, homes, second, last));
+    CHECK(leaves_in_host(analysed, homes, second, last));
     // Spilled tensors that nothing behind the run reads stay nowhere.
-    const Homes spilled = homes_of(uses, {false, true, true, false});
-    CHECK_FALSE(leaves_on_chip(uses, spilled, first, later));
-    CHECK(leaves_in_host(uses, spilled, first, later));
-    CHECK_FALSE(leaves_in_host(uses, spilled, first, inside));
+    const Homes spilled = homes_of(analysed, {false, true, true, false});
+    CHECK_FALSE(leaves_on_chip(analysed, spilled, first, later));
+    CHECK(leaves_in_host(analysed, spilled, first, later));
+    CHECK_FALSE(leaves_in_host(analysed, spilled, first, inside));
 }
 
 TEST_CASE("Only layers whose lines need some lines of their input are cut", "[compiler][schedule][strips]") {
@@ -210,17 +208,17 @@ TEST_CASE("Only layers whose lines need some lines of their input are cut", "[co
     builder.slice(pooled, 0, {4, 2, 8});
     builder.lookup(pooled);
     builder.network().tensors.back().shape = {2, 8, 8};  // as many elements in another shape
-    const TensorUses uses(builder.network(), target_of_eight());
-    CHECK(can_be_cut(uses, 0));        // a convolution
-    CHECK(can_be_cut(uses, 1));        // a sum of two images of one shape
-    CHECK(can_be_cut(uses, 2));        // pooling
-    CHECK(can_be_cut(uses, 3));        // a lookup
-    CHECK(can_be_cut(uses, 4));        // a concatenation of channels
-    CHECK_FALSE(can_be_cut(uses, 5));  // of lines
-    CHECK_FALSE(can_be_cut(uses, 6));  // a dense layer
-    CHECK_FALSE(can_be_cut(uses, 7));  // the host
-    CHECK_FALSE(can_be_cut(uses, 8));  // a slice
-    CHECK_FALSE(can_be_cut(uses, 9));  // a lookup whose lines are others than its input's
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    CHECK(can_be_cut(analysed, 0));        // a convolution
+    CHECK(can_be_cut(analysed, 1));        // a sum of two images of one shape
+    CHECK(can_be_cut(analysed, 2));        // pooling
+    CHECK(can_be_cut(analysed, 3));        // a lookup
+    CHECK(can_be_cut(analysed, 4));        // a concatenation of channels
+    CHECK_FALSE(can_be_cut(analysed, 5));  // of lines
+    CHECK_FALSE(can_be_cut(analysed, 6));  // a dense layer
+    CHECK_FALSE(can_be_cut(analysed, 7));  // the host
+    CHECK_FALSE(can_be_cut(analysed, 8));  // a slice
+    CHECK_FALSE(can_be_cut(analysed, 9));  // a lookup whose lines are others than its input's
 }
 
 TEST_CASE("Lines are computed from the lines of their windows", "[compiler][schedule][strips]") {
@@ -236,7 +234,7 @@ TEST_CASE("Lines are computed from the lines of their windows", "[compiler][sche
             builder.convolution(0, 1, any.window);
         }
         const Lines strip = any.strip(random);
-        const Lines read = lines_read(TensorUses(builder.network(), target_of_eight()), 0, 0, strip);
+        const Lines read = lines_read(analyse(builder.network(), target_of_eight()), 0, 0, strip);
         // From the first element to the last one of all windows, as far as they are in the image.
         std::int64_t first = std::numeric_limits<std::int64_t>::max();
         std::int64_t last = std::numeric_limits<std::int64_t>::min();
@@ -261,10 +259,10 @@ TEST_CASE("Element-wise work and concatenations read the lines that they write",
           "[compiler][schedule][strips]") {
     NetworkBuilder builder({6, 4, 8});
     builder.concat({builder.sum(0, 0), 0});
-    const TensorUses uses(builder.network(), target_of_eight());
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
     for (const std::uint32_t layer : {0U, 1U}) {
         for (const std::size_t input : {0U, 1U}) {
-            CHECK(lines_read(uses, layer, input, {.first = 2, .end = 5}) == Lines{.first = 2, .end = 5});
+            CHECK(lines_read(analysed, layer, input, {.first = 2, .end = 5}) == Lines{.first = 2, .end = 5});
         }
     }
 }
@@ -294,7 +292,7 @@ TEST_CASE("A strip's window sees the elements that the layer's window sees", "[c
         NetworkBuilder builder({any.height, 1, 1});
         builder.convolution(0, 1, any.window);
         const Lines strip = any.strip(random);
-        const Lines input = lines_read(TensorUses(builder.network(), target_of_eight()), 0, 0, strip);
+        const Lines input = lines_read(analyse(builder.network(), target_of_eight()), 0, 0, strip);
         const ir::Window own = window_of_strip(any.window, input, strip, any.height);
         for (std::uint32_t line = strip.first; line < strip.end; ++line) {
             for (std::uint32_t element = 0; element < own.kernel_height; ++element) {
@@ -322,8 +320,8 @@ TEST_CASE("A strip's window sees the elements that the layer's window sees", "[c
 TEST_CASE("A strip fetches what its first layer reads and computes again what its neighbours need",
           "[compiler][schedule][strips]") {
     NetworkBuilder builder = two_convolutions();
-    const TensorUses uses(builder.network(), target_of_eight());
-    const Homes homes = homes_without_spills(uses);
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    const Homes homes = homes_without_spills(analysed);
     const LayerRun run{.first = 0, .end = 2, .strips = 2};
     struct Expected {
         Lines input, between, output;
@@ -332,7 +330,7 @@ TEST_CASE("A strip fetches what its first layer reads and computes again what it
     const Expected expected[] = {{{0, 10}, {0, 9}, {0, 8}}, {{6, 16}, {7, 16}, {8, 16}}};
     for (const std::uint32_t number : {0U, 1U}) {
         CAPTURE(number);
-        const std::optional<Strip> strip = plan_strip(uses, homes, run, number);
+        const std::optional<Strip> strip = plan_strip(analysed, homes, run, number);
         REQUIRE(strip.has_value());
         REQUIRE(strip->pieces.size() == 3);
         CHECK(strip->pieces[0].lines == expected[number].input);
@@ -361,7 +359,7 @@ TEST_CASE("A strip fetches what its first layer reads and computes again what it
         CHECK(strip->kept.empty());
         // Four rows a line: the input beside what lies between, then that beside the output.
         const std::uint64_t between_rows = expected[number].between.count() * std::uint64_t{4};
-        CHECK(rows_of_strip(uses, run, *strip) ==
+        CHECK(rows_of_strip(analysed, run, *strip) ==
               std::vector<std::uint64_t>{10 * 4 + between_rows, between_rows + 8 * 4});
     }
 }
@@ -369,9 +367,9 @@ TEST_CASE("A strip fetches what its first layer reads and computes again what it
 TEST_CASE("A whole run computes whole tensors, which stay in their place", "[compiler][schedule][strips]") {
     NetworkBuilder builder = two_convolutions();
     builder.sum(1, 2);
-    const TensorUses uses(builder.network(), target_of_eight());
-    const Homes homes = homes_without_spills(uses);
-    const auto first = plan_strip(uses, homes, {.first = 0, .end = 2}, 0);
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    const Homes homes = homes_without_spills(analysed);
+    const auto first = plan_strip(analysed, homes, {.first = 0, .end = 2}, 0);
     REQUIRE(first.has_value());
     REQUIRE(first->pieces.size() == 3);
     for (const StripPiece& piece : first->pieces) CHECK(piece.lines == Lines{.first = 0, .end = 16});
@@ -380,8 +378,8 @@ TEST_CASE("A whole run computes whole tensors, which stay in their place", "[com
     CHECK(first->pieces[2].is_resident);
     CHECK(first->kept.empty());
     CHECK(steps_of_kind(*first, Kind::Send).empty());
-    CHECK(rows_of_strip(uses, {.first = 0, .end = 2}, *first) == std::vector<std::uint64_t>{64, 0});
-    const auto second = plan_strip(uses, homes, {.first = 2, .end = 3}, 0);
+    CHECK(rows_of_strip(analysed, {.first = 0, .end = 2}, *first) == std::vector<std::uint64_t>{64, 0});
+    const auto second = plan_strip(analysed, homes, {.first = 2, .end = 3}, 0);
     REQUIRE(second.has_value());
     REQUIRE(second->pieces.size() == 3);
     CHECK(steps_of_kind(*second, Kind::Fetch).empty());
@@ -390,9 +388,9 @@ TEST_CASE("A whole run computes whole tensors, which stay in their place", "[com
 
 TEST_CASE("Strips of a tensor on the chip are views of it", "[compiler][schedule][strips]") {
     NetworkBuilder builder = two_convolutions();
-    const TensorUses uses(builder.network(), target_of_eight());
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
     const LayerRun second{.first = 1, .end = 2, .strips = 4};
-    const auto strip = plan_strip(uses, homes_without_spills(uses), second, 1);
+    const auto strip = plan_strip(analysed, homes_without_spills(analysed), second, 1);
     REQUIRE(strip.has_value());
     REQUIRE(strip->pieces.size() == 3);
     CHECK(strip->pieces[0].is_resident);
@@ -404,16 +402,16 @@ TEST_CASE("Strips of a tensor on the chip are views of it", "[compiler][schedule
     CHECK(strip->steps[0].kind == Kind::View);
     CHECK(strip->steps[0].first_element == 3 * 4 * 8);
     // The view takes no rows, and resident tensors are not counted.
-    CHECK(rows_of_strip(uses, second, *strip) == std::vector<std::uint64_t>{4 * 4});
+    CHECK(rows_of_strip(analysed, second, *strip) == std::vector<std::uint64_t>{4 * 4});
 }
 
 TEST_CASE("A run leaves the lines of its strips in the tensor on the chip", "[compiler][schedule][strips]") {
     NetworkBuilder builder = two_convolutions();
-    const TensorUses uses(builder.network(), target_of_eight());
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
     const LayerRun first{.first = 0, .end = 1, .strips = 3};
     const Lines lines[] = {{0, 6}, {6, 11}, {11, 16}};  // larger ones first
     for (std::uint32_t number = 0; number < 3; ++number) {
-        const auto strip = plan_strip(uses, homes_without_spills(uses), first, number);
+        const auto strip = plan_strip(analysed, homes_without_spills(analysed), first, number);
         REQUIRE(strip.has_value());
         REQUIRE(strip->kept.size() == 1);
         CHECK(strip->pieces[strip->kept[0]].tensor == 1);
@@ -421,7 +419,7 @@ TEST_CASE("A run leaves the lines of its strips in the tensor on the chip", "[co
         CHECK(steps_of_kind(*strip, Kind::Send).empty());
         // The lines are written where they stay; only the input's take rows of the strip.
         const std::uint64_t read = number == 1 ? 7 : number == 0 ? 7 : 6;
-        CHECK(rows_of_strip(uses, first, *strip) == std::vector<std::uint64_t>{read * 4});
+        CHECK(rows_of_strip(analysed, first, *strip) == std::vector<std::uint64_t>{read * 4});
     }
 }
 
@@ -430,22 +428,22 @@ TEST_CASE("A strip that needs lines from inside a row of a tensor on the chip ca
     // Lines of twelve bytes: every second one begins a row.
     NetworkBuilder builder({8, 3, 4});
     builder.sum(builder.lookup(0), 1);
-    const TensorUses uses(builder.network(), target_of_eight());
-    const Homes homes = homes_without_spills(uses);
+    const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+    const Homes homes = homes_without_spills(analysed);
     const auto is_possible = [&](std::uint32_t strips, std::uint32_t number, const Homes& where) {
-        return plan_strip(uses, where, {.first = 1, .end = 2, .strips = strips}, number).has_value();
+        return plan_strip(analysed, where, {.first = 1, .end = 2, .strips = strips}, number).has_value();
     };
     CHECK(is_possible(8, 0, homes));
     CHECK_FALSE(is_possible(8, 1, homes));
     CHECK(is_possible(8, 2, homes));
     CHECK(is_possible(4, 1, homes));
     // From host memory, lines are fetched to the beginning of a row.
-    CHECK(is_possible(8, 1, homes_of(uses, {false, true, false})));
+    CHECK(is_possible(8, 1, homes_of(analysed, {false, true, false})));
     // What stays on the chip is cut at rows, if there are enough.
     const LayerRun first{.first = 0, .end = 1, .strips = 3};
     const Lines lines[] = {{0, 4}, {4, 6}, {6, 8}};
     for (std::uint32_t number = 0; number < 3; ++number) {
-        const auto strip = plan_strip(uses, homes, first, number);
+        const auto strip = plan_strip(analysed, homes, first, number);
         REQUIRE(strip.has_value());
         CHECK(strip->pieces[strip->kept.at(0)].lines == lines[number]);
     }
@@ -468,13 +466,13 @@ TEST_CASE("The strips of a run send or keep each line of its last output once, i
         }
         const bool stays = between(random, 0, 1) == 0;
         if (stays) builder.lookup(last);
-        const TensorUses uses(builder.network(), target_of_eight());
-        const Homes homes = homes_without_spills(uses);
+        const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+        const Homes homes = homes_without_spills(analysed);
         const std::uint32_t lines = builder.shape(last).height;
         const LayerRun run{.first = 0, .end = layers, .strips = between(random, 2, lines)};
         std::uint32_t next = 0;
         for (std::uint32_t number = 0; number < run.strips; ++number) {
-            const auto strip = plan_strip(uses, homes, run, number);
+            const auto strip = plan_strip(analysed, homes, run, number);
             REQUIRE(strip.has_value());
             std::vector<std::size_t> left = strip->kept;
             for (const StripStep& step : steps_of_kind(*strip, Kind::Send)) left.push_back(step.inputs[0]);
@@ -512,22 +510,22 @@ TEST_CASE("A strip takes the rows that its layers take on the chip", "[compiler]
             }
         }
         // All layers in one run, of which the host has the input and the output.
-        const TensorUses uses(builder.network(), target_of_eight());
-        const Homes homes = homes_without_spills(uses);
+        const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+        const Homes homes = homes_without_spills(analysed);
         const LayerRun run{.first = 0, .end = layers, .strips = between(random, 2, builder.shape(0).height)};
         std::uint64_t most = 0;
         for (std::uint32_t number = 0; number < run.strips; ++number) {
-            const auto strip = plan_strip(uses, homes, run, number);
+            const auto strip = plan_strip(analysed, homes, run, number);
             REQUIRE(strip.has_value());
-            const std::vector<std::uint64_t> rows = rows_of_strip(uses, run, *strip);
+            const std::vector<std::uint64_t> rows = rows_of_strip(analysed, run, *strip);
             REQUIRE(rows.size() == layers);
             most = std::max(most, *std::ranges::max_element(rows));
         }
         // Of strips, no layers are joined.
         Target apart = target_of_eight();
         apart.mapping.join_convolutions = false;
-        const CutNetwork cut = cut_network(uses, homes, {run});
-        const Schedule schedule = plan_schedule(cut.network, apart, {});
+        const CutNetwork cut = cut_network(analysed, homes, {run});
+        const Schedule schedule = plan_schedule(analyse(cut.network, apart), apart, {});
         CHECK(schedule.memory.least_rows - schedule.constant_rows == most);
     }
 }
