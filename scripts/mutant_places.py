@@ -21,8 +21,8 @@ import shlex
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from changes import sources_of
 from missing_includes import ROOT, Tree
-from tidy import sources_of
 
 FOLDERS = ("hw", "compiler", "sim")
 CLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
@@ -330,7 +330,7 @@ def find(build, cache, jobs):
     for command in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         if "cmake_pch" in command["file"]:
             continue
-        sources = {each for each in sources_of(command["file"]) if each in tree.sources}
+        sources = {each for each in sources_of(command["file"], ROOT) if each in tree.sources}
         if not sources:
             continue
         closure = set().union(*(tree.closure(each) for each in sources))

@@ -3,10 +3,10 @@
 
     scripts/tidy.py BUILD_DIRECTORY [--all] [--jobs N]
 
-The last green commit is the one that .ci/green names: it passed the whole of .ci/run. Where git does not know it, or
-where the checks themselves differ (.clang-tidy, compiler options, packages), all sources are checked. A header is
-checked where one source includes it: a source that has not changed hardly gets a finding by a header that has, and a
-header that everything includes would bring everything back (--all finds these).
+The last green commit is the one that .ci/green names: it passed the whole of .ci/run. scripts/changes.py says what
+differs; files that only moved do not. Where git does not know the commit, or where the packages differ, all sources are
+checked. A header is checked where one source includes it: a source that has not changed hardly gets a finding by a
+header that has, and a header that everything includes would bring everything back (--all finds these).
 
 clang-tidy reads what the build compiles, sixteen sources as one: headers, which take most of the time, are read once
 for all of them. There, names of one source shadow those of another, so this warning is off here; g++ warns of the
@@ -15,50 +15,20 @@ others.
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from changes import changed_files, clang_command, sources_of
 from missing_includes import ROOT, Tree
-
-# A change of these changes what clang-tidy says of every source.
-FOR_ALL = re.compile(r"(^|/)\.clang-tidy$|^CMakePresets\.json$|^cmake/|^scripts/packages_")
-
-
-def git(*arguments):
-    result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
-    return result.stdout if result.returncode == 0 else None
-
-
-def changed_files():
-    """The paths that differ from the last green commit, and why all are meant if they are None."""
-    green = (ROOT / ".ci/green").read_text(encoding="utf-8").strip()
-    changed = git("diff", "--name-only", green, "--")
-    if changed is None:
-        return None, f"git does not know {green}"
-    paths = changed.split() + git("ls-files", "--others", "--exclude-standard").split()
-    for path in paths:
-        if FOR_ALL.search(path):
-            return None, f"{path} differs from {green[:10]}"
-    return set(paths), f"differs from {green[:10]}"
-
-
-def sources_of(compiled):
-    """The project's sources in a file that the build compiles: itself, or those that a unity file includes."""
-    path = Path(compiled)
-    if "/Unity/" not in compiled:
-        return {str(path.relative_to(ROOT))}
-    included = re.findall(r'^#include "([^"]+\.cpp)"', path.read_text(encoding="utf-8"), re.M)
-    return {str(Path(each).relative_to(ROOT)) for each in included}
 
 
 def covering(compiled, changed):
     """Those of the compiled files that read every changed source and header, few of them."""
     tree = Tree(["hw", "compiler", "sim", "tests"])
-    read = {each: frozenset().union(*(tree.closure(path) for path in sources_of(each))) for each in compiled}
-    chosen = [each for each in compiled if sources_of(each) & changed]
+    read = {each: frozenset().union(*(tree.closure(path) for path in sources_of(each, ROOT))) for each in compiled}
+    chosen = [each for each in compiled if sources_of(each, ROOT) & changed]
     left = {path for path in changed if path in tree.sources}.difference(*(read[each] for each in chosen))
     while True:
         best = max(compiled, key=lambda each: len(read[each] & left), default=None)
@@ -77,17 +47,17 @@ def main():
 
     commands = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
     compiled = sorted({command["file"] for command in commands if "cmake_pch" not in command["file"]})
-    changed, reason = (None, "--all") if options.all else changed_files()
+    green = (ROOT / ".ci/green").read_text(encoding="utf-8").strip()
+    changed, reason = (None, "--all") if options.all else changed_files(ROOT, green, options.build)
     if changed is not None:
         compiled = covering(compiled, changed)
     print(f"clang-tidy on {len(compiled)} of {len({command['file'] for command in commands})} compiled files: {reason}",
           flush=True)
 
-    # GCC's precompiled headers are not clang's: it reads the headers that each source includes.
     database = options.build / "tidy"
     database.mkdir(exist_ok=True)
     for command in commands:
-        command["command"] = re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx", "", command["command"])
+        command["command"] = clang_command(command["command"])
     (database / "compile_commands.json").write_text(json.dumps(commands), encoding="utf-8")
 
     def check(path):
