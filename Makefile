@@ -16,10 +16,6 @@ NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE := 1
-# What one clone has compiled, another takes from ccache.
-export CCACHE_NOHASHDIR := 1
-# Without these, it leaves out what uses precompiled headers.
-export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 packages_build := scripts/packages_build.txt
 packages_test := $(packages_build) scripts/packages_test.txt

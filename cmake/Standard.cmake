@@ -8,11 +8,15 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 option(SYSTOLE_WARNINGS_AS_ERRORS "Warnings are errors" OFF)
 option(SYSTOLE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(SYSTOLE_FUZZ "Build the fuzz targets (needs clang)" OFF)
+set(SYSTOLE_FILES_AT_ONCE 1 CACHE STRING "So many files of a library, at most, are compiled as one")
 
-# A build without ccache gives the same, only later.
+# A build without ccache gives the same, only later. What one clone has compiled, another one takes, in whatever
+# folder it is. DEPEND: the compiler's own list of what it has read counts, so what is new is not preprocessed first.
+# Without SLOPPINESS, ccache leaves out what uses precompiled headers.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
 endif()
 
 include(GNUInstallDirs)
@@ -21,6 +25,8 @@ set_target_properties(systole_options PROPERTIES EXPORT_NAME options)
 target_compile_features(systole_options INTERFACE cxx_std_20)
 target_include_directories(systole_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/systole>")
+# Paths in messages start at the project's folder: the clone that has compiled a test may be another one.
+target_compile_options(systole_options INTERFACE "$<BUILD_INTERFACE:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>")
 # Warnings are for this project, not for those that use the installed library.
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(SYSTOLE_WARNINGS_AS_ERRORS)

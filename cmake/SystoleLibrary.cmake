@@ -1,13 +1,46 @@
-# systole_library(NAME SOURCES file... [LINKS target...])
+# systole_compiled(RESULT NAME file...)
 #
-# A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one.
+# What is compiled of the files of the target NAME: files that include SYSTOLE_FILES_AT_ONCE of them at most. The paths
+# in them start at the project's folder: with CMAKE_UNITY_BUILD they would start at /, and ccache would take nothing
+# that another clone has compiled.
+function(systole_compiled result name)
+    list(LENGTH ARGN count)
+    if(SYSTOLE_FILES_AT_ONCE LESS_EQUAL 1 OR count LESS_EQUAL 1)
+        set(${result} ${ARGN} PARENT_SCOPE)
+        return()
+    endif()
+    set(size "${SYSTOLE_FILES_AT_ONCE}")
+    math(EXPR parts "(${count} + ${size} - 1) / ${size}")
+    set(compiled "")
+    foreach(part RANGE 1 ${parts})
+        math(EXPR begin "(${part} - 1) * ${size}")
+        list(SUBLIST ARGN ${begin} ${size} files)
+        set(content "")
+        foreach(file ${files})
+            cmake_path(ABSOLUTE_PATH file)
+            cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_SOURCE_DIR}")
+            string(APPEND content "#include \"${file}\"\n")
+        endforeach()
+        set(together "${CMAKE_CURRENT_BINARY_DIR}/Unity/${name}_${part}.cpp")
+        file(CONFIGURE OUTPUT "${together}" CONTENT "${content}" @ONLY)
+        list(APPEND compiled "${together}")
+    endforeach()
+    set(${result} ${compiled} PARENT_SCOPE)
+endfunction()
+
+# systole_library(NAME SOURCES file... [ALONE file...] [LINKS target...])
+#
+# A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one. Files that
+# are compiled in a way of their own are given as ALONE. COLD: a run spends no time here worth naming, and -O3 would
+# spend much on compiling it; in the preset release, it is -O1.
 # Header-only folders give no SOURCES. The libraries below hw/, compiler/ and sim/ are together the targets
 # systole::all_hw, systole::all_compiler and systole::all_sim; what one of these uses below it comes along.
 # Those below hw/ are installed (cmake/Install.cmake), all together as systole::hw.
 function(systole_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;ALONE;LINKS")
     if(library_SOURCES)
-        add_library(systole_${name} STATIC ${library_SOURCES})
+        systole_compiled(compiled systole_${name} ${library_SOURCES})
+        add_library(systole_${name} STATIC ${compiled} ${library_ALONE})
         target_link_libraries(systole_${name} PUBLIC systole_options ${library_LINKS})
     else()
         add_library(systole_${name} INTERFACE)
@@ -32,19 +65,23 @@ function(systole_library name)
     endif()
 endfunction()
 
-# systole_tests(NAME DIRECTORY folder)
+# systole_tests(NAME DIRECTORY folder [ALONE])
 #
 # One Catch2 program of all *_test.cpp directly in tests/DIRECTORY; every test case is a CTest test and
 # a process of its own. The files are globbed, so none can be forgotten; a test that says SKIPPED is
-# counted as skipped. Tests of hw/ may use all of hw/, those of compiler/ also all of compiler/, and the others
-# everything: archives add only what is called.
+# counted as skipped. ALONE: each file is compiled by itself. Tests of hw/ may use all of hw/, those of
+# compiler/ also all of compiler/, and the others everything: archives add only what is called.
 function(systole_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 tests "" "DIRECTORY" "")
+    cmake_parse_arguments(PARSE_ARGV 1 tests "ALONE" "DIRECTORY" "")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${tests_DIRECTORY}/*_test.cpp")
     if(NOT sources)
         return()
     endif()
-    add_executable(${name} ${sources})
+    set(compiled ${sources})
+    if(NOT tests_ALONE)
+        systole_compiled(compiled ${name} ${sources})
+    endif()
+    add_executable(${name} ${compiled})
     target_precompile_headers(${name} REUSE_FROM systole_test_headers)
     set(libraries systole::all_hw)
     if(NOT tests_DIRECTORY MATCHES "^unit/hw/")

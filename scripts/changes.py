@@ -27,7 +27,7 @@ def sources_of(compiled, root):
     if "/Unity/" not in compiled:
         return {str(path.relative_to(root))}
     included = re.findall(r'^#include "([^"]+\.cpp)"', path.read_text(encoding="utf-8"), re.M)
-    return {str(Path(each).relative_to(root)) for each in included}
+    return {str((root / each).relative_to(root)) for each in included}
 
 
 def clang_command(command):

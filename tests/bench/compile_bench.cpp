@@ -18,6 +18,7 @@
 
 #include "tests/bench/bench_results.h"
 #include "tests/support/large_graphs.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
@@ -58,7 +59,7 @@ bool lives_long(std::string_view shape) {
 }  // namespace
 
 int main(int, char* argv[]) {
-    const std::filesystem::path root = SYSTOLE_SOURCE_DIR;
+    const std::filesystem::path root = tests::source_dir();
     const std::string sim = (std::filesystem::absolute(argv[0]).parent_path() / "sim").string();
     const auto file =
         std::filesystem::temp_directory_path() / fmt::format("systole_compile_{}.json", getpid());

@@ -25,6 +25,7 @@
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ double median(std::vector<double> values) {
 }
 
 machine::MachineConfig tpu_v1() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v1.json");
 }
 
 /// A chip in a simulation of its own.

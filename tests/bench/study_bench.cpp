@@ -14,6 +14,7 @@
 #include "sim/study/sweep/run_points.h"
 #include "sim/study/sweep/stored_record.h"
 #include "tests/bench/bench_results.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
@@ -45,7 +46,7 @@ double simulations(const std::filesystem::path& file) {
 }  // namespace
 
 int sc_main(int, char* argv[]) {
-    const std::filesystem::path root = SYSTOLE_SOURCE_DIR;
+    const std::filesystem::path root = tests::source_dir();
     const std::string sim = (std::filesystem::absolute(argv[0]).parent_path() / "sim").string();
     const auto out = std::filesystem::temp_directory_path() / fmt::format("systole_study_{}", getpid());
     const auto study = [&](const char* name, int workers) {

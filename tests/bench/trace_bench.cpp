@@ -26,6 +26,7 @@
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
@@ -113,7 +114,7 @@ std::uint64_t events_in(const std::filesystem::path& timeline) {
 // NOLINTNEXTLINE(readability-identifier-naming): libsystemc's main calls it.
 int sc_main(int, char*[]) {
     const machine::MachineConfig machine =
-        machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+        machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v1.json");
     const auto folder =
         std::filesystem::temp_directory_path() / fmt::format("systole_trace_bench_{}", getpid());
     std::filesystem::create_directories(folder);

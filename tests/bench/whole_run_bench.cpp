@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/bench/bench_results.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ double seconds_of(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int, char* argv[]) {
-    const std::filesystem::path root = SYSTOLE_SOURCE_DIR;
+    const std::filesystem::path root = systole::tests::source_dir();
     const std::filesystem::path mnist = root / "../shared/data/mnist";
     if (!std::filesystem::exists(mnist)) {
         fmt::print("SKIPPED: no MNIST images in {}\n", mnist.string());

@@ -14,6 +14,7 @@
 #include "hw/machine/machine_config.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
+#include "tests/support/source_dir.h"
 
 namespace systole::tests {
 
@@ -84,7 +85,7 @@ inline std::uint64_t matrix_unit_cycles(const hw::Core& core) {
 
 /// The shipped configuration of TPU v1.
 inline machine::MachineConfig tpu_v1() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    return machine::read_machine(std::filesystem::path(source_dir()) / "configs/machines/tpu_v1.json");
 }
 
 }  // namespace systole::tests

@@ -6,6 +6,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "tests/support/source_dir.h"
+
 namespace systole::tests {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<float> Mnist::floats(std::uint32_t number) const {
 }
 
 std::string shared_data(const std::string& name) {
-    return SYSTOLE_SOURCE_DIR "/../shared/data/" + name;
+    return std::string(source_dir()) + "/../shared/data/" + name;
 }
 
 std::optional<Mnist> read_mnist() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/run/run_config.h"
+#include "tests/support/source_dir.h"
 
 /// A value other than its own for every key of a run, for tests of what keeps and what drops them.
 namespace systole::tests {
@@ -26,19 +27,19 @@ struct RunKey {
 
 /// A run that sets as little as possible.
 inline std::vector<run::Setting> plain_run() {
-    const std::string project = SYSTOLE_SOURCE_DIR;
+    const std::string project = source_dir();
     return {{"machine", project + "/configs/machines/tpu_v1.json"},
             {"model", project + "/models/isca17/mlp0.json"}};
 }
 
 /// The file of a baseline that is not the run's own host.
 inline std::string a_baseline() {
-    return std::string(SYSTOLE_SOURCE_DIR) + "/configs/baselines/k80.json";
+    return std::string(source_dir()) + "/configs/baselines/k80.json";
 }
 
 /// A row for each key but "schema", which has one value.
 inline std::vector<RunKey> run_key_values() {
-    const std::string project = SYSTOLE_SOURCE_DIR;
+    const std::string project = source_dir();
     const nlohmann::json file = project + "/README.md";  // of any contents
     const run::Setting input{"input", file};
     using enum KeyUse;

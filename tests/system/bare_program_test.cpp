@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole;
@@ -218,7 +219,7 @@ TEST_CASE("Errors of programs are one line", "[system]") {
     const std::string bad = folder.file("bad.asm", "nop\n  matmul ub=0\n");
     const std::string run = text + " " + small;
     const std::string without_energy =
-        std::string(SYSTOLE_SOURCE_DIR) +
+        std::string(tests::source_dir()) +
         "/docs/micro_benchmarks/cells_3x2.json --set machine.matrix_unit.rows=4" +
         " --set machine.matrix_unit.columns=4";
     struct Mistake {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/source_dir.h"
+
 namespace systole::tests {
 namespace {
 
@@ -120,7 +122,7 @@ TEST_CASE("The include rules accept the includes that the design allows", "[incl
 }
 
 TEST_CASE("Every #include of the project keeps the rules and names a file", "[include_rules]") {
-    const fs::path root = SYSTOLE_SOURCE_DIR;
+    const fs::path root = source_dir();
     int includes = 0;
     for (const std::string_view top : {"hw", "compiler", "sim"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / top)) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 namespace systole::tests {
@@ -12,8 +13,8 @@ namespace systole::tests {
 /// the prefix.
 inline std::filesystem::path install(const std::string& component, const Folder& folder) {
     const std::filesystem::path prefix = folder / "prefix";
-    const Outcome outcome = bash("exec cmake --install '" SYSTOLE_BUILD_DIR "' --prefix '" + prefix.string() +
-                                     "' --component " + component,
+    const Outcome outcome = bash("exec cmake --install '" + std::string(build_dir()) + "' --prefix '" +
+                                     prefix.string() + "' --component " + component,
                                  folder.path());
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole;
@@ -66,9 +67,10 @@ TEST_CASE("An installed sim finds its files, and shells find its completions", "
 
 TEST_CASE("DESTDIR stands before the prefix", "[system][install]") {
     const Folder folder;
-    const Outcome outcome = bash("DESTDIR=$PWD/package exec cmake --install '" SYSTOLE_BUILD_DIR
-                                 "' --prefix /opt/systole --component simulator",
-                                 folder.path());
+    const Outcome outcome =
+        bash("DESTDIR=$PWD/package exec cmake --install '" + std::string(tests::build_dir()) +
+                 "' --prefix /opt/systole --component simulator",
+             folder.path());
     CHECK(outcome.exit_code == 0);
     CHECK(fs::exists(folder / "package/opt/systole/bin/sim"));
 }

@@ -12,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 namespace systole::tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path project_root = SYSTOLE_SOURCE_DIR;
+const fs::path project_root = source_dir();
 
 std::string contents(const fs::path& path) {
     std::ifstream file(project_root / path);

@@ -10,12 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+#include "tests/system/paths.h"
+
 namespace systole::tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SYSTOLE_SOURCE_DIR;
+const fs::path root = source_dir();
 
 std::string text_of(const fs::path& path) {
     std::ifstream file(path);
@@ -26,7 +29,7 @@ std::string text_of(const fs::path& path) {
 
 TEST_CASE("Every test and every fuzz target belongs to a program", "[project]") {
     std::set<fs::path> built;
-    std::istringstream lines(text_of(SYSTOLE_TEST_SOURCES));
+    std::istringstream lines(text_of(list_of_test_sources()));
     for (std::string line; std::getline(lines, line);) built.insert(fs::path(line).lexically_normal());
     CHECK(built.count((root / "tests/system/project_test.cpp").lexically_normal()) == 1);
 

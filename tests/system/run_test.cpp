@@ -6,6 +6,7 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_file.h"
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole;
@@ -236,7 +237,9 @@ TEST_CASE("A setting changes the machine", "[system]") {
 
 TEST_CASE("A run file's paths are found from any folder", "[system]") {
     const std::string file = (tests::project / digits).string();
-    CHECK(sim("--version >/dev/null && cd / && '" SYSTOLE_SIM "' " + file + " --limit 1").exit_code == 0);
+    CHECK(sim("--version >/dev/null && cd / && '" + std::string(tests::sim_program()) + "' " + file +
+              " --limit 1")
+              .exit_code == 0);
 }
 
 TEST_CASE("The text of a run fits 80 columns and lists the work left to the host", "[system]") {

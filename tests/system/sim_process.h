@@ -13,10 +13,12 @@
 #include <string>
 
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
+#include "tests/system/paths.h"
 
 namespace systole::tests {
 
-inline const std::filesystem::path project = SYSTOLE_SOURCE_DIR;
+inline const std::filesystem::path project = source_dir();
 
 /// Files of others that the project does not ship; the folder may be absent.
 inline const std::filesystem::path foreign_data = project.parent_path() / "shared/data";
@@ -60,7 +62,7 @@ inline std::string in_one_line(const std::string& text) {
 /// script itself gives folders of the user.
 inline Outcome bash(
     const std::string& script, const std::filesystem::path& where,
-    const std::filesystem::path& programs = std::filesystem::path(SYSTOLE_SIM).parent_path()) {
+    const std::filesystem::path& programs = std::filesystem::path(sim_program()).parent_path()) {
     const Folder folder;
     const std::string file = folder.file("script", script);
     const std::string out = (folder / "out").string();

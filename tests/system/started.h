@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/files.h"
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 namespace systole::tests {
@@ -23,7 +24,7 @@ public:
         const std::filesystem::path temporary = folder / "temporary";
         std::filesystem::create_directories(temporary);
         const std::string script = "export TMPDIR='" + temporary.string() + "' && cd '" + project.string() +
-                                   "' && exec " + std::string(SYSTOLE_SIM) + " " + arguments + " >" +
+                                   "' && exec " + std::string(sim_program()) + " " + arguments + " >" +
                                    (folder / "out").string() + " 2>" + (folder / "err").string() +
                                    " </dev/null";
         process_ = ::fork();

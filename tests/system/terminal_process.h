@@ -11,6 +11,7 @@
 #include <regex>
 #include <string>
 
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 namespace systole::tests {
@@ -42,7 +43,7 @@ inline Seen sim_on_terminal(const std::string& arguments, unsigned short columns
     int terminal = -1;
     const std::string script = "cd '" + project.string() +
                                "' && exec env -u NO_COLOR -u COLUMNS TERM=xterm-256color " + environment +
-                               " '" + SYSTOLE_SIM + "' " + arguments;
+                               " '" + sim_program() + "' " + arguments;
     const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
     REQUIRE(child >= 0);
     if (child == 0) {

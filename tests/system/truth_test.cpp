@@ -26,6 +26,7 @@
 #include "tests/support/integer_graphs.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/source_dir.h"
 
 namespace systole {
 namespace {
@@ -92,7 +93,7 @@ machine::MachineConfig random_machine(const mapping::Network& network, std::mt19
 }
 
 std::filesystem::path shipped(const std::string& name) {
-    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / name;
+    return std::filesystem::path(tests::source_dir()) / name;
 }
 
 /// Draws weights of one scale.

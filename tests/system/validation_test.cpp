@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hw/base/significant_digits.h"
+#include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole::tests;
@@ -167,7 +168,7 @@ TEST_CASE("The validation is the committed page, and within its targets", "[syst
     check_equal("docs/validation.md", text_in(project / "docs/validation.md"), text_in(page));
     const auto committed = files_in(project / "docs/validation");
     const std::string figures = (folder / "figures").string();
-    REQUIRE(std::system((std::string(SYSTOLE_DRAW_FIGURES) + " " + json_file + " " + figures).c_str()) == 0);
+    REQUIRE(std::system((std::string(figures_command()) + " " + json_file + " " + figures).c_str()) == 0);
     const auto fresh = files_in(figures);
     REQUIRE_FALSE(fresh.empty());
     for (const auto& [name, svg] : fresh) {

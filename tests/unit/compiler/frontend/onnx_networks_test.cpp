@@ -16,6 +16,7 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 namespace fs = std::filesystem;
@@ -182,7 +183,7 @@ ir::Graph read_with_shape(const fs::path& path, const std::vector<std::uint32_t>
 
 TEST_CASE("ONNX networks of other people give the answers that another program gave",
           "[compiler][frontend]") {
-    const fs::path folder = fs::path(SYSTOLE_SOURCE_DIR) / "../shared/data/onnx";
+    const fs::path folder = fs::path(tests::source_dir()) / "../shared/data/onnx";
     if (!fs::exists(folder)) {
         WARN("SKIPPED: " << folder.string() << " is not there");
         return;

@@ -13,6 +13,7 @@
 #include "compiler/frontend/tflite.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using Bytes = std::vector<std::uint8_t>;
@@ -54,7 +55,7 @@ std::uint64_t fnv_hash(const Bytes& bytes) {
 }  // namespace
 
 TEST_CASE("Networks of other people give the interpreter's bits", "[compiler][frontend][tflite][shared]") {
-    const std::filesystem::path data = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "../shared/data";
+    const std::filesystem::path data = std::filesystem::path(tests::source_dir()) / "../shared/data";
     if (!std::filesystem::exists(data)) {
         WARN("SKIPPED: " << data << " is not there");
         return;

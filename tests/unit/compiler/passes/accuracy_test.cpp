@@ -5,14 +5,16 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/mnist.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
 TEST_CASE("Quantization costs at most 0.3 points of accuracy", "[compiler][passes]") {
     const std::string name =
         GENERATE("keras_2.2.4-tf.h5", "keras_2.14.0.h5", "keras_3.14.0.keras", "mnist_cnn.h5");
-    const std::string path = name == "mnist_cnn.h5" ? SYSTOLE_SOURCE_DIR "/models/mnist_cnn/mnist_cnn.h5"
-                                                    : tests::shared_data("keras/" + name);
+    const std::string path = name == "mnist_cnn.h5"
+                                 ? std::string(tests::source_dir()) + "/models/mnist_cnn/mnist_cnn.h5"
+                                 : tests::shared_data("keras/" + name);
     auto mnist = tests::read_mnist();
     if (!mnist || !std::filesystem::exists(path)) {
         WARN("SKIPPED: " << path << " or MNIST is not there");

@@ -6,6 +6,7 @@
 
 #include "hw/weight_memory/dram_timing.h"
 #include "tests/support/chip.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using tests::Chip;
@@ -13,7 +14,7 @@ using tests::Chip;
 namespace {
 
 machine::MachineConfig tpu_v1_dram() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) /
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) /
                                  "configs/machines/tpu_v1_dram.json");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/cycle_table.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/timing_page.h"
 
 using namespace systole;
@@ -16,7 +17,7 @@ using tests::TimingExample;
 namespace {
 
 std::vector<TimingExample> examples() {
-    return tests::read_timing_page(SYSTOLE_SOURCE_DIR "/docs/timing.md");
+    return tests::read_timing_page(std::string(tests::source_dir()) + "/docs/timing.md");
 }
 
 }  // namespace

@@ -13,13 +13,14 @@
 #include "hw/isa/fields.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/registers.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole::isa;
 
 namespace {
 
 std::string specification() {
-    std::ifstream file(SYSTOLE_SOURCE_DIR "/docs/isa.md");
+    std::ifstream file(std::string(systole::tests::source_dir()) + "/docs/isa.md");
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();

@@ -8,6 +8,7 @@
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -67,7 +68,8 @@ TEST_CASE("Latencies in nanoseconds take whole cycles of the clock, beside those
 }
 
 TEST_CASE("Every number of a shipped machine names its source", "[machine]") {
-    for (const auto& entry : std::filesystem::directory_iterator(SYSTOLE_SOURCE_DIR "/configs/machines")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(tests::source_dir()) + "/configs/machines")) {
         json machine = read_json_object(entry.path());
         const json sources = machine.at("sources");
         machine.erase("sources");

@@ -7,11 +7,12 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "hw/machine/machine_config.h"
+#include "tests/support/source_dir.h"
 
 namespace systole::tests {
 
 inline std::filesystem::path shipped_machine(const std::string& name) {
-    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / name;
+    return std::filesystem::path(source_dir()) / "configs/machines" / name;
 }
 
 /// The error of reading the machine, or "no error".

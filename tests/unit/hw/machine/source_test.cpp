@@ -6,6 +6,7 @@
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/machine_config.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole::machine;
 
@@ -29,7 +30,8 @@ TEST_CASE("A source without a kind is an error in one line", "[machine]") {
 
 TEST_CASE("Every source of a shipped machine has a kind", "[machine]") {
     int seen = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(SYSTOLE_SOURCE_DIR "/configs/machines")) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(systole::tests::source_dir()) +
+                                                                 "/configs/machines")) {
         const MachineConfig machine = read_machine(entry.path());
         for (const auto& [key, text] : machine.sources) {
             CHECK_NOTHROW(read_source(key, text, entry.path().string()));

@@ -5,6 +5,7 @@
 
 #include "hw/machine/machine_config.h"
 #include "hw/weight_memory/dram_timing.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/hw/weight_memory/dram_support.h"
 
 using namespace systole;
@@ -17,7 +18,7 @@ constexpr std::uint64_t tile = 65536;
 constexpr std::uint64_t tile_clocks = 2048;  // 512 bursts of 4 clocks in each of two channels
 
 machine::MachineConfig tpu_v1_dram() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) /
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) /
                                  "configs/machines/tpu_v1_dram.json");
 }
 

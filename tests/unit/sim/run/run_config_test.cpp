@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "hw/machine/config_error.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using run::RunConfig;
@@ -13,7 +14,7 @@ using run::Setting;
 namespace {
 
 const std::filesystem::path shipped =
-    std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/runs/mnist_cnn.json";
+    std::filesystem::path(tests::source_dir()) / "configs/runs/mnist_cnn.json";
 
 template <class Function>
 std::string error_of(Function&& function) {

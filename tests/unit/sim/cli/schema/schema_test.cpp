@@ -11,6 +11,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
 #include "sim/study/sweep/study_file.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using machine::KeyDescription;
@@ -73,7 +74,7 @@ void check_contained(const Json& effective, const schema::Document& document) {
 }
 
 std::filesystem::path configs() {
-    return std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs";
+    return std::filesystem::path(tests::source_dir()) / "configs";
 }
 
 void check_sentences(const std::vector<KeyDescription>& keys) {

@@ -8,13 +8,14 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/baselines/comparison.h"
 #include "sim/view/report/baseline_text.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using baselines::Baseline;
 
 namespace {
 
-const std::filesystem::path configs = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs";
+const std::filesystem::path configs = std::filesystem::path(tests::source_dir()) / "configs";
 
 Baseline haswell() {
     return baselines::read_baseline(configs / "baselines/haswell_e5_2699_v3.json");

@@ -5,12 +5,14 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 using namespace systole::baselines;
 
 namespace {
 
 Baseline k80() {
-    return read_baseline(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/baselines/k80.json");
+    return read_baseline(std::filesystem::path(systole::tests::source_dir()) / "configs/baselines/k80.json");
 }
 
 /// Networks that are bound by arithmetic, by memory, and by the number of their layers.

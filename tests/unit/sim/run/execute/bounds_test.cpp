@@ -21,6 +21,7 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
@@ -34,7 +35,7 @@ run::RunRecord timed(const machine::MachineConfig& machine, const isa::Program& 
     spec.machine = machine;
     spec.program.emplace();
     spec.timing_only = true;
-    std::ifstream host(std::string(SYSTOLE_SOURCE_DIR) + "/configs/baselines/haswell_e5_2699_v3.json");
+    std::ifstream host(std::string(tests::source_dir()) + "/configs/baselines/haswell_e5_2699_v3.json");
     spec.host = run::Json::parse(host);
     run::Prepared prepared;
     prepared.program = program;

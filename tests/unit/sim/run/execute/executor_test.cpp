@@ -15,6 +15,7 @@
 #include "sim/run/run_config.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 #include "tests/unit/sim/run/record/every_field.h"
 #include "tests/unit/sim/run/record/machine_variants.h"
@@ -32,14 +33,14 @@ const std::string network =
 /// A run of the network on made-up input, with everything that a run notes.
 RunSpec full_spec(const std::string& file) {
     run::RunConfig config;
-    config.machine = std::string(SYSTOLE_SOURCE_DIR) + "/configs/machines/tpu_v1.json";
+    config.machine = std::string(tests::source_dir()) + "/configs/machines/tpu_v1.json";
     config.model = file;
     config.random_input = 3;
     config.batch = 4;
     config.limit = 10;
     config.instructions = true;
     config.power_windows = 5;
-    config.host = std::string(SYSTOLE_SOURCE_DIR) + "/configs/baselines/haswell_e5_2699_v3.json";
+    config.host = std::string(tests::source_dir()) + "/configs/baselines/haswell_e5_2699_v3.json";
     RunSpec spec = run::make_spec(config);
     spec.observed.occupancy = true;
     spec.observed.phases = true;

@@ -26,12 +26,13 @@
 #include "tests/support/files.h"
 #include "tests/support/mapping_case.h"
 #include "tests/support/random_network.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
 namespace {
 
-const std::filesystem::path golden = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "tests/golden/programs.txt";
+const std::filesystem::path golden = std::filesystem::path(tests::source_dir()) / "tests/golden/programs.txt";
 
 /// An FNV-1a hash, which stands for a long text.
 std::uint64_t fingerprint(std::string_view text) {

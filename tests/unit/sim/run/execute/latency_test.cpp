@@ -17,6 +17,7 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
@@ -61,7 +62,7 @@ std::uint64_t input_bytes(const run::RunRecord& record) {
 TEST_CASE("One batch is in the chip for the whole run, and several for at least their intervals", "[run]") {
     const std::uint32_t seed = 353535;
     INFO("first seed " << seed);
-    std::ifstream host(std::string(SYSTOLE_SOURCE_DIR) + "/configs/baselines/haswell_e5_2699_v3.json");
+    std::ifstream host(std::string(tests::source_dir()) + "/configs/baselines/haswell_e5_2699_v3.json");
     const run::Json host_json = run::Json::parse(host);
     std::uint32_t overlapping = 0;
     std::uint32_t refused = 0;

@@ -10,6 +10,7 @@
 #include "sim/run/execute/run.h"
 #include "sim/run/run_config.h"
 #include "tests/support/run_keys.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
@@ -58,7 +59,7 @@ TEST_CASE("Runs share what is prepared where the compiler does not read what dif
 
 TEST_CASE("What a quantized network has no float network for is refused when it is prepared", "[run]") {
     const run::Setting quantized{"model",
-                                 std::string(SYSTOLE_SOURCE_DIR) + "/models/mnist_cnn/mnist_cnn.tflite"};
+                                 std::string(tests::source_dir()) + "/models/mnist_cnn/mnist_cnn.tflite"};
     const run::Setting input{"random_input", 1};
     for (const char* const key : {"float_outputs", "accuracy_by_layer", "float_reference"}) {
         INFO(key);

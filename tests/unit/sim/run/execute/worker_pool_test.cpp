@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "sim/run/run_config.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using run::Task;
 
 TEST_CASE("What a killed worker had in its queue is run by another, whatever the machine's speed", "[run]") {
     run::RunConfig config;
-    config.machine = std::string(SYSTOLE_SOURCE_DIR) + "/configs/machines/tpu_v1.json";
-    config.model = std::string(SYSTOLE_SOURCE_DIR) + "/models/isca17/cnn0.json";
+    config.machine = std::string(tests::source_dir()) + "/configs/machines/tpu_v1.json";
+    config.model = std::string(tests::source_dir()) + "/models/isca17/cnn0.json";
     config.timing_only = true;
     constexpr std::uint64_t count = 24;
     std::vector<Task> all;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/run/input/made_files.h"
 
 namespace systole::input::tests {
@@ -46,7 +47,7 @@ inline Bytes made_exif(std::uint8_t orientation, bool is_big_endian) {
 
 /// A file that the fuzz programs begin with.
 inline Bytes seed(const std::string& name) {
-    return file_bytes(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "tests/fuzz/seeds" / name);
+    return file_bytes(std::filesystem::path(systole::tests::source_dir()) / "tests/fuzz/seeds" / name);
 }
 
 }  // namespace systole::input::tests

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/run/input/made_images.h"
 #include "tests/unit/sim/run/input/made_png.h"
 
@@ -110,7 +111,7 @@ TEST_CASE("A file without images is rejected by name", "[input][read]") {
 }
 
 TEST_CASE("The MNIST test set can be read", "[input][read][data]") {
-    const fs::path mnist = fs::path(SYSTOLE_SOURCE_DIR) / "../shared/data/mnist";
+    const fs::path mnist = fs::path(systole::tests::source_dir()) / "../shared/data/mnist";
     const fs::path images_file = mnist / "t10k-images-idx3-ubyte.gz";
     const fs::path labels_file = mnist / "t10k-labels-idx1-ubyte.gz";
     if (!fs::exists(images_file) || !fs::exists(labels_file)) {

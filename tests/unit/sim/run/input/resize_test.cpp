@@ -1,6 +1,7 @@
 #include "sim/run/input/resize.h"
 
 #include "sim/run/input/read.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/run/input/made_images.h"
 
 namespace systole::input::tests {
@@ -120,7 +121,7 @@ TEST_CASE("Channels are reversed in place", "[input][resize]") {
 // Expected: Resize(256), CenterCrop(224) of torchvision's transforms on the Pillow image.
 TEST_CASE("A photograph is resized and cropped as torchvision does", "[input][resize][data]") {
     const std::filesystem::path cat =
-        std::filesystem::path(SYSTOLE_SOURCE_DIR) / "../shared/data/coral/cat.bmp";
+        std::filesystem::path(systole::tests::source_dir()) / "../shared/data/coral/cat.bmp";
     if (!std::filesystem::exists(cat)) {
         WARN("SKIPPED: the photographs are not there");
         return;

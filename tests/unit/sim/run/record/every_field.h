@@ -9,6 +9,7 @@
 
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/record.h"
+#include "tests/support/source_dir.h"
 
 /// Walks over the fields of records as they are serialized, so that no test has a list of them.
 namespace systole::tests {
@@ -28,8 +29,8 @@ private:
         namespace fields = run::fields;
         ++count_;
         if constexpr (std::same_as<Value, machine::MachineConfig>) {
-            value = machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) /
-                                          "configs/machines/tpu_v1.json");
+            value =
+                machine::read_machine(std::filesystem::path(source_dir()) / "configs/machines/tpu_v1.json");
         } else if constexpr (fields::Described<Value>) {
             visit_fields(*this, value);
         } else if constexpr (fields::IsOptional<Value>::value) {

@@ -11,13 +11,14 @@
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/run/record/every_field.h"
 
 using namespace systole;
 
 namespace {
 
-const std::filesystem::path seeds = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "tests/fuzz/seeds/record";
+const std::filesystem::path seeds = std::filesystem::path(tests::source_dir()) / "tests/fuzz/seeds/record";
 
 template <class Struct>
 void check_seed(const std::string& name, Struct (*read)(std::string_view), const Struct& value) {

@@ -11,6 +11,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "hw/machine/machine_config.h"
+#include "tests/support/source_dir.h"
 
 /// Machines that differ from another in one key, for tests that walk over all keys.
 namespace systole::tests {
@@ -24,7 +25,7 @@ struct MachineVariant {
 /// all formats that there are, none could be changed alone.
 inline machine::MachineConfig machine_of_one_format(const std::string& weight_memory_model) {
     nlohmann::json file =
-        machine::read_json_object(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+        machine::read_json_object(std::filesystem::path(source_dir()) / "configs/machines/tpu_v1.json");
     file["matrix_unit"]["formats"] = {{{"activations", "uint8"}, {"weights", "int8"}, {"passes", 1}}};
     file["weight_memory"]["model"] = weight_memory_model;
     if (weight_memory_model == "dram") {

@@ -23,6 +23,7 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/run_keys.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -139,7 +140,7 @@ TEST_CASE("Each limit is that of a run in which one part is slow", "[study][advi
                                           {"machine.activation_unit.latency_ns", 0}};
     const auto limit_with = [&](const std::vector<run::Setting>& slow, std::uint32_t batch) {
         std::vector<run::Setting> settings{
-            {"model", std::string(SYSTOLE_SOURCE_DIR) + "/models/mnist_cnn/mnist_cnn.h5"}};
+            {"model", std::string(tests::source_dir()) + "/models/mnist_cnn/mnist_cnn.h5"}};
         settings.insert(settings.end(), quick.begin(), quick.end());
         settings.insert(settings.end(), slow.begin(), slow.end());
         const Question question{.config = tests::run_with(settings),

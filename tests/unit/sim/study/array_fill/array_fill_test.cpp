@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "hw/machine/machine_config.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using studies::FillPoint;
@@ -12,7 +13,7 @@ using studies::FillRow;
 namespace {
 
 machine::MachineConfig tpu_v1() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v1.json");
 }
 
 std::vector<FillPoint> some_points() {

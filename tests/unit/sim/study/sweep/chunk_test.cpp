@@ -9,6 +9,7 @@
 #include "hw/base/user_error.h"
 #include "sim/study/sweep/run_points.h"
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using sweep::Claim;
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path project = SYSTOLE_SOURCE_DIR;
+const fs::path project = tests::source_dir();
 
 /// Two batches of a network in the folder.
 Study study_in(const Folder& folder) {

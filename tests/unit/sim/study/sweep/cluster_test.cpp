@@ -11,6 +11,7 @@
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/chunk.h"
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using sweep::Database;
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 Study study() {
     return Study(sweep::parse_study(
         R"({"schema": "sim.study/1", "run": "mnist_cnn", "set": {"limit": 8}, "axes": {"batch": [1, 2]}})",
-        fs::path(SYSTOLE_SOURCE_DIR) / "configs/studies/test.json"));
+        fs::path(tests::source_dir()) / "configs/studies/test.json"));
 }
 
 /// Runs chunks at once, in this process, or does what a test says.

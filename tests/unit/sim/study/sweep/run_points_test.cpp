@@ -9,6 +9,7 @@
 #include "sim/study/sweep/stored_record.h"
 #include "sim/study/sweep/study_page.h"
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/study_contents.h"
 
 using namespace systole;
@@ -18,7 +19,7 @@ using tests::Folder;
 
 namespace {
 
-const std::filesystem::path file = std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/studies/test.json";
+const std::filesystem::path file = std::filesystem::path(tests::source_dir()) / "configs/studies/test.json";
 
 Study study_of(const std::string& keys) {
     return Study(sweep::parse_study(

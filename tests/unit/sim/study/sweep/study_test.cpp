@@ -9,6 +9,7 @@
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/selection.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using Json = nlohmann::json;
@@ -17,7 +18,7 @@ using sweep::Study;
 namespace {
 
 const std::filesystem::path study_file =
-    std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/studies/test.json";
+    std::filesystem::path(tests::source_dir()) / "configs/studies/test.json";
 
 /// A study of the shipped run with these further keys.
 sweep::StudyDefinition defined(const std::string& keys) {

@@ -9,11 +9,12 @@
 #include "sim/study/validate/published.h"
 #include "sim/study/validate/setup.h"
 #include "sim/study/validate/target.h"
+#include "tests/support/source_dir.h"
 
 /// The files that the project ships, for tests of what follows from them.
 namespace systole::validate {
 
-inline const std::filesystem::path project = SYSTOLE_SOURCE_DIR;
+inline const std::filesystem::path project = tests::source_dir();
 /// What the project's facts were collected in; beside the project, where it is there.
 inline const std::filesystem::path reference_file = project.parent_path() / "shared/reference/tpu_v1.json";
 

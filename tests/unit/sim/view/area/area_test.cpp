@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/view/energy/operating_point.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using area::Area;
@@ -16,7 +17,7 @@ using machine::MachineConfig;
 namespace {
 
 MachineConfig tpu_v1() {
-    return machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v1.json");
 }
 
 double unit(const Area& area, std::string_view name) {
@@ -47,7 +48,7 @@ TEST_CASE("TPU v1 has the published floorplan") {
     CHECK(percent("weight_fifo") + percent("other") == Approx(21.0));
     for (const char* const other : {"tpu_v1_published", "tpu_v1_dram"}) {
         const auto file =
-            std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines" / (std::string(other) + ".json");
+            std::filesystem::path(tests::source_dir()) / "configs/machines" / (std::string(other) + ".json");
         CHECK(area_of(machine::read_machine(file))->die.mm2 == Approx(331.0).epsilon(1e-12));
     }
 }

@@ -12,6 +12,7 @@
 
 #include "sim/view/energy/published_energies.h"
 #include "tests/support/chip.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 using energy::EventEnergies;
@@ -143,7 +144,7 @@ TEST_CASE("An energy of the machine file replaces its entry of the table, and no
 }
 
 TEST_CASE("docs/energy.md has the energies of TPU v1's events", "[energy]") {
-    std::ifstream file(SYSTOLE_SOURCE_DIR "/docs/energy.md");
+    std::ifstream file(std::string(tests::source_dir()) + "/docs/energy.md");
     const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const EventEnergies events = energy::event_energies(tests::tpu_v1());
     for (const std::string& told :

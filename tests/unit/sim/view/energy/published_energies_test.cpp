@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/support/source_dir.h"
+
 using namespace systole;
 
 namespace {
@@ -72,7 +74,7 @@ TEST_CASE("SRAM energy is the published one at published sizes, and grows betwee
 
 TEST_CASE("The constants are those of the published table", "[energy]") {
     const std::filesystem::path path =
-        std::filesystem::path(SYSTOLE_SOURCE_DIR) / "../shared/reference/energy.md";
+        std::filesystem::path(tests::source_dir()) / "../shared/reference/energy.md";
     std::ifstream page(path);
     if (!page) {
         WARN("SKIPPED: the published figures are not at hand");

@@ -19,6 +19,7 @@
 #include "sim/view/report/report.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 #include "tests/unit/sim/view/figures/facts.h"
 
@@ -44,7 +45,7 @@ struct Case {
 };
 
 inline Json file_of(const std::string& name) {
-    return Json::parse(tests::text_in(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs" / name));
+    return Json::parse(tests::text_in(std::filesystem::path(tests::source_dir()) / "configs" / name));
 }
 
 /// TPU v1 with other keys; null removes one. No source is given for a key.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tests/support/files.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/view/figures/answers.h"
 #include "tests/unit/sim/view/figures/area.h"
 #include "tests/unit/sim/view/figures/baselines.h"
@@ -74,7 +75,7 @@ TEST_CASE("The documents say what each key of report.json is", "[figures]") {
     std::string pages;
     for (const char* const name : {"report", "energy", "area", "baselines", "studies", "timing", "traces"}) {
         pages +=
-            tests::text_in(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "docs" / (std::string(name) + ".md"));
+            tests::text_in(std::filesystem::path(tests::source_dir()) / "docs" / (std::string(name) + ".md"));
     }
     // What stands between backticks.
     std::string code;

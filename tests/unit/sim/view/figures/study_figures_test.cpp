@@ -15,6 +15,7 @@
 #include "sim/study/sweep/metrics.h"
 #include "sim/view/page/side_by_side.h"
 #include "tests/support/csv.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/sim/view/figures/answers.h"
 #include "tests/unit/sim/view/figures/area.h"
 #include "tests/unit/sim/view/figures/baselines.h"
@@ -196,7 +197,7 @@ TEST_CASE("Every metric of studies is what the documents say", "[figures]") {
 }
 
 TEST_CASE("docs/studies.md has every metric, with its unit and its formula", "[figures]") {
-    const std::string page = tests::text_in(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "docs/studies.md");
+    const std::string page = tests::text_in(std::filesystem::path(tests::source_dir()) / "docs/studies.md");
     for (const sweep::Metric& metric : sweep::common_metrics()) {
         INFO(metric.name);
         const std::string better = metric.better == sweep::Better::Lower ? "lower" : "higher";

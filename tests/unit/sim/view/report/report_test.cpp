@@ -16,6 +16,7 @@
 #include "sim/run/execute/run.h"
 #include "sim/view/report/report_file.h"
 #include "tests/support/fresh_simulation.h"
+#include "tests/support/source_dir.h"
 
 using namespace systole;
 
@@ -26,8 +27,8 @@ struct Finished {
     explicit Finished(const std::string& text, bool instructions = false) {
         const tests::FreshSimulation simulation;
         run::RunSpec spec;
-        spec.machine =
-            machine::read_machine(std::filesystem::path(SYSTOLE_SOURCE_DIR) / "configs/machines/tpu_v1.json");
+        spec.machine = machine::read_machine(std::filesystem::path(tests::source_dir()) /
+                                             "configs/machines/tpu_v1.json");
         spec.program.emplace();
         spec.observed.instruction_times = instructions;
         spec.labels.run["machine"] = "tpu_v1";
