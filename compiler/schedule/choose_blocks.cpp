@@ -5,9 +5,9 @@
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -106,23 +106,23 @@ private:
         return blocks[static_cast<std::size_t>(std::ranges::min_element(cycles) - cycles.begin())];
     }
     std::vector<mapping::MappedProduct> products(const LayerPlan& plan) const {
-        const LayerView view{context_.network, context_.network.layers[members_.front()], context_.target};
-        return mapped_products(view, plan, context_.images, context_.parts);
+        return context_.costs.products(members_.front(), plan, context_.images);
     }
     LayerPlan plan(const mapping::PixelBlock& block, const ChannelRest& rest) const {
-        LayerPlan planned = plan_group(context_.network, context_.target, members_, block, rest);
+        LayerPlan planned =
+            plan_group(context_.costs.network(), context_.costs.target(), members_, block, rest);
         planned.spilled = context_.spilled;
         return planned;
     }
     Cycle part_cycles(const mapping::PixelBlock& block, const ChannelRest& rest, std::size_t part) const {
-        return mapping::predicted_cycles(products(plan(block, rest))[part], context_.machine);
+        return mapping::predicted_cycles(products(plan(block, rest))[part], context_.costs.machine());
     }
     BlockAlternative of(const mapping::PixelBlock& block, const ChannelRest& rest) const {
         const LayerPlan planned = plan(block, rest);
         return {.block = block,
                 .rest = rest,
                 .tiles = planned.tiling.tiles,
-                .cycles = mapping::predicted_cycles(products(planned), context_.machine)};
+                .cycles = mapping::predicted_cycles(products(planned), context_.costs.machine())};
     }
 
     const PredictionContext& context_;
@@ -176,11 +176,12 @@ std::vector<BlockAlternative> block_alternatives(const PredictionContext& contex
                                                  std::span<const std::uint32_t> members) {
     const Predictor predictor(context, members);
     std::vector<BlockAlternative> alternatives;
-    for (const mapping::PixelBlock& block : possible_blocks(context.network, context.target, members)) {
+    for (const mapping::PixelBlock& block :
+         possible_blocks(context.costs.network(), context.costs.target(), members)) {
         alternatives.push_back(predictor.whole(block));
     }
-    if (!context.target.mapping.split_channels) return alternatives;
-    for (const ChannelCut& cut : possible_cuts(context.network, context.target, members)) {
+    if (!context.costs.target().mapping.split_channels) return alternatives;
+    for (const ChannelCut& cut : possible_cuts(context.costs.network(), context.costs.target(), members)) {
         alternatives.push_back(predictor.fastest(cut));
     }
     return alternatives;
@@ -198,28 +199,25 @@ std::vector<LayerAlternatives> compare_blocks(const AnalysedNetwork& analysed, c
     const auto images =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
     const std::vector<LayerPlan> plans = plan_layers(analysed, target);
+    const LayerCosts costs(analysed, target, machine);
     const bool spills = std::ranges::any_of(plans, &LayerPlan::spilled);
     // Of the tiles of single pixels and of the chosen blocks: at most a few too many.
     std::uint64_t bytes = 0;
     std::vector<LayerAlternatives> layers;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
-        const mapping::Layer& layer = network.layers[l];
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        const auto* const product = std::get_if<mapping::MatrixProduct>(&network.layers[l].work);
         if (product == nullptr || analysed.members[l].empty()) continue;
-        bytes += bytes_of_tiles(*product, plans[l].tiling.tiles, target);
-        const DataType activations = network.tensors[layer.inputs[0]].type;
-        // The program of such a layer is refused with its instruction.
-        if (!machine.matrix_unit.passes(activations, array_weights(*product, target).type)) continue;
-        if (!product->window) continue;
+        bytes += costs.tile_bytes(l, plans[l].tiling.tiles);
+        // The program of a layer that the machine cannot compute is refused with its instruction.
+        if (!costs.supports(l) || !product->window) continue;
         LayerAlternatives compared{
             .layers = analysed.members[l],
-            .alternatives = block_alternatives(
-                {network, target, machine, images, analysed.parts, plans[l].spilled}, analysed.members[l]),
+            .alternatives = block_alternatives({costs, images, plans[l].spilled}, analysed.members[l]),
             .chosen = 0};
         if (compared.alternatives.size() == 1) continue;
         compared.chosen = fastest_alternative(compared.alternatives);
         if (compared.chosen > 0) {
-            bytes += bytes_of_tiles(*product, compared.alternatives[compared.chosen].tiles, target);
+            bytes += costs.tile_bytes(l, compared.alternatives[compared.chosen].tiles);
         }
         layers.push_back(std::move(compared));
     }

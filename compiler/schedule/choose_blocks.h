@@ -7,6 +7,7 @@
 
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/pixel_block.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/target.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/cycle.h"
@@ -58,14 +59,11 @@ struct ChannelCut {
 std::vector<ChannelCut> possible_cuts(const mapping::Network& network, const Target& target,
                                       std::span<const std::uint32_t> members);
 
-/// All that predictions depend on besides the layers. `parts`: see tensor_parts.h.
+/// All that predictions depend on besides the layers.
 struct PredictionContext {
-    const mapping::Network& network;
-    const Target& target;
-    const machine::MachineConfig& machine;
+    const LayerCosts& costs;
     std::uint32_t images = 0;  ///< that go through the layers together
-    const std::vector<TensorPart>& parts;
-    bool spilled = false;  ///< the weights of the layers come over the host link
+    bool spilled = false;      ///< the weights of the layers come over the host link
 };
 
 /// The blocks that layers computed together could have, with their predicted cycles, and for each way to cut

@@ -10,8 +10,8 @@
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/row_allocation.h"
@@ -63,14 +63,8 @@ std::vector<Groups> all_groupings(std::size_t count) {
 /// The costs of groups of the layers of one set.
 class SetCosts {
 public:
-    SetCosts(const mapping::Network& network, const Target& target, const machine::MachineConfig& machine,
-             const std::vector<TensorPart>& parts, const std::vector<std::uint32_t>& layers, bool spilled)
-        : network_(network),
-          target_(target),
-          machine_(machine),
-          parts_(parts),
-          layers_(layers),
-          spilled_(spilled) {}
+    SetCosts(const LayerCosts& costs, const std::vector<std::uint32_t>& layers, bool spilled)
+        : costs_(costs), network_(costs.network()), layers_(layers), spilled_(spilled) {}
 
     /// Of the first layers of the set, as many as have a group; absent if a group has too many columns.
     std::optional<JoinAlternative> cost(Groups groups, std::uint32_t images, JoinBlocks blocks) {
@@ -104,7 +98,7 @@ public:
                 products.push_back(&product);
             }
         }
-        cost.cycles = mapping::predicted_cycles(products, machine_);
+        cost.cycles = mapping::predicted_cycles(products, costs_.machine());
         return cost;
     }
 
@@ -115,7 +109,7 @@ public:
         }
         return channels;
     }
-    const isa::Geometry& geometry() const { return target_.geometry; }
+    const isa::Geometry& geometry() const { return costs_.target().geometry; }
 
     /// Keeps the products of a limited number of groups: few are asked for again.
     void forget() {
@@ -127,22 +121,18 @@ private:
     /// The layers together, with the block of the fewest cycles.
     std::vector<mapping::MappedProduct> fastest(const std::vector<std::uint32_t>& members,
                                                 std::uint32_t images, JoinBlocks blocks) const {
-        const LayerView view{network_, network_.layers[members.front()], target_};
         BlockAlternative best;
         if (blocks == JoinBlocks::Best) {
-            const auto alternatives =
-                block_alternatives({network_, target_, machine_, images, parts_, spilled_}, members);
+            const auto alternatives = block_alternatives({costs_, images, spilled_}, members);
             best = alternatives[fastest_alternative(alternatives)];
         }
-        LayerPlan plan = plan_group(network_, target_, members, best.block, best.rest);
+        LayerPlan plan = plan_group(network_, costs_.target(), members, best.block, best.rest);
         plan.spilled = spilled_;
-        return mapped_products(view, plan, images, parts_);
+        return costs_.products(members.front(), plan, images);
     }
 
+    const LayerCosts& costs_;
     const mapping::Network& network_;
-    const Target& target_;
-    const machine::MachineConfig& machine_;
-    const std::vector<TensorPart>& parts_;
     const std::vector<std::uint32_t>& layers_;
     const bool spilled_;  ///< the weights of the set
     /// By the layers of a group.
@@ -237,16 +227,14 @@ std::vector<SiblingAlternatives> compare_joins(const AnalysedNetwork& apart, con
     const mapping::Network& network = apart.network();
     const std::vector<LayerPlan> plans =
         target.spill_weights ? plan_layers(analyse(network, target), target) : std::vector<LayerPlan>();
+    const LayerCosts layer_costs(apart, target, machine);
     std::vector<SiblingAlternatives> sets;
     for (const std::vector<std::uint32_t>& layers : sibling_layers(network, target)) {
-        const mapping::Layer& first = network.layers[layers.front()];
-        const DataType activations = network.tensors[first.inputs[0]].type;
-        const auto& product = std::get<mapping::MatrixProduct>(first.work);
-        // The program of such layers is refused with its instruction.
-        if (!machine.matrix_unit.passes(activations, array_weights(product, target).type)) continue;
+        // The program of layers that the machine cannot compute is refused with its instruction.
+        if (!layer_costs.supports(layers.front())) continue;
         SiblingAlternatives compared{.layers = layers, .alternatives = {}, .chosen = 0};
         const bool spilled = !plans.empty() && plans[layers.front()].spilled;
-        SetCosts costs(network, target, machine, apart.parts, layers, spilled);
+        SetCosts costs(layer_costs, layers, spilled);
         for (const Groups& grouping : tried_groupings(costs, layers.size(), images, blocks)) {
             auto cost = costs.cost(grouping, images, blocks);
             if (cost) compared.alternatives.push_back(*std::move(cost));

@@ -5,8 +5,8 @@
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
@@ -28,8 +28,8 @@ public:
                const MemoryPlan& memory)
         : analysed_(analysed),
           network_(analysed.network()),
-          target_(target),
           machine_(machine),
+          costs_(analysed, target, machine),
           plans_(plan_layers(analysed, target)),
           input_bytes_(bytes_of_parts(analysed.inputs)),
           output_bytes_(bytes_of_parts(analysed.outputs)) {
@@ -89,9 +89,8 @@ private:
         std::uint64_t spilled = 0;
         for (std::size_t l = 0; l < network_.layers.size(); ++l) {
             if (!has_work(l)) continue;
-            const auto& product = std::get<mapping::MatrixProduct>(network_.layers[l].work);
             (plans_[l].spilled ? spilled : resident) +=
-                bytes_of_tiles(product, plans_[l].tiling.tiles, target_) *
+                costs_.tile_bytes(static_cast<std::uint32_t>(l), plans_[l].tiling.tiles) *
                 divide_up(plan.images_per_slice, images_together(plan, l));
         }
         return timing::weight_read_cycles(resident, machine_) + timing::host_read_cycles(spilled, machine_);
@@ -113,9 +112,7 @@ private:
     }
 
     Cycle work(std::size_t layer, std::uint32_t images) const {
-        const LayerView view{network_, network_.layers[layer], target_};
-        return mapping::predicted_cycles(mapped_products(view, plans_[layer], images, analysed_.parts),
-                                         machine_);
+        return costs_.product_cycles(static_cast<std::uint32_t>(layer), plans_[layer], images);
     }
 
     std::uint64_t bytes_of_parts(const std::vector<HostPart>& parts) const {
@@ -126,8 +123,8 @@ private:
 
     const AnalysedNetwork& analysed_;
     const mapping::Network& network_;
-    const Target& target_;
     const machine::MachineConfig& machine_;
+    const LayerCosts costs_;
     const std::vector<LayerPlan> plans_;
     const std::uint64_t input_bytes_;  ///< of one image
     const std::uint64_t output_bytes_;
@@ -150,7 +147,7 @@ SliceAlternatives compare_slices(const AnalysedNetwork& analysed, const Target& 
                                  const machine::MachineConfig& machine, const mapping::Batches& batches) {
     const MemoryPlan first = plan_schedule(analysed, target, batches).memory;
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
-    if (batch < 2 || !supports_products(analysed.network(), target, machine)) return {};
+    if (batch < 2 || !LayerCosts(analysed, target, machine).supports_all()) return {};
     const SliceCosts costs(analysed, target, machine, first);
 
     const std::uint64_t batch_count = divide_up(batches.inferences, std::uint64_t{batch});

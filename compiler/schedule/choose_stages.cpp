@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/mapping/cost.h"
-#include "compiler/schedule/mapped_product.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
@@ -31,18 +31,15 @@ std::uint32_t first_layer_of_chip(const mapping::Network& network) {
 
 /// The layers with which a second stage may begin: those before which the work has reached a share of all,
 /// for evenly spaced shares. Each begins with matrix work.
-std::vector<std::uint32_t> places_of_stages(const AnalysedNetwork& analysed, const Schedule& schedule,
-                                            const machine::MachineConfig& machine) {
-    const mapping::Network& network = analysed.network();
+std::vector<std::uint32_t> places_of_stages(const LayerCosts& costs, const Schedule& schedule) {
+    const mapping::Network& network = costs.network();
     std::vector<double> work;  // before each layer
     double all = 0;
-    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         work.push_back(all);
         if (schedule.layers[l].tiling.tiles == 0) continue;
-        const LayerView view{network, network.layers[l], schedule.target};
-        all += static_cast<double>(mapping::predicted_cycles(
-            mapped_products(view, schedule.layers[l], schedule.memory.images_per_slice, analysed.parts),
-            machine));
+        all += static_cast<double>(
+            costs.product_cycles(l, schedule.layers[l], schedule.memory.images_per_slice));
     }
     std::vector<std::uint32_t> places;
     for (std::uint32_t l = first_layer_of_chip(network) + 1; l < network.layers.size(); ++l) {
@@ -113,7 +110,8 @@ StageAlternatives compare_stages(const AnalysedNetwork& analysed, const Target& 
     const mapping::Network& network = analysed.network();
     if (network.layers.size() > most_layers || batches.inferences < 2) return {};
     if (first_layer_of_chip(network) == network.layers.size()) return {};
-    if (!supports_products(network, target, target.costs->machine)) return {};
+    const LayerCosts costs(analysed, target, target.costs->machine);
+    if (!costs.supports_all()) return {};
     const Schedule plain = plan_schedule(analysed, target, batches);
     if (plain.memory.groups.layers > 0) return {};
     const auto batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches.batch, batches.inferences));
@@ -129,7 +127,7 @@ StageAlternatives compare_stages(const AnalysedNetwork& analysed, const Target& 
     if (comparison.is_empty()) return {};
     const Cycle one_stage = comparison.fewest();
     if (!saves_cycles(comparison.array(), one_stage)) return comparison.take();
-    const std::vector<std::uint32_t> places = places_of_stages(analysed, plain, target.costs->machine);
+    const std::vector<std::uint32_t> places = places_of_stages(costs, plain);
     for (const std::uint32_t images : sizes) {
         for (const bool weights_first : {false, true}) {
             for (const std::uint32_t first : places) comparison.add({first}, images, weights_first);

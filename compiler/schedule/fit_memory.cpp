@@ -15,9 +15,9 @@
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/cut_network.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/row_allocation.h"
 #include "compiler/schedule/schedule.h"
@@ -47,49 +47,31 @@ struct LayerCycles {
 };
 
 /// The cycles of vector work on an image.
-double vector_cycles(const LayerView& view, const machine::MachineConfig& machine) {
-    using isa::Register;
-    const ir::FeatureMap& output = view.output().shape;
-    isa::Registers registers;
-    isa::Vector vector;
-    if (const auto* const pooling = std::get_if<mapping::Pooling>(&view.layer.work)) {
-        vector.operation = pooling->operation;
-        vector.length = output.height;
-        registers.set(Register::WindowChannels, output.channels);
-        registers.set(Register::WindowOutputWidth, output.width);
-        registers.set(Register::WindowKernelHeight, pooling->window.kernel_height);
-        registers.set(Register::WindowKernelWidth, pooling->window.kernel_width);
-        registers.set(Register::WindowStrideX, pooling->window.stride_x);
-    } else if (const auto* const work = std::get_if<mapping::Elementwise>(&view.layer.work)) {
-        vector.operation = work->operation;
-        vector.length =
-            static_cast<std::uint32_t>(mapping::image_rows(view.output(), view.target.geometry.rows));
-    } else {
-        return 0;  // concatenations are mostly written in place
+Cycle vector_cycles(const LayerCosts& costs, std::uint32_t layer) {
+    const mapping::Work& work = costs.network().layers[layer].work;
+    const mapping::Tensor& output = costs.network().tensors[costs.network().layers[layer].output];
+    if (std::holds_alternative<mapping::Pooling>(work)) {
+        return costs.vector_cycles(layer, 0, output.shape.height);
     }
-    vector.elements = view.output().type;
-    return static_cast<double>(timing::activation_cost(vector, registers, machine).cycles);
+    if (!std::holds_alternative<mapping::Elementwise>(work)) return 0;  // mostly written in place
+    const std::uint64_t rows = mapping::image_rows(output, costs.target().geometry.rows);
+    return costs.vector_cycles(layer, 0, static_cast<std::uint32_t>(rows));
 }
 
-std::vector<LayerCycles> cycles_of_layers(const AnalysedNetwork& analysed, const Target& target,
-                                          const machine::MachineConfig& machine,
-                                          const std::vector<LayerPlan>& plans) {
-    const mapping::Network& network = analysed.network();
+std::vector<LayerCycles> cycles_of_layers(const LayerCosts& costs, const std::vector<LayerPlan>& plans) {
+    const machine::MachineConfig& machine = costs.machine();
     std::vector<LayerCycles> cycles;
-    for (std::size_t l = 0; l < plans.size(); ++l) {
-        const LayerView view{network, network.layers[l], target};
+    for (std::uint32_t l = 0; l < plans.size(); ++l) {
         LayerCycles& of_layer = cycles.emplace_back();
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&view.layer.work);
-        if (product == nullptr) {
-            of_layer.work = vector_cycles(view, machine);
+        if (!std::holds_alternative<mapping::MatrixProduct>(costs.network().layers[l].work)) {
+            of_layer.work = static_cast<double>(vector_cycles(costs, l));
             continue;
         }
         // The program of a layer that the machine cannot compute is refused with its instruction.
-        if (!machine.matrix_unit.passes(view.input().type, array_weights(*product, target).type)) continue;
+        if (!costs.supports(l)) continue;
         of_layer.block_height = plans[l].parts.front().block.height;
-        of_layer.work = static_cast<double>(
-            mapping::predicted_cycles(mapped_products(view, plans[l], 1, analysed.parts), machine));
-        const std::uint64_t bytes = bytes_of_tiles(*product, plans[l].tiling.tiles, target);
+        of_layer.work = static_cast<double>(costs.product_cycles(l, plans[l], 1));
+        const std::uint64_t bytes = costs.tile_bytes(l, plans[l].tiling.tiles);
         of_layer.weights = static_cast<double>(plans[l].spilled ? timing::host_read_cycles(bytes, machine)
                                                                 : timing::weight_read_cycles(bytes, machine));
     }
@@ -520,7 +502,7 @@ PricedNetwork cut_to_fit(const AnalysedNetwork& analysed, const Target& target,
     std::vector<LayerPlan> plans = plan_layers(analysed, apart);
     const std::uint32_t constant_rows = lay_out_constants(analysed.network(), apart, plans);
     const std::uint64_t available = rows_for_tensors(target, constant_rows);
-    const std::vector<LayerCycles> cycles = cycles_of_layers(analysed, apart, machine, plans);
+    const std::vector<LayerCycles> cycles = cycles_of_layers({analysed, apart, machine}, plans);
     // Rows lie between tensors that do not fit there, so the division may have to do with fewer than there
     // are: with ever fewer, until they can be allocated.
     std::uint64_t held_back = 0;

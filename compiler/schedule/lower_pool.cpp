@@ -4,7 +4,6 @@
 
 #include "compiler/schedule/lowering.h"
 #include "hw/base/limits.h"
-#include "hw/math/pooling.h"
 
 namespace systole::schedule {
 

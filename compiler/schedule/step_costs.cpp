@@ -5,16 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/schedule/lowering.h"
-#include "compiler/schedule/mapped_product.h"
-#include "compiler/schedule/tensor_parts.h"
 #include "hw/base/arithmetic.h"
-#include "hw/isa/registers.h"
-#include "hw/timing/activation_unit.h"
 
 namespace systole::schedule {
-
-using isa::Register;
 
 namespace {
 
@@ -36,17 +29,19 @@ bool is_vector_work(const Operation& operation) {
 }  // namespace
 
 StepCosts::StepCosts(const AnalysedNetwork& analysed, const Schedule& schedule)
-    : network_(analysed.network()), schedule_(schedule), machine_(schedule.target.costs->machine) {
-    for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+    : network_(analysed.network()),
+      schedule_(schedule),
+      costs_(analysed, schedule.target, schedule.target.costs->machine) {
+    for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
         const LayerPlan& plan = schedule.layers[l];
         products_.emplace_back();
         if (plan.tiling.tiles == 0) continue;
-        const LayerView view{network_, network_.layers[l], schedule.target};
         Product product;
         product.tiles.resize(plan.tiling.tiles);
-        for (mapping::MappedProduct& mapped : mapped_products(view, plan, 1, analysed.parts)) {
+        for (mapping::MappedProduct& mapped : costs_.products(l, plan, 1)) {
             for (const mapping::ColumnTile& column : mapped.tiling.columns) {
-                const std::vector<mapping::TileCost> costs = mapping::tile_costs(mapped, column, machine_);
+                const std::vector<mapping::TileCost> costs =
+                    mapping::tile_costs(mapped, column, costs_.machine());
                 auto cost = costs.begin();
                 for (const mapping::TileRun& run : column.runs) {
                     for (std::uint32_t t = 0; t < run.tiles; ++t) {
@@ -170,8 +165,9 @@ void StepCosts::add(const ActivatePixels& work, std::uint32_t first_image, Step&
     const PlanPart& part = part_of_column(plan, work.column);
     step.accumulator_rows = work.pixels;
     if (mapping::is_single_tile(plan.tiling.columns[work.column])) step.column = work.column;
-    step.activation_cycles += static_cast<double>(mapping::activation_cycles(
-        products_[work.layer].value().activated[work.column][work.segment], work.pixels, false, machine_));
+    step.activation_cycles += static_cast<double>(
+        mapping::activation_cycles(products_[work.layer].value().activated[work.column][work.segment],
+                                   work.pixels, false, costs_.machine()));
     const std::uint32_t width = part.grid.width;
     step.written = lines_of(work.layer, part.grid, part.block, work.first_image - first_image,
                             work.first_pixel / width, work.pixels / width);
@@ -179,39 +175,26 @@ void StepCosts::add(const ActivatePixels& work, std::uint32_t first_image, Step&
 
 void StepCosts::add_vector_work(std::uint32_t layer, const Operation& operation, std::uint32_t first_image,
                                 Step& step) const {
-    const mapping::Layer& work_of = network_.layers[layer];
-    const mapping::Tensor& output = network_.tensors[work_of.output];
-    isa::Registers registers;
-    isa::Vector vector;
+    const mapping::Tensor& output = network_.tensors[network_.layers[layer].output];
+    std::size_t input = 0;
+    std::uint32_t length = 0;
     if (const auto* rows = std::get_if<ElementwiseRows>(&operation)) {
-        vector.operation = std::get<mapping::Elementwise>(work_of.work).operation;
-        vector.elements = output.type;
-        vector.length = rows->rows.count;
+        length = rows->rows.count;
         const std::uint64_t image_rows = mapping::image_rows(output, schedule_.target.geometry.rows);
         const std::uint64_t first = rows->rows.first - image_rows * first_image;
         const auto line = [&](std::uint64_t row) { return row * output.shape.height / image_rows; };
         const std::uint64_t end = divide_up((first + rows->rows.count) * output.shape.height, image_rows);
         step.written = {.first = line(first), .count = end - line(first)};
     } else {
-        const auto* pooled = std::get_if<PoolLines>(&operation);
         const auto* copied = std::get_if<CopyLines>(&operation);
-        const mapping::Chunk& chunk = pooled != nullptr ? pooled->chunk : copied->chunk;
-        const mapping::Tensor& input =
-            network_.tensors[work_of.inputs[pooled != nullptr ? 0 : copied->input]];
-        const ir::Window window =
-            pooled != nullptr ? std::get<mapping::Pooling>(work_of.work).window : ir::Window{};
-        vector.operation = isa::VectorOperation::MaxPool;
-        vector.length = chunk.lines;
-        registers.set(Register::WindowChannels, input.shape.channels * bytes_of(input.type));
-        registers.set(Register::WindowOutputWidth, output.shape.width);
-        registers.set(Register::WindowKernelWidth, window.kernel_width);
-        registers.set(Register::WindowKernelHeight, window.kernel_height);
-        registers.set(Register::WindowStrideX, window.stride_x);
+        const mapping::Chunk& chunk =
+            copied != nullptr ? copied->chunk : std::get<PoolLines>(operation).chunk;
+        if (copied != nullptr) input = copied->input;
+        length = chunk.lines;
         step.written =
             lines_of(layer, output.shape, {}, chunk.first_image - first_image, chunk.first_line, chunk.lines);
     }
-    step.activation_cycles +=
-        static_cast<double>(timing::activation_cost(vector, registers, machine_).cycles);
+    step.activation_cycles += static_cast<double>(costs_.vector_cycles(layer, input, length));
 }
 
 std::uint64_t StepCosts::lines_read(std::uint32_t layer, std::size_t input, const Step& step) const {

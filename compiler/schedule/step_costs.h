@@ -10,6 +10,7 @@
 #include "compiler/mapping/cost.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/analysed_network.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/schedule.h"
 #include "hw/machine/machine_config.h"
@@ -51,7 +52,7 @@ struct Step {
     double longest() const { return std::max({array_cycles, fetch_cycles, activation_cycles}); }
 };
 
-/// The costs of a network's steps on a machine, by the functions of hw/timing.
+/// The costs of a network's steps on a machine, from those of its layers (layer_costs.h).
 class StepCosts {
 public:
     StepCosts(const AnalysedNetwork& analysed, const Schedule& schedule);
@@ -86,7 +87,7 @@ private:
 
     const mapping::Network& network_;
     const Schedule& schedule_;
-    const machine::MachineConfig& machine_;
+    const LayerCosts costs_;
     std::vector<std::optional<Product>> products_;  ///< by layer
 };
 

@@ -9,12 +9,11 @@
 
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/choose_blocks.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/base/arithmetic.h"
-#include "sim/run/compile.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_runs.h"
 
@@ -32,11 +31,10 @@ public:
     explicit Search(const schedule::PredictionContext& context) : context_(context) {}
 
     void try_blocks(const PixelBlock& block, const schedule::ChannelRest& rest) {
-        const schedule::LayerView view{context_.network, context_.network.layers.front(), context_.target};
+        const schedule::LayerCosts& costs = context_.costs;
         const schedule::LayerPlan plan =
-            schedule::plan_group(context_.network, context_.target, layer, block, rest);
-        const auto products = schedule::mapped_products(view, plan, context_.images, context_.parts);
-        fewest_ = std::min(fewest_, mapping::predicted_cycles(products, context_.machine));
+            schedule::plan_group(costs.network(), costs.target(), layer, block, rest);
+        fewest_ = std::min(fewest_, costs.product_cycles(0, plan, context_.images));
         ++tried_;
     }
     Cycle fewest() const { return fewest_; }
@@ -111,9 +109,10 @@ TEST_CASE("The chosen blocks of 50 random convolutions are within 2 % of an exha
         const mapping::Network network = tests::random_convolution(random);
         schedule::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const auto parts = schedule::analyse(network, target).parts;
+        const schedule::AnalysedNetwork analysed = schedule::analyse(network, target);
+        const schedule::LayerCosts predictor(analysed, target, machine);
         const std::uint32_t images = tests::one_of(random, {1U, 2U, 8U, 32U});
-        const schedule::PredictionContext context{network, target, machine, images, parts};
+        const schedule::PredictionContext context{predictor, images};
         const auto alternatives = schedule::block_alternatives(context, layer);
         const Cycle chosen = alternatives[schedule::fastest_alternative(alternatives)].cycles;
         Search search(context);

@@ -16,7 +16,6 @@
 #include "compiler/schedule/choose_stages.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/target/tpu_v1/target.h"
-#include "sim/run/compile.h"
 #include "tests/support/chip.h"
 #include "tests/support/files.h"
 #include "tests/support/mapping_layers.h"
@@ -405,7 +404,7 @@ TEST_CASE(
             mapped.choices.joins = schedule::chosen_joins({set}, layers);
             schedule::set_chosen_blocks(
                 schedule::compare_blocks(schedule::analyse(network, mapped), mapped, machine, options),
-                layers, mapped.mapping);
+                layers, mapped.choices);
             tried.add(set.alternatives[set.chosen].cycles, simulated_cycles(network, mapped, machine, batch),
                       set.chosen == chosen);
         }

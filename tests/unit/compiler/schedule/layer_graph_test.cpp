@@ -42,7 +42,7 @@ public:
     Rows(const mapping::Network& network, const Schedule& schedule)
         : network_(network),
           schedule_(schedule),
-          parts_(place_parts(network, schedule.target.geometry.rows)),
+          parts_(analyse(network, schedule.target).parts),
           rows_(schedule.memory.rows) {
         for (const HostPart& part : schedule.memory.inputs) write(part.tensor);
         // What the host has is fetched in the layer of its segment; a tensor without rows is always whole.

@@ -15,9 +15,9 @@
 
 #include "compiler/mapping/cost.h"
 #include "compiler/operators/lowering.h"
+#include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_graph.h"
 #include "compiler/schedule/lowering.h"
-#include "compiler/schedule/mapped_product.h"
 #include "compiler/schedule/stages.h"
 #include "compiler/schedule/step_costs.h"
 #include "tests/support/network_builder.h"
@@ -106,7 +106,7 @@ private:
             return work.chunk.first_image;
         } else if constexpr (std::is_same_v<Work, ElementwiseRows>) {
             const mapping::Tensor& output = network_.tensors[network_.layers[work.layer].output];
-            return work.rows.first / image_rows(output, schedule_.target);
+            return work.rows.first / mapping::image_rows(output, schedule_.target.geometry.rows);
         } else if constexpr (requires { work.first_image; }) {
             return work.first_image;
         } else if constexpr (requires { work.first_inference; }) {
@@ -117,7 +117,6 @@ private:
     }
 
     SliceWork work_of(std::uint32_t slice) const {
-        const HostExchange host(network_);
         mapping::AccumulatorParts accumulators(schedule_.target.accumulator_rows);
         const std::uint32_t place = slice * images_;
         SliceWork work{.images = images_, .first_image = place, .inputs = {}, .layers = {}};
@@ -135,7 +134,7 @@ private:
                                   .layer = l,
                                   .image_rows = schedule_.memory.tensors[layer.output].image_rows,
                                   .memory = schedule_.memory,
-                                  .host = host,
+                                  .uses = analysed_.uses,
                                   .first_inference = place,
                                   .first_image = place,
                                   .images = images_,
@@ -371,10 +370,9 @@ TEST_CASE("The prediction of a single product is that of its chunk and of the tr
     CHECK(ordering.ordered().array_cycles == 10);
     CHECK(ordering.ordered().cycles == end + 10 * 4);
     // The product by itself also loads the parameters of four channels, 36 bytes.
-    const LayerView view{ordering.network(), ordering.network().layers[0], ordering.schedule().target};
-    const std::vector<TensorPart> parts = place_parts(ordering.network(), machine.matrix_unit.rows);
-    const auto products = mapped_products(view, ordering.schedule().layers[0], 10, parts);
-    CHECK(mapping::predicted_cycles(products, machine) == end + 5);
+    const AnalysedNetwork analysed = analyse(ordering.network(), ordering.schedule().target);
+    const LayerCosts costs(analysed, ordering.schedule().target, machine);
+    CHECK(costs.product_cycles(0, ordering.schedule().layers[0], 10) == end + 5);
 }
 
 TEST_CASE("Tiles behind those in the FIFO at the beginning are fetched one after the other",
@@ -504,7 +502,7 @@ TEST_CASE("Work behind a segment of the host waits for it and for its transfers"
     builder.dense(builder.host({0}, {1, 1, 8}), 4);
     Target target = tests::pipelined(tests::small_machine());
     Costs costs = *target.costs;
-    costs.host_seconds_per_layer = 500e-9;  // cycles of a nanosecond
+    costs.host.seconds_per_layer = 500e-9;  // cycles of a nanosecond
     target.costs = std::make_shared<const Costs>(costs);
     const Cycle product = 9 + 13 + 10 + 1;
     const Ordering by_layer(builder.network(), target, 10);
@@ -515,12 +513,12 @@ TEST_CASE("Work behind a segment of the host waits for it and for its transfers"
     segment.operations = 3;
     segment.bytes = 1;
     segment.constant_bytes = 25;
-    costs.host_seconds_per_operation = 10e-9;
-    costs.host_seconds_per_byte = 4e-9;
+    costs.host.seconds_per_operation = 10e-9;
+    costs.host.seconds_per_byte = 4e-9;
     target.costs = std::make_shared<const Costs>(costs);
     CHECK(Ordering(builder.network(), target, 10).ordered().slice_ends ==
           std::vector<Cycle>{500 + 10 * 3 * 10 + 10 * 8 + product});
-    costs.host_seconds_per_byte = 10e-9;
+    costs.host.seconds_per_byte = 10e-9;
     target.costs = std::make_shared<const Costs>(costs);
     CHECK(Ordering(builder.network(), target, 10).ordered().slice_ends ==
           std::vector<Cycle>{500 + (10 + 25) * 10 + 10 * 8 + product});

@@ -121,13 +121,13 @@ TEST_CASE("A tensor takes the rows of its bytes, and a 16-bit one that a dense l
     const AnalysedNetwork of_bytes = analyse(bytes.network(), target_of_eight());
     CHECK(of_bytes.own_rows[0] == 4);  // 27 bytes
     CHECK(of_bytes.own_rows[1] == 1);
-    CHECK(line_bytes(of_bytes, 0) == 9);
+    CHECK(line_bytes(of_bytes.network().tensors[0]) == 9);
     NetworkBuilder pairs({3, 3, 1}, DataType::Int16);
     pairs.dense(0, 5);
     const AnalysedNetwork of_pairs = analyse(pairs.network(), target_of_eight());
     CHECK(of_pairs.own_rows[0] == 4);  // 18 bytes are three rows; nine elements are two pairs
     CHECK(of_pairs.own_rows[1] == 2);
-    CHECK(line_bytes(of_pairs, 0) == 6);
+    CHECK(line_bytes(of_pairs.network().tensors[0]) == 6);
     NetworkBuilder windows({3, 3, 1}, DataType::Int16);
     windows.convolution(0, 5);
     CHECK(analyse(windows.network(), target_of_eight()).own_rows[0] == 3);
