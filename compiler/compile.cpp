@@ -8,6 +8,12 @@
 
 namespace systole::compiler {
 
+Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
+                 const Options& options, const PassObserver& observer) {
+    return tpu_v1::compile(operators::lower(compiler::prepare(graph, std::move(calibration), observer)), machine,
+                           options);
+}
+
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
     ir::Graph prepared = passes::prepare(graph, std::move(calibration), observer);
     passes::check_borders(graph, prepared);
@@ -22,10 +28,6 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
     QuantizedNetwork network = passes::prepare_beside_float(graph, std::move(calibration));
     passes::check_borders(graph, network.stored);
     return network;
-}
-
-Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine, const Options& options) {
-    return tpu_v1::compile(operators::lower(prepared), machine, options);
 }
 
 std::string machine_key(const machine::MachineConfig& machine, const machine::Mapping& mapping) {

@@ -10,6 +10,7 @@
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
 
@@ -30,17 +31,18 @@ using passes::QuantizedNetwork;
 using passes::ready_for_run;
 using passes::RunNeeds;
 
-/// The graph on integers, from which programs are made: a float graph is quantized by the calibration, other
-/// graphs are only simplified. `observer` is told the graph after each pass. Throws ModelError.
+/// The program of a graph for a machine, which must be valid. A float graph is quantized by the calibration,
+/// other graphs are only simplified; `observer` is told the graph after each of these passes. Throws
+/// ModelError, in one line, if the network does not fit the machine or an option is 0.
+Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
+                 const Options& options, const PassObserver& observer = {});
+
+/// The passes alone: the graph on integers.
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
-/// The names of these passes, in order.
+/// Their names, in order.
 std::vector<std::string> pass_names();
 /// The same graph beside the one in float.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
-
-/// The program of a prepared graph for a machine, which must be valid. Throws ModelError, in one line, if the
-/// network does not fit the machine or an option is 0.
-Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine, const Options& options);
 
 /// All of the machine on which programs mapped like that depend: with equal keys, other machines have the
 /// same programs.

@@ -13,9 +13,11 @@
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
-#include "sim/run/compile.h"
+#include "sim/run/calibration.h"
 #include "sim/run/execute/compiler_options.h"
 #include "sim/run/images.h"
+#include "sim/run/network.h"
+#include "sim/run/network_input.h"
 #include "sim/run/run_config.h"
 #include "sim/view/report/batching.h"
 
@@ -49,13 +51,17 @@ private:
         for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
             print_warning(screen->error(), warning);
         }
-        const ir::Graph quantized = run::quantize(
-            graph, spec, input, [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); });
-        if (output.empty() && text.empty() && !explain) return;
+        const auto calibration = run::calibration_of(graph, spec, input);
+        const auto observer = [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); };
+        if (output.empty() && text.empty() && !explain) {
+            compiler::prepare(graph, calibration, observer);
+            return;
+        }
         compiler::Options how = run::compiler_options(spec, input);
         how.explain = explain;
         how.schedule_text = text == "schedule";
-        const compiler::Compiled compiled = compiler::compile(quantized, spec.machine, how);
+        const compiler::Compiled compiled =
+            compiler::compile(graph, calibration, spec.machine, how, observer);
         print_data(compiled.explanation + compiled.schedule_text);
         if (output.empty() && text != "assembly") return;
         const isa::Program& program = compiled.program;

@@ -10,8 +10,8 @@
 #include "compiler/ir/encoding.h"
 #include "hw/base/conversion.h"
 #include "hw/base/stored_integers.h"
-#include "sim/run/compile.h"
 #include "sim/run/input/axes.h"
+#include "sim/run/network.h"
 
 namespace systole::run {
 namespace {

@@ -13,8 +13,10 @@
 #include "compiler/ir/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "hw/machine/machine_config.h"
-#include "sim/run/compile.h"
+#include "sim/run/calibration.h"
 #include "sim/run/images.h"
+#include "sim/run/network.h"
+#include "sim/run/network_input.h"
 #include "tests/support/truth.h"
 #include "tests/system/sim_process.h"
 
@@ -119,7 +121,7 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
     spec.compiler.batch = batch;
     const ir::Graph graph = run::read_model(spec).graph;
     const auto input = run::read_input(spec, graph);
-    const ir::Graph quantized = run::quantize(graph, spec, input);
+    const ir::Graph quantized = passes::prepare(graph, run::calibration_of(graph, spec, input));
     const ir::Encoding encoding = ir::encoding_of(quantized.input());
     tests::Bytes stored(batch * quantized.input().shape.elements() * bytes_of(encoding.type));
     run::store(input.at(0).images, run::normalizations_of(spec, graph).front(),

@@ -4,8 +4,8 @@
 
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/baselines/comparison.h"
-#include "sim/run/compile.h"
 #include "sim/run/execute/simulator.h"
+#include "sim/run/network_input.h"
 
 namespace systole::run {
 
@@ -20,6 +20,13 @@ compiler::Options compiler_options(const RunSpec& spec, const std::vector<NamedI
     }
     if (spec.compiler.mapping.compare) options.simulate = simulator_of(spec);
     return options;
+}
+
+std::string mapping_key(const RunSpec& spec) {
+    const machine::Mapping& mapping = spec.compiler.mapping;
+    std::string key = compiler::machine_key(spec.machine, mapping);
+    if ((mapping.pipeline || mapping.compare) && spec.host) key += nlohmann::json(*spec.host).dump();
+    return key;
 }
 
 }  // namespace systole::run

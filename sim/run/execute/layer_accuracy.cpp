@@ -19,7 +19,8 @@
 #include "compiler/reference/executor.h"
 #include "hw/base/conversion.h"
 #include "hw/base/stored_integers.h"
-#include "sim/run/compile.h"
+#include "sim/run/calibration.h"
+#include "sim/run/network_input.h"
 
 namespace systole::run {
 namespace {
@@ -159,7 +160,8 @@ std::vector<LayerAccuracy> layers_of(const ir::Graph& stored, std::span<const Su
 
 std::vector<LayerAccuracy> layer_accuracy(const RunSpec& spec, const ir::Graph& graph,
                                           const std::vector<NamedImages>& inputs) {
-    const compiler::QuantizedNetwork network = quantize_beside_float(graph, spec, inputs);
+    const compiler::QuantizedNetwork network =
+        compiler::prepare_beside_float(graph, calibration_of(graph, spec, inputs));
     const std::vector<std::vector<std::uint8_t>> bytes = stored_inputs(spec, graph, network.stored, inputs);
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     const std::uint64_t all = inputs.front().images.count;

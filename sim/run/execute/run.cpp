@@ -23,7 +23,7 @@
 #include "hw/machine/config_error.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
-#include "sim/run/compile.h"
+#include "sim/run/calibration.h"
 #include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/bounds.h"
 #include "sim/run/execute/compiler_options.h"
@@ -34,6 +34,8 @@
 #include "sim/run/host.h"
 #include "sim/run/images.h"
 #include "sim/run/input/read.h"
+#include "sim/run/network.h"
+#include "sim/run/network_input.h"
 #include "sim/run/outputs.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/registers.h"
@@ -483,7 +485,7 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
         const ir::Graph shapes = compiler::ready_for_run(graph, {.timing_only = true});
         compiler::Options options = compiler_options(timed, inputs);
         options.simulate = {};  // one mapping that fits is enough
-        return compiler::compile(quantize(shapes, timed, {}), spec.machine, options);
+        return compiler::compile(shapes, calibration_of(shapes, timed, {}), spec.machine, options);
     });
 }
 
@@ -526,8 +528,8 @@ Prepared prepare(const RunSpec& spec) {
         if (takes_long_to_calibrate(*prepared.graph)) check_compiles(*prepared.graph, spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             compiler::Compiled compiled =
-                compiler::compile(quantize(*prepared.graph, spec, prepared.inputs), spec.machine,
-                                  compiler_options(spec, prepared.inputs));
+                compiler::compile(*prepared.graph, calibration_of(*prepared.graph, spec, prepared.inputs),
+                                  spec.machine, compiler_options(spec, prepared.inputs));
             prepared.batch = compiled.batch;
             prepared.cut_images = std::move(compiled.cut_images);
             return std::move(compiled.program);

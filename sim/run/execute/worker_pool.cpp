@@ -17,10 +17,10 @@
 
 #include "compiler/frontend/door/read_network.h"
 #include "hw/base/interruption.h"
-#include "sim/run/compile.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"
+#include "sim/run/network.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/record/content.h"
 

@@ -16,10 +16,11 @@
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/random_values.h"
 #include "hw/base/stored_integers.h"
-#include "sim/run/compile.h"
+#include "sim/run/calibration.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
 
@@ -92,7 +93,7 @@ struct Row {
 /// The outputs' rows, in the order in which the network on integers computes them.
 std::vector<Row> rows_of_outputs(const run::RunSpec& spec, const ir::Graph& graph,
                                  const std::vector<run::NamedImages>& inputs) {
-    const ir::Graph stored = run::quantize(graph, spec, inputs);
+    const ir::Graph stored = passes::prepare(graph, run::calibration_of(graph, spec, inputs));
     const std::vector<float>& floats = *inputs.front().images.floats();
     const std::span<const float> given(floats);
     const auto expected = reference::execute(graph, std::span(&given, 1), images);

@@ -132,8 +132,8 @@ TEST_CASE("A change is a merge patch of the file", "[sim][validate]") {
         "set": {"clock_mhz": "machine.clock_mhz / 2"}, "like": "best", "batches": 3})"));
     CHECK(other.machine.clock_mhz == setup.machine.clock_mhz / 2.0);
     CHECK(other.target.batches == 3);
-    CHECK(other.target.choices.pipeline);
-    CHECK_FALSE(setup.target.choices.pipeline);
+    CHECK(other.target.mapping.pipeline);
+    CHECK_FALSE(setup.target.mapping.pipeline);
     Formulas formulas = formulas_of(other);
     CHECK(formulas.value("error.B", "here") == 400.0);
     CHECK(formulas.value("machine.clock_mhz", "here") == other.machine.clock_mhz);
