@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,7 +12,6 @@
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/correct_biases.h"
-#include "compiler/passes/drop_weights.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
 #include "compiler/passes/fold_padding.h"
@@ -21,7 +19,6 @@
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
-#include "compiler/passes/scale_images.h"
 #include "compiler/passes/unite_ranges.h"
 
 namespace systole::passes {
@@ -83,17 +80,6 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
     network.stored = passes.run(graph);
     for (ir::Value& value : network.real.values) value.before.reset();
     return network;
-}
-
-ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs) {
-    PassManager passes;
-    passes.add("move_transposes", move_transposes);
-    if (needs.timing_only) passes.add("drop_weights", drop_weights);
-    if (const std::uint32_t factor = needs.image_factor; factor != 1) {
-        passes.add_enlarging("scale_images", factor,
-                             [factor](ir::Graph small) { return scale_images(std::move(small), factor); });
-    }
-    return passes.run(std::move(graph));
 }
 
 void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -30,17 +29,6 @@ struct QuantizedNetwork {
 
 /// Runs the passes of preparation(), and keeps the network in float. Throws ModelError.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
-
-/// What a run needs of its network.
-struct RunNeeds {
-    bool timing_only = false;        ///< no values of weights
-    std::uint32_t image_factor = 1;  ///< images so many times as wide and as high; in timing-only runs
-};
-
-/// The network of a file as a run takes it: with the order of axes inside that its inputs and outputs keep
-/// from now on (move_transposes), without the values of its weights (drop_weights) and for larger images
-/// (scale_images) if the run needs that. Throws ModelError.
-ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs = {});
 
 /// Throws std::logic_error unless inputs and outputs have the same order of the file's axes in both graphs,
 /// as whoever gives the inputs and reads the outputs of the prepared network expects.

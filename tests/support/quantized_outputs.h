@@ -10,6 +10,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
 #include "tests/support/file_order.h"
 
 /// Quantized networks compared with the float networks that they were.

@@ -20,7 +20,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 60> forbidden{
+    const std::array<std::array<std::string_view, 2>, 72> forbidden{
         {{"hw/base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -45,11 +45,11 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/frontend/onnx.cpp", R"(#include "hw/machine/config_reader.h")"},
          {"compiler/frontend/door/read_network.cpp", R"(#include "compiler/passes/prepare.h")"},
          {"compiler/passes/prepare.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
-         {"sim/run/compile.cpp", R"(#include "compiler/frontend/onnx.h")"},
+         {"sim/run/network.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"sim/cli/baseline_command.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"sim/cli/schema_command.cpp", R"(#include "compiler/operators/operator.h")"},
          {"sim/run/outputs.cpp", R"(#include "compiler/operators/integer_types.h")"},
-         {"sim/run/compile.cpp", R"(#include "compiler/passes/drop_weights.h")"},
+         {"sim/run/network.cpp", R"(#include "compiler/passes/drop_weights.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/operators/operator.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/operators/lowering.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/schedule/schedule.h")"},
@@ -61,6 +61,17 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/mapping/network.h", R"(#include "hw/math/gemm.h")"},
          {"compiler/operators/lowering.h", R"(#include "compiler/schedule/schedule.h")"},
          {"compiler/reference/integer_executor.cpp", R"(#include "compiler/mapping/network.h")"},
+         {"sim/run/execute/run.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"sim/run/execute/run.cpp", R"(#include "compiler/schedule/schedule.h")"},
+         {"sim/run/execute/run.cpp", R"(#include "compiler/mapping/options.h")"},
+         {"sim/cli/compile_command.cpp", R"(#include "compiler/target/tpu_v1/compile.h")"},
+         {"sim/study/explain/measure.cpp", R"(#include "compiler/compile.h")"},
+         {"sim/run/record/spec.h", R"(#include "compiler/compile.h")"},
+         {"compiler/target/tpu_v1/compile.cpp", R"(#include "compiler/compile.h")"},
+         {"compiler/compile.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
+         {"compiler/compile.h", R"(#include "sim/run/record/spec.h")"},
+         {"compiler/compile.cpp", "#include <systemc>"},
+         {"compiler/emit/compile.cpp", R"(#include "compiler/target/tpu_v1/target.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/emit/compile.h")"},
          {"compiler/schedule/schedule.cpp", R"(#include "compiler/passes/prepare.h")"},
          {"sim/run/record/record.h", R"(#include "hw/common/counter.h")"},
@@ -90,7 +101,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
 }
 
 TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 21> allowed{
+    const std::array<std::array<std::string_view, 2>, 25> allowed{
         {{"hw/isa/program.h", R"(#include "hw/base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
@@ -100,13 +111,17 @@ TEST_CASE("The include rules accept the includes that the design allows", "[incl
          {"compiler/frontend/keras_archive.cpp", R"(#include "compiler/zip/zip_file.h")"},
          {"compiler/frontend/door/read_network.cpp", R"(#include "compiler/frontend/onnx.h")"},
          {"compiler/frontend/door/read_network.cpp", R"(#include "compiler/operators/operator.h")"},
-         {"sim/run/compile.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
+         {"sim/run/network.cpp", R"(#include "compiler/frontend/door/read_network.h")"},
          {"sim/run/execute/segment_host.cpp", R"(#include "compiler/reference/segment_executor.h")"},
          {"sim/run/input/npz.cpp", R"(#include "compiler/zip/zip_file.h")"},
          {"compiler/emit/emit.cpp", R"(#include "compiler/ir/graph.h")"},
          {"compiler/emit/emit.cpp", R"(#include "hw/isa/program.h")"},
          {"sim/functional/machine.h", R"(#include "hw/math/gemm.h")"},
-         {"sim/run/run.cpp", R"(#include "compiler/emit/emit.h")"},
+         {"sim/run/execute/run.cpp", R"(#include "compiler/compile.h")"},
+         {"sim/cli/compile_command.cpp", R"(#include "compiler/compile.h")"},
+         {"compiler/compile.cpp", R"(#include "compiler/target/tpu_v1/compile.h")"},
+         {"compiler/compile.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"compiler/target/tpu_v1/compile.cpp", R"(#include "compiler/emit/compile.h")"},
          {"sim/run/record/spec.h", R"(#include "hw/machine/machine_config.h")"},
          {"sim/view/report/report.h", R"(#include "sim/run/record/record.h")"},
          {"sim/study/validate/rooflines.h", R"(#include "sim/study/validate/null_models/roofline.h")"},

@@ -16,6 +16,7 @@
 #include "compiler/ir/text.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
 #include "hw/base/stored_integers.h"
 #include "tests/support/file_order.h"

@@ -176,7 +176,9 @@ private:
     }
 
     void compare_with(std::string_view name, const machine::Mapping& mapping) {
-        ScheduledNetwork scheduled = schedule_with(network_, target_, mapping, part_.batches);
+        schedule::Target target = target_;
+        target.mapping = mapping;
+        ScheduledNetwork scheduled = schedule_network(network_, target, part_.batches);
         if (!part_.has_all) {
             const Cycle limit = saturating_sum(in_part_, in_part_ / clear_share);
             const mapping::WholeMapping in_part = compare(name, program_of(scheduled, part_), limit);
@@ -191,7 +193,7 @@ private:
         if (alternative.cycles >= limit) return;
         fewest_ = alternative.cycles;
         compared_.chosen = compared_.alternatives.size() - 1;
-        if (!part_.has_all) scheduled = schedule_with(network_, target_, mapping, options_.batches);
+        if (!part_.has_all) scheduled = schedule_network(network_, target, options_.batches);
         compared_.better = std::move(scheduled);
     }
 
@@ -217,15 +219,6 @@ private:
 };
 
 }  // namespace
-
-ScheduledNetwork schedule_with(const mapping::Network& network, const schedule::Target& target,
-                               const machine::Mapping& mapping, const mapping::Batches& batches) {
-    schedule::Target with = target;
-    with.mapping = mapping;
-    MappedNetwork mapped = choose_mapping(network, std::move(with), batches);
-    schedule::Schedule schedule = schedule::make_schedule(mapped.analysed, mapped.target, batches);
-    return {.mapped = std::move(mapped), .schedule = std::move(schedule)};
-}
 
 ComparedMappings compare_mappings(const mapping::Network& network, const schedule::Target& target,
                                   const mapping::Options& options, const ScheduledNetwork& own,

@@ -3,21 +3,11 @@
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/target/tpu_v1/choose_mapping.h"
+#include "compiler/schedule/target.h"
+#include "compiler/target/tpu_v1/scheduled_network.h"
 #include "hw/isa/program.h"
 
 namespace systole::tpu_v1 {
-
-/// A network that has been mapped and scheduled, and its program.
-struct ScheduledNetwork {
-    MappedNetwork mapped;
-    schedule::Schedule schedule;
-};
-
-/// Maps the network with another mapping and schedules it. Throws ModelError.
-ScheduledNetwork schedule_with(const mapping::Network& network, const schedule::Target& target,
-                               const machine::Mapping& mapping, const mapping::Batches& batches);
 
 /// What comparing whole mappings of a network found.
 struct ComparedMappings {

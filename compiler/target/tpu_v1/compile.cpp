@@ -7,6 +7,7 @@
 #include "compiler/target/tpu_v1/batch_facts.h"
 #include "compiler/target/tpu_v1/compare_mappings.h"
 #include "compiler/target/tpu_v1/explain.h"
+#include "compiler/target/tpu_v1/scheduled_network.h"
 #include "compiler/target/tpu_v1/target.h"
 
 namespace systole::tpu_v1 {
@@ -15,7 +16,7 @@ mapping::Compiled compile(const mapping::Network& network, const machine::Machin
                           const mapping::Options& options) {
     const mapping::Batches& batches = options.batches;
     const schedule::Target target = target_of(machine, options.mapping, options.host);
-    ScheduledNetwork scheduled = schedule_with(network, target, options.mapping, batches);
+    ScheduledNetwork scheduled = schedule_network(network, target, batches);
     const auto emit = [&] {
         return emit::emit_program(scheduled.mapped.analysed.network(), scheduled.schedule);
     };

@@ -16,6 +16,7 @@
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/quantize.h"
+#include "compiler/passes/ready_for_run.h"
 #include "tests/support/file_order.h"
 #include "tests/support/quantized_outputs.h"
 #include "tests/support/random_runs.h"

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -9,36 +10,37 @@
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/pass_manager.h"
-#include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
 #include "compiler/passes/scale_images.h"
 
 using namespace systole;
 
 namespace {
 
-/// Images whose channels come first in the file, and a dense layer that reads them as they lie there.
+/// Images whose channels come first in the file.
 constexpr const char* channels_first = R"(graph "g"
 inputs %0
-outputs %4
+outputs %5
 %0 float32 1x2x4x4 "x"
 %1 float32 1x4x4x2 "rows"
-%2 float32 1x4x4x2 "relu"
-%3 float32 32x1 "weights" = unknown
-%4 float32 1x1 "scores"
-%1 = transpose(%0) "rows" {axes [0, 2, 3, 1]}
-%2 = relu(%1) "relu"
-%4 = dense(%2, %3) "scores"
+%2 float32 1x1x2x2 "kernel" = KERNEL
+%3 float32 1x4x4x2 "conv"
+%4 float32 32x1 "weights" = WEIGHTS
+%5 float32 1x1 "scores"
+%1 = transpose(%0) "rows" {permutation [0, 2, 3, 1]}
+%3 = convolution(%1, %2) "conv" {kernel [1, 1]}
+%5 = dense(%3, %4) "scores"
 )";
 
-ir::Graph read(const std::string& text) {
-    return ir::parse_graph(text, "test", operators::registry());
-}
-
-/// The same with weights.
+/// The network with weights.
 ir::Graph with_weights() {
     std::string text = channels_first;
-    text.replace(text.find("unknown"), std::string("unknown").size(), "bytes " + std::string(32 * 8, '1'));
-    return read(text);
+    const auto fill = [&](const std::string& place, std::size_t numbers) {
+        text.replace(text.find(place), place.size(), "bytes " + std::string(numbers * 8, '1'));
+    };
+    fill("KERNEL", 4);
+    fill("WEIGHTS", 32);
+    return ir::parse_graph(text, "test", operators::registry());
 }
 
 TEST_CASE("A network is ready for a run with the axes of its program", "[compiler][passes]") {
@@ -85,15 +87,15 @@ TEST_CASE("The pass manager knows which pass enlarges images, and by how much", 
     passes::PassManager flat;
     flat.add_enlarging("grow", 2, [&](ir::Graph small) {
         ir::Graph large = passes::scale_images(std::move(small), 2);
-        ir::Value& relu = large.values[large.nodes.front().output()];
-        relu.shape = ir::Shape{1, 128};
-        large.nodes.front().op = &operators::registry().at("reshape");
-        large.nodes.front().attributes =
-            ir::complete_attributes(*large.nodes.front().op, {{"shape", std::vector<std::int64_t>{1, 128}}});
+        ir::Node& node = large.nodes.front();
+        large.values[node.output()].shape = ir::Shape{1, 128};
+        node.op = &operators::registry().at("reshape");
+        node.attributes = ir::complete_attributes(*node.op, {{"shape", std::vector<std::int64_t>{1, 128}}});
+        node.inputs.resize(1);
         return large;
     });
     CHECK_THROWS_WITH(flat.run(graph),
-                      "grow: a shape of \"g\" has changed: value %1 \"relu\" was 1x4x4x2 and is 1x128");
+                      "grow: a shape of \"g\" has changed: value %3 \"conv\" was 1x4x4x2 and is 1x128");
 
     passes::PassManager manager;
     manager.add_enlarging("grow", 2, enlarge(2));
