@@ -213,7 +213,9 @@ mapping::Network random_network(std::mt19937& random) {
                 break;
             case 3:
                 if (shape.height < 4) break;
-                made.push_back(builder.pool(from, {.kernel_height = 2, .stride_y = 2}));
+                made.push_back(between(random, 0, 1) == 0
+                                   ? builder.pool(from, {.kernel_height = 2, .stride_y = 2})
+                                   : builder.pool(from, {.kernel_height = 3, .pad_top = 1, .pad_bottom = 1}));
                 break;
             case 4: {
                 // Eight lines or fewer that begin at a row, whatever the width.

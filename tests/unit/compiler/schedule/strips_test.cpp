@@ -423,6 +423,28 @@ TEST_CASE("A run leaves the lines of its strips in the tensor on the chip", "[co
     }
 }
 
+TEST_CASE("A strip fetches the lines that several layers read once, if all can be read from there",
+          "[compiler][schedule][strips]") {
+    // The convolution reads a line above and a line below those of the lookup.
+    const auto fetched = [](std::uint32_t channels) {
+        NetworkBuilder builder({8, 3, channels});
+        const TensorId a = builder.convolution(0, channels, window_3x3);
+        builder.sum(a, builder.lookup(0));
+        const AnalysedNetwork analysed = analyse(builder.network(), target_of_eight());
+        const LayerRun run{.first = 0, .end = 3, .strips = 4};
+        const auto strip = plan_strip(analysed, homes_without_spills(analysed), run, 1);
+        REQUIRE(strip.has_value());
+        std::vector<Lines> lines;
+        for (const StripStep& step : steps_of_kind(*strip, Kind::Fetch)) {
+            lines.push_back(strip->pieces[step.output].lines);
+        }
+        return lines;
+    };
+    CHECK(fetched(8) == std::vector<Lines>{{.first = 1, .end = 5}});
+    // Of lines of twelve bytes, every second one begins a row.
+    CHECK(fetched(4) == std::vector<Lines>{{.first = 1, .end = 5}, {.first = 2, .end = 4}});
+}
+
 TEST_CASE("A strip that needs lines from inside a row of a tensor on the chip cannot be planned",
           "[compiler][schedule][strips]") {
     // Lines of twelve bytes: every second one begins a row.
@@ -490,23 +512,30 @@ TEST_CASE("The strips of a run send or keep each line of its last output once, i
 
 TEST_CASE("A strip takes the rows that its layers take on the chip", "[compiler][schedule][strips]") {
     const std::uint32_t first_seed = 3400;
+    std::size_t concatenations = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(200); ++seed) {
         INFO("seed " << seed);
         std::mt19937 random(seed);
         NetworkBuilder builder({between(random, 4, 16), 2, 4});
         std::vector<TensorId> made{0};
-        const std::uint32_t layers = between(random, 1, 5);
+        const std::uint32_t layers = between(random, 1, 6);
         while (builder.network().layers.size() < layers) {
             const TensorId from = made[random() % made.size()];
-            switch (between(random, 0, 2)) {
+            TensorId other = made[random() % made.size()];
+            switch (between(random, 0, 3)) {
                 case 0:
                     made.push_back(builder.lookup(from));
                     break;
                 case 1:
-                    made.push_back(builder.sum(from, made.back()));
+                    if (builder.shape(other) != builder.shape(from)) other = from;
+                    made.push_back(builder.sum(from, other));
+                    break;
+                case 2:
+                    made.push_back(builder.concat({from, other}));
+                    ++concatenations;
                     break;
                 default:
-                    made.push_back(builder.convolution(from, 4, window_3x3));
+                    made.push_back(builder.convolution(from, between(random, 1, 2) * 4, window_3x3));
             }
         }
         // All layers in one run, of which the host has the input and the output.
@@ -528,6 +557,7 @@ TEST_CASE("A strip takes the rows that its layers take on the chip", "[compiler]
         const Schedule schedule = plan_schedule(analyse(cut.network, apart), apart, {});
         CHECK(schedule.memory.least_rows - schedule.constant_rows == most);
     }
+    CHECK(concatenations >= tests::random_share(100));
 }
 
 }  // namespace systole::schedule
