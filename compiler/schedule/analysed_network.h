@@ -15,7 +15,7 @@ namespace systole::schedule {
 /// A network with what its layers and tensors are to each other, which is found once and passed on.
 struct AnalysedNetwork {
     /// With no layers joined. Throws std::logic_error if the network is inconsistent.
-    AnalysedNetwork(mapping::Network network, std::uint32_t row_bytes);
+    AnalysedNetwork(mapping::Network network, std::uint32_t bytes_of_row);
 
     const mapping::Network& network() const { return *network_; }
     /// Joins layers: by layer, the layer with which it is computed.

@@ -24,22 +24,24 @@ public:
     const Target& target() const { return target_; }
     const machine::MachineConfig& machine() const { return machine_; }
 
-    /// Whether the machine can do the matrix work of the layer, or of all layers. If not, its costs cannot be
+    // Layers go by their numbers.
+
+    /// Whether the machine can do the matrix work of a layer, or of all layers. If not, its costs cannot be
     /// predicted; the program is refused with its first such instruction.
-    bool supports(std::uint32_t layer) const;
+    bool supports(std::uint32_t number) const;
     bool supports_all() const;
 
     /// The products that the parts of a layer's plan with its segments (plan_group) describe, for some images
     /// that go through the layer together.
-    std::vector<mapping::MappedProduct> products(std::uint32_t layer, const LayerPlan& plan,
+    std::vector<mapping::MappedProduct> products(std::uint32_t number, const LayerPlan& plan,
                                                  std::uint32_t images) const;
     /// The cycles of these products, one after the other.
-    Cycle product_cycles(std::uint32_t layer, const LayerPlan& plan, std::uint32_t images) const;
+    Cycle product_cycles(std::uint32_t number, const LayerPlan& plan, std::uint32_t images) const;
     /// Bytes of weight memory that tiles of a layer with a product take.
-    std::uint64_t tile_bytes(std::uint32_t layer, std::uint64_t tiles) const;
+    std::uint64_t tile_bytes(std::uint32_t number, std::uint64_t tiles) const;
     /// Cycles of the activation unit for lines of pooling, for lines of an input that a concatenation copies,
     /// or for rows of element-wise work.
-    Cycle vector_cycles(std::uint32_t layer, std::size_t input, std::uint32_t length) const;
+    Cycle vector_cycles(std::uint32_t number, std::size_t input, std::uint32_t length) const;
 
 private:
     const mapping::Layer& layer(std::uint32_t number) const { return network().layers[number]; }

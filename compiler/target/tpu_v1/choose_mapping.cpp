@@ -86,7 +86,7 @@ private:
     };
 
     schedule::AnalysedNetwork& analysed() { return mapped_.analysed; }
-    const mapping::Network& network() { return mapped_.analysed.network(); }
+    const mapping::Network& network() const { return mapped_.analysed.network(); }
     schedule::Target& target() { return mapped_.target; }
     Comparisons& compared() { return mapped_.compared; }
     const machine::MachineConfig& machine() const { return mapped_.target.costs->machine; }
@@ -129,10 +129,9 @@ private:
 MappedNetwork choose_mapping(mapping::Network network, schedule::Target target,
                              const mapping::Batches& batches) {
     mapping::Network folded = schedule::fold_long_lines(std::move(network), target);
-    MappedNetwork mapped{.analysed = {std::move(folded), target.geometry.rows},
-                         .target = std::move(target),
-                         .cut_images = {},
-                         .compared = {}};
+    schedule::AnalysedNetwork analysed(std::move(folded), target.geometry.rows);
+    MappedNetwork mapped{
+        .analysed = std::move(analysed), .target = std::move(target), .cut_images = {}, .compared = {}};
     for (const mapping::Layer& layer : mapped.analysed.network().layers)
         mapped.compared.layers.push_back(layer.name);
     Chooser chooser(mapped, batches);

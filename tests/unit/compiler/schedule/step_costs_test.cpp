@@ -331,7 +331,7 @@ TEST_CASE("Vector work takes the cycles of its reads or its writes", "[compiler]
         return step.activation_cycles;
     };
     CHECK(cycles(0, rows(0)) == 2 * 5);
-    CHECK(cycles(1, rows(1)) == 256 / 8 + 5);  // with its table
+    CHECK(cycles(1, rows(1)) == 32 + 5);  // with its table of 256 bytes
     // Two kernel rows of two windows, 16 bytes together, for each line.
     CHECK(cycles(2, PoolLines{.layer = 2, .chunk = {.lines = 3}}) == 3 * 2 * 2);
     // Lines of 16 bytes.
