@@ -1,3 +1,5 @@
+#include "compiler/passes/ready_for_run.h"
+
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +12,6 @@
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/pass_manager.h"
-#include "compiler/passes/ready_for_run.h"
 #include "compiler/passes/scale_images.h"
 
 using namespace systole;
