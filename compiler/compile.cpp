@@ -10,8 +10,8 @@ namespace systole::compiler {
 
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer) {
-    return tpu_v1::compile(operators::lower(compiler::prepare(graph, std::move(calibration), observer)), machine,
-                           options);
+    return tpu_v1::compile(operators::lower(compiler::prepare(graph, std::move(calibration), observer)),
+                           machine, options);
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
