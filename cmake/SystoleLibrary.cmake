@@ -31,8 +31,7 @@ endfunction()
 # systole_library(NAME SOURCES file... [ALONE file...] [LINKS target...])
 #
 # A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one. Files that
-# are compiled in a way of their own are given as ALONE. COLD: a run spends no time here worth naming, and -O3 would
-# spend much on compiling it; in the preset release, it is -O1.
+# are compiled in a way of their own are given as ALONE.
 # Header-only folders give no SOURCES. The libraries below hw/, compiler/ and sim/ are together the targets
 # systole::all_hw, systole::all_compiler and systole::all_sim; what one of these uses below it comes along.
 # Those below hw/ are installed (cmake/Install.cmake), all together as systole::hw.
