@@ -33,8 +33,8 @@ endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/systole")
-install(DIRECTORY hw DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/systole" COMPONENT development
-    FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY base hw DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/systole" COMPONENT development
+    FILES_MATCHING PATTERN "*.h" PATTERN "zip" EXCLUDE)
 install(TARGETS systole_options systole_all_hw EXPORT systole)
 install(EXPORT systole NAMESPACE systole:: FILE systole-targets.cmake DESTINATION "${package}" COMPONENT development)
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/systole-config-version.cmake" COMPATIBILITY SameMinorVersion)

@@ -32,9 +32,9 @@ endfunction()
 #
 # A library of the project: target systole_NAME, alias systole::NAME. Each folder of the design is one. Files that
 # are compiled in a way of their own are given as ALONE.
-# Header-only folders give no SOURCES. The libraries below hw/, compiler/ and sim/ are together the targets
-# systole::all_hw, systole::all_compiler and systole::all_sim; what one of these uses below it comes along.
-# Those below hw/ are installed (cmake/Install.cmake), all together as systole::hw.
+# Header-only folders give no SOURCES. The libraries below base/, hw/, compiler/ and sim/ are together the
+# targets systole::all_base, systole::all_hw and so on; what one of these uses below it comes along. Those below hw/,
+# and base, which they use, are installed (cmake/Install.cmake), all together as systole::hw.
 function(systole_library name)
     cmake_parse_arguments(PARSE_ARGV 1 library "" "" "SOURCES;ALONE;LINKS")
     if(library_SOURCES)
@@ -54,7 +54,7 @@ function(systole_library name)
         set_target_properties(systole_all_${top} PROPERTIES EXPORT_NAME ${top})
     endif()
     target_link_libraries(systole_all_${top} INTERFACE systole_${name})
-    if(top STREQUAL "hw")
+    if(top STREQUAL "hw" OR name STREQUAL "base")
         set_target_properties(systole_${name} PROPERTIES EXPORT_NAME ${name})
         install(TARGETS systole_${name} EXPORT systole
             ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
@@ -68,8 +68,8 @@ endfunction()
 #
 # One Catch2 program of all *_test.cpp directly in tests/DIRECTORY; every test case is a CTest test and
 # a process of its own. The files are globbed, so none can be forgotten; a test that says SKIPPED is
-# counted as skipped. ALONE: each file is compiled by itself. Tests of hw/ may use all of hw/, those of
-# compiler/ also all of compiler/, and the others everything: archives add only what is called.
+# counted as skipped. ALONE: each file is compiled by itself. Tests of base/ and hw/ may use all of both, those
+# of compiler/ also all of compiler/, and the others everything: archives add only what is called.
 function(systole_tests name)
     cmake_parse_arguments(PARSE_ARGV 1 tests "ALONE" "DIRECTORY" "")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${tests_DIRECTORY}/*_test.cpp")
@@ -82,11 +82,11 @@ function(systole_tests name)
     endif()
     add_executable(${name} ${compiled})
     target_precompile_headers(${name} REUSE_FROM systole_test_headers)
-    set(libraries systole::all_hw)
-    if(NOT tests_DIRECTORY MATCHES "^unit/hw/")
+    set(libraries systole::all_hw systole::all_base)
+    if(NOT tests_DIRECTORY MATCHES "^unit/(base|hw)")
         list(PREPEND libraries systole::all_compiler)
     endif()
-    if(NOT tests_DIRECTORY MATCHES "^unit/(hw|compiler)/")
+    if(NOT tests_DIRECTORY MATCHES "^unit/(base|hw|compiler)")
         list(PREPEND libraries systole::all_sim)
     endif()
     target_link_libraries(${name} PRIVATE systole::test_support systole::random_program ${libraries})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Names that a source uses and whose header it reaches by none of its #includes.
 
-    scripts/missing_includes.py [FOLDER...]     by default hw compiler sim tests
+    scripts/missing_includes.py [FOLDER...]     by default base hw compiler sim tests
 
 The presets compile sixteen sources as one, where a source can use a header that only its neighbour includes;
 by itself it would not compile. This script finds such names in seconds, without a compiler: it reads the names
@@ -246,7 +246,7 @@ class Source:
 
 def may_include(path, header):
     """Roughly design's order of folders; test_system holds the rules. Headers beside tests are theirs alone."""
-    order = ["hw", "compiler", "sim", "tests"]
+    order = ["base", "hw", "compiler", "sim", "tests"]
     if header.startswith(("tests/unit", "tests/system", "tests/bench", "tests/fuzz")):
         return path.startswith(header.rpartition("/")[0])
     return order.index(header.partition("/")[0]) <= order.index(path.partition("/")[0])
@@ -328,7 +328,7 @@ class Tree:
 
 
 def main():
-    tree = Tree(sys.argv[1:] or ["hw", "compiler", "sim", "tests"])
+    tree = Tree(sys.argv[1:] or ["base", "hw", "compiler", "sim", "tests"])
     missing = 0
     for path in tree.sources:
         for name, (line, header) in sorted(tree.findings(path).items(), key=lambda each: each[1][0]):

@@ -24,7 +24,7 @@ from pathlib import Path
 from changes import sources_of
 from missing_includes import ROOT, Tree
 
-FOLDERS = ("hw", "compiler", "sim")
+FOLDERS = ("base", "hw", "compiler", "sim")
 CLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
 
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&"}

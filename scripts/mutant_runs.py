@@ -216,7 +216,7 @@ class CopyOfLibraries(Copy):
         commands = subprocess.run(["ninja", "-t", "commands", "-s", target], cwd=original, capture_output=True, text=True,
                                   check=True).stdout
         command = re.search(rf"&& (\S+ .* -o {target} .*?) &&", commands)[1]
-        libraries = re.findall(r"(?<= )(?:hw|compiler|sim\.dir)/\S+\.a(?= |$)", command)
+        libraries = re.findall(r"(?<= )(?:base|hw|compiler|sim\.dir)/\S+\.a(?= |$)", command)
         for library in set(libraries):
             command = command.replace(f" {library}", f" {self.build_folder}/{library}")
         return command.replace(f" -o {target} ", f" -o {self.build_folder}/{target} "), libraries

@@ -42,8 +42,8 @@ DRAWN = "drawn.json"
 KNOWN = "known.json"
 
 # The folders of the rates, and the shares of their random faults that tests must find.
-AIMS = {"hw": 0.90, "compiler": 0.85, "sim/run": 0.85, "sim/view": 0.85, "sim/study": 0.85, "sim/functional": 0.0,
-        "sim/cli": 0.0}
+AIMS = {"base": 0.90, "hw": 0.90, "compiler": 0.85, "sim/run": 0.85, "sim/view": 0.85, "sim/study": 0.85,
+        "sim/functional": 0.0, "sim/cli": 0.0}
 
 INTRODUCTION = """# Faults that tests find
 

@@ -26,7 +26,7 @@ from missing_includes import ROOT, Tree
 
 def covering(compiled, changed):
     """Those of the compiled files that read every changed source and header, few of them."""
-    tree = Tree(["hw", "compiler", "sim", "tests"])
+    tree = Tree(["base", "hw", "compiler", "sim", "tests"])
     read = {each: frozenset().union(*(tree.closure(path) for path in sources_of(each, ROOT))) for each in compiled}
     chosen = [each for each in compiled if sources_of(each, ROOT) & changed]
     left = {path for path in changed if path in tree.sources}.difference(*(read[each] for each in chosen))

@@ -1,9 +1,9 @@
 #include "compiler/emit/compile.h"
 
+#include "base/conversion.h"
 #include "compiler/emit/emitter.h"
 #include "compiler/emit/program_data.h"
 #include "compiler/emit/synchronize.h"
-#include "hw/base/conversion.h"
 
 namespace systole::emit {
 namespace {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/arithmetic.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::emit {
 

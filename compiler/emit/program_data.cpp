@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/array_weights.h"
-#include "hw/base/arithmetic.h"
 #include "hw/isa/fields.h"
 
 namespace systole::emit {

@@ -4,12 +4,12 @@
 
 #include <map>
 
+#include "base/input_file.h"
+#include "base/message_text.h"
 #include "compiler/frontend/graph_json/seeded_weights.h"
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {
@@ -29,7 +29,7 @@ LayerConfig section(const LayerConfig& network, const char* key) {
 std::string read_name(const LayerConfig& config, const char* key) {
     std::string name = config.text(key, "");
     // Messages and reports show it without escapes.
-    if (name.empty() || ir::quoted(name).size() != name.size() + 2) {
+    if (name.empty() || in_quotes(name).size() != name.size() + 2) {
         config.fail(key, "it must be a text in quotes, short and printable");
     }
     return name;
@@ -193,7 +193,7 @@ private:
     /// Throws unless every layer leads to the output, which is the last layer.
     void check_output() {
         if (config_.text("output", "") != last_) {
-            config_.fail("output", fmt::format("it must be the last layer, {}", ir::quoted(last_)));
+            config_.fail("output", fmt::format("it must be the last layer, {}", in_quotes(last_)));
         }
         ir::Graph& graph = builder_.graph;
         graph.outputs = {results_.at(last_)};
@@ -201,7 +201,7 @@ private:
         for (ir::ValueId value = 0; value < readers.size(); ++value) {
             if (!readers[value].empty() || ir::is_output(graph, value)) continue;
             throw ModelError(fmt::format("layer {}: nothing reads its result, and it is not the output",
-                                         ir::quoted(graph.values[value].name)));
+                                         in_quotes(graph.values[value].name)));
         }
     }
 

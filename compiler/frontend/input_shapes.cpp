@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -38,7 +38,7 @@ void check_given_shapes(const InputShapes& shapes, std::span<const std::string> 
         }
         if (name.empty() || std::ranges::find(inputs, name) != inputs.end()) continue;
         throw ModelError(
-            fmt::format("the shape of {} is given, but it has no input of this name", ir::quoted(name)));
+            fmt::format("the shape of {} is given, but it has no input of this name", in_quotes(name)));
     }
     if (shapes.size() > 1 && shapes.contains("")) {
         throw ModelError("the shape of its only input is given twice, with its name and without");

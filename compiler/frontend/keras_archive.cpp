@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "base/input_file.h"
+#include "base/zip/zip_file.h"
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/frontend/keras/hdf5_file.h"
 #include "compiler/frontend/keras/read_twice.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/zip/zip_file.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {

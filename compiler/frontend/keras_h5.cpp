@@ -4,11 +4,11 @@
 
 #include <string>
 
+#include "base/message_text.h"
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/frontend/keras/hdf5_file.h"
 #include "compiler/frontend/keras/read_twice.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 
@@ -25,7 +25,7 @@ ir::Graph read_keras_h5(const std::filesystem::path& path, const ir::OperatorSet
         const auto major = keras_major_version(version);
         if (!major) {
             throw ModelError(fmt::format("its keras_version is {}; it must be a version like \"2.15.0\"",
-                                         ir::quoted(version)));
+                                         in_quotes(version)));
         }
         return build_keras_graph(file.text_attribute("/", "model_config"), Hdf5Weights(file), operators,
                                  *major, shapes);

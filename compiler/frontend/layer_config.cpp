@@ -6,22 +6,22 @@
 #include <cmath>
 #include <limits>
 
+#include "base/message_text.h"
+#include "base/user_error.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/user_error.h"
 
 namespace systole::frontend {
 
 using nlohmann::json;
 
 std::string layer_place(std::string_view name) {
-    return fmt::format("layer {}", ir::quoted(name));
+    return fmt::format("layer {}", in_quotes(name));
 }
 
 std::string one_of(std::string_view word, const std::vector<std::string>& known) {
     if (!nearest(word, known).empty()) return "there is no such name" + suggestion(word, known);
-    return fmt::format("it must be one of {}", ir::joined(known));
+    return fmt::format("it must be one of {}", joined(known));
 }
 
 const json* LayerConfig::find(const char* key) const {
@@ -50,7 +50,7 @@ void LayerConfig::fail(std::string_view rule) const {
 void LayerConfig::reject_unknown_keys() const {
     for (const auto& [key, value] : config_.items()) {
         if (std::ranges::find(asked_, key) != asked_.end()) continue;
-        fail(fmt::format("{} is {}; it is not a known key{}", ir::quoted(key), describe(value),
+        fail(fmt::format("{} is {}; it is not a known key{}", in_quotes(key), describe(value),
                          suggestion(key, asked_)));
     }
 }

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -157,7 +157,7 @@ void LayerContext::fail(std::string_view rule) const {
 
 ir::ValueId LayerContext::input() const {
     if (inputs_.size() != 1) {
-        config_.fail(fmt::format("it has {}; it must have exactly 1", ir::counted(inputs_.size(), "input")));
+        config_.fail(fmt::format("it has {}; it must have exactly 1", counted(inputs_.size(), "input")));
     }
     return present(inputs_[0]);
 }
@@ -226,7 +226,7 @@ ir::ValueId LayerContext::as_quantized(ir::ValueId id, const ir::Quantization& q
         config_.fail(
             fmt::format("it reads {} with a scale of {} and a zero point of {}; where it is made they are {} "
                         "and {}",
-                        ir::quoted(value.name), quantization.scales.front(), quantization.zero_points.front(),
+                        in_quotes(value.name), quantization.scales.front(), quantization.zero_points.front(),
                         value.quantization->scales.front(), value.quantization->zero_points.front()));
     }
     value.quantization = quantization;

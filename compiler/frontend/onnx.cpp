@@ -12,9 +12,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/input_file.h"
 #include "compiler/frontend/onnx/model_reader.h"
 #include "compiler/ir/model_error.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {

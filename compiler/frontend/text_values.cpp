@@ -4,9 +4,9 @@
 
 #include <limits>
 
+#include "base/json_text.h"
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/json_text.h"
 
 namespace systole::frontend {
 
@@ -23,7 +23,7 @@ json parse_json(std::string_view text, std::string_view what) {
 
 std::string describe(const json& value) {
     if (value.is_object()) return "an object";
-    if (value.is_string()) return ir::quoted(value.get_ref<const std::string&>());
+    if (value.is_string()) return in_quotes(value.get_ref<const std::string&>());
     if (!value.is_array()) return value.dump();
     constexpr std::size_t longest_list = 8;
     std::string text = "[";

@@ -8,15 +8,15 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/input_file.h"
+#include "base/message_text.h"
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/tflite/blocks.h"
 #include "compiler/frontend/tflite/options.h"
 #include "compiler/frontend/tflite/signatures.h"
 #include "compiler/frontend/tflite/tensors.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/split_batch.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend {
 namespace {
@@ -87,7 +87,7 @@ public:
 
 private:
     std::string tensor_place(std::int64_t number) const {
-        return fmt::format("tensor {}", ir::quoted(file_.name_of(number)));
+        return fmt::format("tensor {}", in_quotes(file_.name_of(number)));
     }
 
     void add_inputs(const tflite::SubGraph& network) {
@@ -290,7 +290,7 @@ private:
         const ir::Results results = kind->build(context);
         if (results.size() != types.size()) {
             throw ModelError(fmt::format("it has {} in the file; it must have {}",
-                                         ir::counted(types.size(), "result"), results.size()));
+                                         counted(types.size(), "result"), results.size()));
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
             set_result(numbers.Get(static_cast<std::uint32_t>(i)), results[i], results[i] >= first_own);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::ir {
 
@@ -35,7 +35,7 @@ Encoding encoding_of(const Value& value) {
     const std::size_t scales = value.quantization ? value.quantization->scales.size() : 0;
     if (scales != 1) {
         throw ModelError(fmt::format("{} has {}; here it must have one for the whole tensor",
-                                     quoted(value.name), counted(scales, "scale")));
+                                     in_quotes(value.name), counted(scales, "scale")));
     }
     return {value.quantization->scales.front(), value.quantization->zero_points.front(), value.type};
 }

@@ -6,9 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/message_text.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::ir {
 namespace {
@@ -48,7 +48,7 @@ void check_size(const Shape& shape) {
 }
 
 ModelError with_layer(std::string_view layer, const ModelError& error) {
-    ModelError named(fmt::format("layer {}: {}", quoted(layer), error.what()));
+    ModelError named(fmt::format("layer {}: {}", in_quotes(layer), error.what()));
     return named;
 }
 
@@ -101,7 +101,7 @@ ValueId Graph::add_input(std::string input_name, const Shape& shape, DataType st
 
 ValueId Graph::add_constant(std::string constant_name, const Shape& shape, DataType type, Constant constant) {
     if (constant.is_known() && constant.bytes().size() != shape.elements() * bytes_of(type)) {
-        throw std::logic_error(fmt::format("constant {} has {} bytes for {} of {}", quoted(constant_name),
+        throw std::logic_error(fmt::format("constant {} has {} bytes for {} of {}", in_quotes(constant_name),
                                            constant.bytes().size(), to_text(shape), name_of(type)));
     }
     const auto id = static_cast<ValueId>(values.size());
@@ -133,7 +133,7 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
     }
     if (types.empty()) types.assign(shapes.size(), {.type = op.result_type(NodeView(*this, node))});
     if (types.size() != shapes.size()) {
-        throw std::logic_error(fmt::format("node {} has {} results and {} types", quoted(node.name),
+        throw std::logic_error(fmt::format("node {} has {} results and {} types", in_quotes(node.name),
                                            shapes.size(), types.size()));
     }
     for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -223,7 +223,7 @@ std::vector<Attribute> complete_attributes(const Operator& op, std::vector<Named
     }
     if (!given.empty()) {
         throw ModelError(fmt::format("{} has no attribute {}, or it is given twice", op.name(),
-                                     quoted(given.front().first)));
+                                     in_quotes(given.front().first)));
     }
     return attributes;
 }

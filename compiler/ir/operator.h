@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/data_type.h"
 #include "compiler/ir/attribute.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/layer_kind.h"
 #include "compiler/ir/shape.h"
-#include "hw/base/data_type.h"
 
 namespace systole::ir {
 

@@ -7,13 +7,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/conversion.h"
+#include "base/data_type.h"
+#include "base/message_text.h"
+#include "base/user_error.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
-#include "hw/base/conversion.h"
-#include "hw/base/data_type.h"
-#include "hw/base/user_error.h"
 
 namespace systole::ir {
 namespace {
@@ -50,8 +50,8 @@ public:
         } else if (token.empty()) {
             token = "end of file";
         }
-        throw ModelError(
-            fmt::format("{}:{}:{}: {}: {}", file_, line_, position_ - line_begin_ + 1, quoted(token), rule));
+        throw ModelError(fmt::format("{}:{}:{}: {}: {}", file_, line_, position_ - line_begin_ + 1,
+                                     in_quotes(token), rule));
     }
 
     bool at_end() {

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <type_traits>
 
-#include "compiler/ir/names.h"
+#include "base/conversion.h"
+#include "base/message_text.h"
 #include "compiler/ir/text.h"
-#include "hw/base/conversion.h"
 
 namespace systole::ir {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/operator.h"
 
 namespace systole::ir {
@@ -59,14 +59,14 @@ void split_batch(Graph& graph) {
             has_batch[node.outputs[i]] = true;
         }
         if (!attributes) {
-            refuse(fmt::format("node {} ({}) may not compute each image alone", quoted(node.name),
+            refuse(fmt::format("node {} ({}) may not compute each image alone", in_quotes(node.name),
                                node.op->name()));
         }
         node.attributes = *std::move(attributes);
     }
     for (const ValueId output : graph.outputs) {
         if (has_batch[output]) continue;
-        refuse(fmt::format("output {} does not depend on the images", quoted(graph.values[output].name)));
+        refuse(fmt::format("output {} does not depend on the images", in_quotes(graph.values[output].name)));
     }
     std::vector<Shape> expected;
     for (ValueId id = 0; id < graph.values.size(); ++id) {
@@ -78,7 +78,7 @@ void split_batch(Graph& graph) {
     infer_shapes(graph);
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         if (graph.values[id].shape == expected[id]) continue;
-        refuse(fmt::format("of one image, {} is {}, where {} is expected", quoted(graph.values[id].name),
+        refuse(fmt::format("of one image, {} is {}, where {} is expected", in_quotes(graph.values[id].name),
                            to_text(graph.values[id].shape), to_text(expected[id])));
     }
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/conversion.h"
+#include "base/data_type.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/shape.h"
-#include "hw/base/conversion.h"
-#include "hw/base/data_type.h"
 
 namespace systole::ir {
 

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/conversion.h"
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/conversion.h"
 
 namespace systole::ir {
 namespace {
@@ -50,7 +50,7 @@ private:
     void check_value(ValueId id) {
         const Value& value = graph_.values[id];
         const auto wrong = [&](std::string_view rule) {
-            fail(fmt::format("value %{} {}: {}", id, quoted(value.name), rule));
+            fail(fmt::format("value %{} {}: {}", id, in_quotes(value.name), rule));
         };
         const auto elements = value.shape.checked_elements();
         // The front ends limit the number of weights.
@@ -136,7 +136,7 @@ private:
     void check_node(std::size_t position) {
         const Node& node = graph_.nodes[position];
         const auto wrong = [&](std::string_view rule) {
-            fail(fmt::format("node {} {}: {}", position, quoted(node.name), rule));
+            fail(fmt::format("node {} {}: {}", position, in_quotes(node.name), rule));
         };
         if (node.op == nullptr) return wrong("it has no operator");
         for (const ValueId id : node.inputs) {
@@ -195,7 +195,7 @@ std::optional<std::string> find_fault(const Graph& graph) {
 void verify(const Graph& graph, std::string_view pass) {
     if (const auto fault = find_fault(graph)) {
         throw std::logic_error(
-            fmt::format("{}: the graph of {} is broken: {}", pass, quoted(graph.name), *fault));
+            fmt::format("{}: the graph of {} is broken: {}", pass, in_quotes(graph.name), *fault));
     }
 }
 

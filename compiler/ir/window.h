@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/graph.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::ir {
 

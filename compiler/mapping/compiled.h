@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/isa/program.h"
 #include "hw/machine/chosen_mapping.h"
 

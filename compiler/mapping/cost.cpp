@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/unit_times.h"
-#include "hw/base/arithmetic.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/registers.h"
 #include "hw/timing/activation_unit.h"

@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "base/cycle.h"
+#include "base/data_type.h"
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
 #include "compiler/mapping/accumulator_parts.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/mapping/tiling.h"
-#include "hw/base/cycle.h"
-#include "hw/base/data_type.h"
 #include "hw/isa/instructions/activate.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"

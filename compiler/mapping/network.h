@@ -8,13 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/arithmetic.h"
+#include "base/conversion.h"
+#include "base/data_type.h"
+#include "base/fixed_point.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
-#include "hw/base/arithmetic.h"
-#include "hw/base/conversion.h"
-#include "hw/base/data_type.h"
-#include "hw/base/fixed_point.h"
 #include "hw/isa/instructions/vector.h"
 #include "hw/isa/multipliers.h"
 

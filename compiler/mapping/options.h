@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/isa/program.h"
 #include "hw/machine/mapping.h"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::mapping {
 

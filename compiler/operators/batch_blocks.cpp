@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
 
 namespace systole::operators {
@@ -44,7 +44,7 @@ BatchBlocks batch_blocks_of(const ir::LayerReader& layer) {
     if (blocks.sides.empty() || blocks.sides.size() >= rank || borders.size() != 2 * blocks.sides.size() ||
         is_negative) {
         layer.fail(fmt::format("its blocks are {}, with borders of {}, and its input is {}; they do not fit",
-                               ir::joined(blocks.sides), ir::joined(borders), to_text(shape_of(layer))));
+                               joined(blocks.sides), joined(borders), to_text(shape_of(layer))));
     }
     for (std::size_t i = 0; i < blocks.sides.size(); ++i) {
         blocks.before[i + 1] = borders[2 * i];

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/stored_integers.h"
 #include "compiler/operators/integer_types.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

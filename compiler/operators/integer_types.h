@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/fixed_point.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
-#include "hw/base/fixed_point.h"
 
 /// Checks of integer types that operators share.
 namespace systole::operators {

@@ -11,9 +11,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/message_text.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 
@@ -63,7 +63,7 @@ const Node* Lowering::lookup_after(ValueId id) const {
 }
 
 void Lowering::fail(const Node& node, const std::string& rule) const {
-    throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, ir::quoted(node.name), rule));
+    throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, in_quotes(node.name), rule));
 }
 
 TensorId Lowering::tensor_of(ValueId id) const {
@@ -71,7 +71,7 @@ TensorId Lowering::tensor_of(ValueId id) const {
     if (value.constant) {
         throw ModelError(
             fmt::format("{}: layer {}: it is a constant; the chip takes constants as weights alone",
-                        graph_.name, ir::quoted(value.name)));
+                        graph_.name, in_quotes(value.name)));
     }
     return tensors_[id].value();
 }
@@ -115,7 +115,7 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
     if (std::ranges::any_of(readers_[id], on_chip)) {
         if (!is_integer(value.type) || !value.quantization) {
             throw ModelError(fmt::format("{}: {} is {}; the chip reads only integers that have a scale",
-                                         graph_.name, ir::quoted(value.name), name_of(value.type)));
+                                         graph_.name, in_quotes(value.name), name_of(value.type)));
         }
         return add_tensor(id);
     }
@@ -169,7 +169,7 @@ mapping::Network Lowering::finish() && {
         if (is_output[tensor]) {
             throw ModelError(
                 fmt::format("{}: output {} has the elements of an output before it; give one of them",
-                            graph_.name, ir::quoted(graph_.values[output].name)));
+                            graph_.name, in_quotes(graph_.values[output].name)));
         }
         is_output[tensor] = true;
         network_.outputs.push_back(tensor);
@@ -310,7 +310,7 @@ mapping::Network lower(const ir::Graph& graph) {
         if (!graph.has_weights || !value.constant || value.constant->is_known()) continue;
         throw ModelError(
             fmt::format("{}: {} has no values; the graph must be one without weights, or have all",
-                        graph.name, ir::quoted(value.name)));
+                        graph.name, in_quotes(value.name)));
     }
     Lowering lowering(graph);
     const auto readers = ir::readers(graph);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/operators/onnx_images.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/quantizer.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

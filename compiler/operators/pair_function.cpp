@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "base/message_text.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -85,7 +85,7 @@ PairView pair_view(const ir::Shape& a, const ir::Shape& b) {
 ir::Shape paired_shape(const ir::NodeView& node) {
     const std::size_t count = node.node().inputs.size();
     if (count != 2) {
-        throw ModelError(fmt::format("it has {}; it must have exactly 2", ir::counted(count, "input")));
+        throw ModelError(fmt::format("it has {}; it must have exactly 2", counted(count, "input")));
     }
     return broadcast_shape(node.input(0).shape, node.input(1).shape);
 }
@@ -227,7 +227,7 @@ ir::LayerKind keras_chain(std::string_view op, const char* name) {
     return {.format = ir::Format::Keras, .name = name, .build = [op](ir::LayerReader& layer) {
                 if (layer.inputs().size() < 2) {
                     layer.fail(fmt::format("it has {}; it must have at least 2",
-                                           ir::counted(layer.inputs().size(), "input")));
+                                           counted(layer.inputs().size(), "input")));
                 }
                 return append_chain(layer, op);
             }};

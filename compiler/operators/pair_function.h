@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fixed_point.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/strided.h"
-#include "hw/base/fixed_point.h"
 
 /// Functions of two numbers, element by element, with NumPy's broadcasting.
 namespace systole::operators {

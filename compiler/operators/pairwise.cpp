@@ -5,11 +5,11 @@
 #include <array>
 #include <utility>
 
+#include "base/message_text.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -46,8 +46,7 @@ const std::vector<ir::AttributeDeclaration>& PairwiseOperator::attributes() cons
 std::vector<ir::Shape> PairwiseOperator::output_shapes(const ir::NodeView& node) const {
     const std::size_t inputs = node.node().inputs.size();
     if (inputs != 2)
-        throw ModelError(
-            fmt::format("it {} {}; it must have exactly 2", verb_, ir::counted(inputs, "input")));
+        throw ModelError(fmt::format("it {} {}; it must have exactly 2", verb_, counted(inputs, "input")));
     try {
         return {paired_shape(node)};
     } catch (const ModelError&) {

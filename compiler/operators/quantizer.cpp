@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/mapping/network.h"
 #include "compiler/operators/tables.h"
 
@@ -63,7 +63,7 @@ const Node* Quantizer::function_after(ValueId id) const {
 }
 
 void Quantizer::fail(ValueId id, const std::string& rule) const {
-    throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, ir::quoted(graph_.values[id].name), rule));
+    throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, in_quotes(graph_.values[id].name), rule));
 }
 
 void Quantizer::require_one_width(const Node& node) {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/known_product.h"
 
@@ -435,7 +435,7 @@ ir::Results read_transposed(ir::LayerReader& layer) {
     if (shape.size() != rank || shape[0] != layer.batch() || shape[1] < 1 || shape[2] < 1 ||
         std::max(shape[1], shape[2]) > most || shape[3] != layout.outputs || map.channels != layout.inputs) {
         layer.fail(fmt::format("its input is {}, its weights are {} and its result {}; they do not fit",
-                               ir::to_text(map), ir::to_text(given.shape), ir::joined(shape)));
+                               ir::to_text(map), ir::to_text(given.shape), joined(shape)));
     }
     check_scales(layer, given, 0);
     const std::array<std::uint32_t, 2> stride{layer.positive("stride_h"), layer.positive("stride_w")};

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/conversion.h"
 #include "compiler/ir/border_values.h"
-#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {

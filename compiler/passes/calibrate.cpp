@@ -11,9 +11,9 @@
 #include <span>
 #include <stdexcept>
 
+#include "base/message_text.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/equalize_channels.h"
@@ -81,7 +81,7 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
             std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
         throw ModelError(
             fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
-                        graph.name, ir::quoted(graph.values[value_id].name), *wrong));
+                        graph.name, in_quotes(graph.values[value_id].name), *wrong));
     };
     reference::execute(graph, inputs, count, observe);
     return seen;

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/encoding.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
 
@@ -57,7 +57,7 @@ Means means_of(const ir::Graph& graph, const Calibration& calibration) {
 
 [[noreturn]] void fail(const ir::Node& node, std::string_view what) {
     throw std::logic_error(
-        fmt::format("the biases of layer {} cannot be corrected: {}", ir::quoted(node.name), what));
+        fmt::format("the biases of layer {} cannot be corrected: {}", in_quotes(node.name), what));
 }
 
 /// What a node and its quantized form have in common: the names of the node and of its weights.
@@ -202,7 +202,7 @@ ir::Graph correct_biases(ir::Graph quantized, const ir::Graph& real, const Calib
         const std::size_t count = found == real_nodes.end() ? 0 : found->second.size();
         if (count != of_key.size()) {
             fail(quantized.nodes[of_key.front()],
-                 fmt::format("{} in float for {} on integers", ir::counted(count, "layer"), of_key.size()));
+                 fmt::format("{} in float for {} on integers", counted(count, "layer"), of_key.size()));
         }
         if (!means) means = means_of(real, calibration);
         for (std::size_t i = 0; i < count; ++i) {

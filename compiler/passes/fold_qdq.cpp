@@ -8,12 +8,12 @@
 #include <optional>
 #include <set>
 
+#include "base/conversion.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {

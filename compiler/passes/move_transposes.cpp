@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/conversion.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/conversion.h"
 
 namespace systole::passes {
 namespace {

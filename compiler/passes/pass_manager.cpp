@@ -7,8 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/names.h"
 
 namespace systole::passes {
 namespace {
@@ -42,7 +42,7 @@ public:
         for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
             ir::Value& value = graph.values[id];
             if (!fault && value.before && !fits(value, shapes_.at(*value.before))) {
-                fault = fmt::format("value %{} {} was {} and is {}", id, ir::quoted(value.name),
+                fault = fmt::format("value %{} {} was {} and is {}", id, in_quotes(value.name),
                                     to_text(shapes_[*value.before]), to_text(file_shape(value)));
             }
             value.before.reset();
@@ -59,13 +59,13 @@ private:
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             const ir::Value& value = graph.values[graph.outputs[i]];
             if (fits(value, outputs_[i])) continue;
-            return fmt::format("output {} was {} and is {}", ir::quoted(value.name), to_text(outputs_[i]),
+            return fmt::format("output {} was {} and is {}", in_quotes(value.name), to_text(outputs_[i]),
                                to_text(file_shape(value)));
         }
         for (std::size_t i = 0; i < input_elements_.size(); ++i) {
             const ir::Value& value = graph.values[graph.inputs[i]];
             if (value.shape.elements() == input_elements_[i] * factor_ * factor_) continue;
-            return fmt::format("input {} had {} elements and is {}", ir::quoted(value.name),
+            return fmt::format("input {} had {} elements and is {}", in_quotes(value.name),
                                input_elements_[i], to_text(value.shape));
         }
         return std::nullopt;
@@ -113,7 +113,7 @@ ir::Graph PassManager::run(ir::Graph graph, const PassObserver& observer) const 
         ir::verify(graph, pass.name);
         if (const auto fault = shapes.find_changed(graph)) {
             throw std::logic_error(
-                fmt::format("{}: a shape of {} has changed: {}", pass.name, ir::quoted(graph.name), *fault));
+                fmt::format("{}: a shape of {} has changed: {}", pass.name, in_quotes(graph.name), *fault));
         }
         if (observer) observer(pass.name, graph);
     }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/names.h"
+#include "base/message_text.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/correct_biases.h"
@@ -88,7 +88,7 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {
             const ir::Value& value = graph.values[before[i]];
             if (prepared.values[after.at(i)].file_axes == value.file_axes) continue;
             throw std::logic_error(fmt::format("{}: {} has another order of axes after the passes",
-                                               graph.name, ir::quoted(value.name)));
+                                               graph.name, in_quotes(value.name)));
         }
     };
     check(graph.inputs, prepared.inputs);

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/message_text.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::reference {
 namespace {
@@ -122,7 +122,7 @@ private:
             operators::operator_of(node).compute(
                 {.node = ir::NodeView(graph_, node), .inputs = inputs, .batch = batch_, .outputs = outputs});
         } catch (const ModelError& error) {
-            throw ModelError(fmt::format("layer {}: {}", ir::quoted(node.name), error.what()));
+            throw ModelError(fmt::format("layer {}: {}", in_quotes(node.name), error.what()));
         }
     }
 

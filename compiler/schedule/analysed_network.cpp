@@ -8,9 +8,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/arithmetic.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

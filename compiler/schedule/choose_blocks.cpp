@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/layer_costs.h"
@@ -10,7 +11,6 @@
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

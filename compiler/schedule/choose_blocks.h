@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/pixel_block.h"
 #include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/target.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/cycle.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::schedule {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/target.h"
-#include "hw/base/cycle.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::schedule {

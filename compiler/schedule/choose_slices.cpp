@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/layer_costs.h"
@@ -11,7 +12,6 @@
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 #include "hw/timing/transfers.h"
 
 namespace systole::schedule {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/target.h"
-#include "hw/base/cycle.h"
 
 namespace systole::schedule {
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/array_weights.h"
@@ -23,7 +24,6 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/strips.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/transfers.h"
 

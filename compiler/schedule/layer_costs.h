@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/layer_plan.h"
-#include "hw/base/cycle.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::schedule {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
-#include "hw/base/arithmetic.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"
 

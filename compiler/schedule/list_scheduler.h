@@ -5,11 +5,11 @@
 #include <functional>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/schedule.h"
-#include "hw/base/cycle.h"
 
 namespace systole::schedule {
 

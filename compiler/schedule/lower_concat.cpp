@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/ir/names.h"
+#include "base/message_text.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/schedule/lowering.h"
 #include "hw/isa/window.h"

@@ -2,8 +2,8 @@
 // can begin with the first images.
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "compiler/schedule/lowering.h"
-#include "hw/base/limits.h"
 
 namespace systole::schedule {
 

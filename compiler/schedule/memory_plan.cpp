@@ -6,12 +6,12 @@
 #include <numeric>
 #include <optional>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/stages.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

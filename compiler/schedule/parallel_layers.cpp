@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/schedule/array_weights.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

@@ -8,13 +8,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/list_scheduler.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/sum_check.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/cycle.h"
 #include "compiler/mapping/network.h"
 #include "compiler/schedule/analysed_network.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/target.h"
-#include "hw/base/cycle.h"
 
 /// The schedule: the order of a network's work on a machine, with its tiles, chunks and places in memory.
 namespace systole::schedule {

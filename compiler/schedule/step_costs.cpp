@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::schedule {
 

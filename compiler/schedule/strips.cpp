@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/chunking.h"
 #include "compiler/schedule/memory_plan.h"
 #include "compiler/schedule/tensor_parts.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::schedule {
 namespace {

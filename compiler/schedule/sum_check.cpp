@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/wrapped_sum.h"
 #include "compiler/ir/model_error.h"
-#include "hw/base/wrapped_sum.h"
 
 namespace systole::schedule {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/wrapped_sum.h"
 #include "compiler/mapping/options.h"
 #include "compiler/mapping/pixel_block.h"
-#include "hw/base/wrapped_sum.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"

@@ -4,7 +4,7 @@
 #include <systemc>
 #include <utility>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/unit_module.h"

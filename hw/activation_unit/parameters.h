@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/registers.h"
 #include "hw/math/interpolated_table.h"

@@ -5,7 +5,7 @@
 #include <systemc>
 #include <utility>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 
 namespace systole::hw {
 

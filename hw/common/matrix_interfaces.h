@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"

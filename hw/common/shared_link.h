@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/common/clock.h"
 
 namespace systole::hw {

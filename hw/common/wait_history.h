@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/common/counter.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/ring_queue.h"

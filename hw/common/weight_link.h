@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/common/counter.h"
 
 namespace systole::hw {

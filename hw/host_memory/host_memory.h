@@ -9,7 +9,7 @@
 #include <tlm>
 #include <vector>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/value_workers.h"
 #include "hw/isa/program.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/registers.h"
 
 // The blocks of output pixels of which an accumulator row holds all channels (block.* registers).

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 
 namespace systole::isa {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/isa/instructions/host_work.h"
 
 namespace systole::isa {

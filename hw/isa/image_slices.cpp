@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 

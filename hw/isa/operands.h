@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/forward.h"
 #include "hw/isa/registers.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/base/conversion.h"
-#include "hw/base/data_type.h"
+#include "base/conversion.h"
+#include "base/data_type.h"
 #include "hw/isa/instruction.h"
 
 namespace systole::isa {

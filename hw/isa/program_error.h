@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 
 namespace systole::isa {
 

@@ -17,7 +17,7 @@ namespace systole::isa {
 /// Writes the program as a `.tpu` file (layout: docs/isa.md). Throws ProgramError if the program
 /// breaks a rule (see `validate`) or writing fails.
 void write_program(const Program& program, std::ostream& stream);
-/// Writes a whole file; throws OutputError if that fails (see hw/base/whole_file.h).
+/// Writes a whole file; throws OutputError if that fails (see base/whole_file.h).
 void write_program(const Program& program, const std::filesystem::path& path);
 
 /// Reads the program of a `.tpu` file; it passes `validate`. Throws ProgramError "name: byte N: ..." at the

@@ -11,10 +11,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/conversion.h"
-#include "hw/base/limits.h"
-#include "hw/base/wrapped_sum.h"
+#include "base/arithmetic.h"
+#include "base/conversion.h"
+#include "base/limits.h"
+#include "base/wrapped_sum.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/field_checker.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/limits.h"
+#include "base/arithmetic.h"
+#include "base/limits.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hw/base/window_geometry.h"
+#include "base/window_geometry.h"
 #include "hw/isa/footprint.h"
 
 // The rows that an instruction touches by the window.* registers.

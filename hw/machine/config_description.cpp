@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::machine {

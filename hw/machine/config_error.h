@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 
 namespace systole::machine {
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "hw/base/input_file.h"
-#include "hw/base/json_text.h"
-#include "hw/base/user_error.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::machine {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/machine/config_fields.h"
 
 namespace systole::machine {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/limits.h"
-#include "hw/base/wrapped_sum.h"
+#include "base/arithmetic.h"
+#include "base/limits.h"
+#include "base/wrapped_sum.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/base/cycle.h"
-#include "hw/base/data_type.h"
+#include "base/cycle.h"
+#include "base/data_type.h"
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 
 namespace systole::math {
 

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/math/gemm_kernels.h"
 #include "hw/math/target_clones.h"
 

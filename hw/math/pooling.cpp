@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hw/base/limits.h"
-#include "hw/base/window_geometry.h"
+#include "base/limits.h"
+#include "base/window_geometry.h"
 #include "hw/math/target_clones.h"
 
 namespace systole::math {

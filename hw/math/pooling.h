@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hw/base/data_type.h"
-#include "hw/base/window_geometry.h"
+#include "base/data_type.h"
+#include "base/window_geometry.h"
 #include "hw/math/window.h"
 
 namespace systole::math {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "hw/base/data_type.h"
-#include "hw/base/fixed_point.h"
+#include "base/data_type.h"
+#include "base/fixed_point.h"
 
 namespace systole::math {
 

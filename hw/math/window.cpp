@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/window_geometry.h"
+#include "base/arithmetic.h"
+#include "base/window_geometry.h"
 #include "hw/math/short_copy.h"
 #include "hw/math/target_clones.h"
 

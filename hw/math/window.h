@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "hw/base/window_geometry.h"
+#include "base/window_geometry.h"
 
 namespace systole::math {
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "hw/base/wrapped_sum.h"
+#include "base/wrapped_sum.h"
 #include "hw/math/target_clones.h"
 
 namespace systole::hw {

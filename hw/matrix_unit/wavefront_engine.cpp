@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hw/base/wrapped_sum.h"
+#include "base/wrapped_sum.h"
 #include "hw/isa/unit.h"
 
 namespace systole::hw {

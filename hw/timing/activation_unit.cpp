@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/block.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"

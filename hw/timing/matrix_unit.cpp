@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/window.h"

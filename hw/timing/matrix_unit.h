@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "hw/base/cycle.h"
-#include "hw/base/window_geometry.h"
+#include "base/cycle.h"
+#include "base/window_geometry.h"
 #include "hw/isa/block.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/operands.h"

@@ -1,7 +1,7 @@
 #include "hw/timing/transfers.h"
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/cycle.h"
+#include "base/arithmetic.h"
+#include "base/cycle.h"
 
 namespace systole::timing {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"

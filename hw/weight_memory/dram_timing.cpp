@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::hw {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "hw/base/cycle.h"
+#include "base/cycle.h"
 #include "hw/common/counter.h"
 #include "hw/machine/machine_config.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 
 namespace systole::hw {
 

@@ -12,8 +12,8 @@
 #include <systemc>
 #include <vector>
 
-#include "hw/base/user_error.h"
-#include "hw/base/whole_file.h"
+#include "base/user_error.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/arguments.h"

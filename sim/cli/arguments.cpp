@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/completion.h"
 

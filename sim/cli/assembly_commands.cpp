@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
 #include "sim/cli/command.h"

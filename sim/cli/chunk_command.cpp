@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "sim/cli/command.h"
 #include "sim/study/sweep/chunk.h"
 

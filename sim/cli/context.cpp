@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_reader.h"
 
 namespace systole::cli {

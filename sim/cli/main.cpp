@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <systemc>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "hw/common/own_stack.h"
 #include "sim/cli/command.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"

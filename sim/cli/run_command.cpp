@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/whole_file.h"
 #include "compiler/frontend/door/operators_page.h"
-#include "hw/base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/output_options.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/messages.h"
 #include "sim/study/sweep/run_points.h"

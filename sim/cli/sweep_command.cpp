@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/interruption.h"
-#include "hw/base/json_text.h"
-#include "hw/base/whole_file.h"
+#include "base/interruption.h"
+#include "base/json_text.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/cli/command.h"

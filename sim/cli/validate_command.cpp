@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "hw/base/input_file.h"
-#include "hw/base/whole_file.h"
+#include "base/input_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"

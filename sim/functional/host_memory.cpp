@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 #include "hw/isa/program_error.h"
 
 namespace systole::functional {

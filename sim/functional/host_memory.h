@@ -4,7 +4,7 @@
 #include <map>
 #include <span>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 #include "hw/isa/program.h"
 #include "sim/functional/memory.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "hw/base/zeroed_memory.h"
+#include "base/zeroed_memory.h"
 
 namespace systole::functional {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/record.h"

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/conversion.h"
-#include "hw/base/stored_integers.h"
+#include "base/arithmetic.h"
+#include "base/conversion.h"
+#include "base/stored_integers.h"
 #include "hw/isa/program_error.h"
 #include "sim/run/baselines/comparison.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/ir/names.h"
+#include "base/message_text.h"
 #include "sim/run/input/read.h"
 
 namespace systole::run {
@@ -124,9 +124,9 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
         if (is_known) continue;
         std::vector<std::string> names;
         names.reserve(tensors.size());
-        for (const InputTensor& tensor : tensors) names.push_back(ir::quoted(tensor.name));
+        for (const InputTensor& tensor : tensors) names.push_back(in_quotes(tensor.name));
         throw input::InputError(fmt::format("{}={}: {} has no input of that name; there is {}", file.input,
-                                            file.content.path.text, model, ir::joined(names)));
+                                            file.content.path.text, model, joined(names)));
     }
     std::vector<NamedImages> inputs;
     input::InputReader reader;
@@ -142,7 +142,7 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
             of_input.insert(of_input.end(), others.begin(), others.end());
         if (of_input.empty()) {
             throw input::InputError(fmt::format("{}: input {} has no file; give --input {}=FILE", model,
-                                                ir::quoted(tensor.name), tensor.name));
+                                                in_quotes(tensor.name), tensor.name));
         }
         inputs.push_back(read_images(reader, of_input, tensor, preparation, model, is_only_input));
         const NamedImages& first = inputs.front();
@@ -198,8 +198,8 @@ void check_normalization(const NamedImages& named, const Normalization& normaliz
          {std::pair("mean", &normalization.mean), std::pair("std", &normalization.deviation)}) {
         if (numbers->size() <= 1 || numbers->size() == images.channels) continue;
         throw input::InputError(fmt::format("{}: {} has {}; the images have {}", named.name, key,
-                                            ir::counted(numbers->size(), "number"),
-                                            ir::counted(images.channels, "channel")));
+                                            counted(numbers->size(), "number"),
+                                            counted(images.channels, "channel")));
     }
 }
 
@@ -283,7 +283,7 @@ std::optional<std::string> scaled_twice_warning(const NamedImages& named, const 
     return fmt::format(
         "{}: pixels become numbers from {:.4g} to {:.4g}, and layer {} of the network, which expects 0 to "
         "255, scales them again (--preset raw leaves them as they are)",
-        named.name, lowest, highest, ir::quoted(layer));
+        named.name, lowest, highest, in_quotes(layer));
 }
 
 std::optional<std::string> storage_warning(const NamedImages& named, const Storage& storage) {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/conversion.h"
+#include "base/data_type.h"
 #include "compiler/ir/window.h"
-#include "hw/base/conversion.h"
-#include "hw/base/data_type.h"
 #include "sim/run/input/images.h"
 #include "sim/run/record/content.h"
 #include "sim/run/record/record.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/data_type.h"
 #include "compiler/reference/pixel_scaling.h"
-#include "hw/base/data_type.h"
 #include "sim/run/network.h"
 
 namespace systole::run {

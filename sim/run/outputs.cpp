@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/conversion.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
-#include "hw/base/conversion.h"
-#include "hw/base/stored_integers.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/network.h"
 

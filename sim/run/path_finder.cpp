@@ -10,7 +10,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::run {

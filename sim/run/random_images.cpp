@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "hw/base/random_values.h"
+#include "base/random_values.h"
 #include "sim/run/images.h"
 #include "sim/run/input/images.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/json_text.h"
+#include "base/json_text.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/run_config.h"
 

@@ -3,11 +3,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/user_error.h"
+#include "base/zip/zip_file.h"
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
-#include "compiler/zip/zip_file.h"
-#include "hw/base/user_error.h"
 
 namespace {
 

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "base/conversion.h"
+#include "base/input_file.h"
+#include "base/stored_integers.h"
+#include "base/user_error.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/conversion.h"
-#include "hw/base/input_file.h"
-#include "hw/base/stored_integers.h"
-#include "hw/base/user_error.h"
 #include "sim/run/input/formats.h"
 #include "sim/view/arrays/npy_file.h"
 #include "sim/view/arrays/output_files.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
 
@@ -287,13 +287,13 @@ inline std::string parameters_of(const ir::NodeView& view) {
 /// One line for each activation, without constants: `%2 = convolution(%1) -> 14x14x24 "conv2d_1": kernel 6x6,
 /// ...`.
 inline std::string summary(const ir::Graph& graph) {
-    std::string text = fmt::format("graph {}\n", ir::quoted(graph.name));
+    std::string text = fmt::format("graph {}\n", in_quotes(graph.name));
     std::vector<std::size_t> numbers(graph.values.size());
     std::size_t next = 0;
     const auto begin_line = [&](ir::ValueId value, const std::string& expression) {
         numbers[value] = next;
         text += fmt::format("%{} = {} -> {} {}", next++, expression, map_text(graph.values[value].shape),
-                            ir::quoted(graph.values[value].name));
+                            in_quotes(graph.values[value].name));
         if (graph.values[value].stored_as == DataType::Int16) text += " 16-bit";
     };
     for (const ir::ValueId input : graph.inputs) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/started.h"

@@ -16,10 +16,10 @@
 #include "tests/system/page_commands.h"
 #include "tests/system/prose_figures.h"
 #include "tests/system/sim_process.h"
+#include "tests/unit/base/zip/made_zip.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
 #include "tests/unit/compiler/frontend/onnx_model.h"
 #include "tests/unit/compiler/frontend/tflite_file.h"
-#include "tests/unit/compiler/zip/made_zip.h"
 #include "tests/unit/sim/run/input/made_png.h"
 
 namespace systole::tests {

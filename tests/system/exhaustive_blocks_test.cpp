@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/cost.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_plan.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
-#include "hw/base/arithmetic.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_runs.h"
 

@@ -34,14 +34,14 @@ inline std::optional<Include> include_of(std::string_view line) {
     return Include{.path = std::string(line.substr(1, end - 1)), .quoted = quoted};
 }
 
-/// The folder that the rules speak of: "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
+/// The folder that the rules speak of: "base", "hw/isa" of "hw/isa/instructions/nop.h", "compiler/ir" of
 /// "compiler/ir/graph.h", "sim/view" of "sim/view/report/report.h", and "sim/run/record"; "compiler" of the
 /// files of its door, compiler/compile.h. Empty for files outside the project.
 inline std::string area_of(std::string_view path) {
     const std::size_t slash = path.find('/');
     const std::string_view top = path.substr(0, slash);
     if (slash == std::string_view::npos) return {};
-    if (top == "tests") return std::string(top);
+    if (top == "tests" || top == "base") return std::string(top);
     for (const std::string_view inner : {"compiler/frontend/door/", "sim/run/record/", "sim/run/baselines/",
                                          "sim/view/trace/", "sim/study/validate/null_models/"}) {
         if (path.starts_with(inner)) return std::string(inner.substr(0, inner.size() - 1));
@@ -59,7 +59,7 @@ inline bool is_systemc(std::string_view path) {
 
 /// The areas that are plain C++ and are tested without a simulation kernel.
 inline bool is_without_systemc(std::string_view area) {
-    constexpr std::array<std::string_view, 7> areas{"hw/base",   "hw/isa",         "hw/machine",    "hw/math",
+    constexpr std::array<std::string_view, 7> areas{"base",      "hw/isa",         "hw/machine",    "hw/math",
                                                     "hw/timing", "sim/functional", "sim/run/record"};
     return area.starts_with("compiler") || std::find(areas.begin(), areas.end(), area) != areas.end();
 }
@@ -74,8 +74,7 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
         return std::find(areas.begin(), areas.end(), to) != areas.end();
     };
     if (from == "compiler/ir") return false;
-    if (from == "compiler/zip") return to == "compiler/ir";
-    if (from == "compiler/frontend") return is_one_of({"compiler/ir", "compiler/zip"});
+    if (from == "compiler/frontend") return to == "compiler/ir";
     if (from == frontend_door) return is_one_of({"compiler/ir", "compiler/frontend", "compiler/operators"});
     if (from == "compiler/operators") return is_one_of({"compiler/ir", "compiler/mapping", "hw/math"});
     if (from == "compiler/reference") return is_one_of({"compiler/ir", "compiler/operators"});
@@ -104,7 +103,7 @@ inline bool sim_may_include(std::string_view from, std::string_view to) {
     const bool to_description = to == "hw/isa" || to == "hw/machine";
     const bool to_records = to == "sim/run/record" || to == "sim/run/baselines";
     const bool above_run = to.starts_with("sim/view") || to.starts_with("sim/study") || to == "sim/cli";
-    // By hand: it knows nothing of the chip, the compiler or a run, not even hw/base.
+    // By hand: it knows nothing of the chip, the compiler or a run, not even base.
     if (from == null_models) return false;
     if (from == "sim/functional") return to_description || to == "hw/math";
     if (from == "sim/run/record") return to == "hw/machine";
@@ -126,18 +125,18 @@ inline bool sim_may_include_of_compiler(std::string_view from, std::string_view 
     const std::string to = area_of(path);
     if (to == "compiler/ir" || to == frontend_door) return true;
     if (from.starts_with("sim/study") || from == "sim/run/baselines") return false;
-    return to == "compiler/reference" || to == "compiler/zip" || to == "compiler";
+    return to == "compiler/reference" || to == "compiler";
 }
 
 /// Whether a file of area `from` may include one of area `to`.
 inline bool may_include(std::string_view from, std::string_view to) {
     if (from == to) return true;
     if (to == "tests") return false;
-    if (to == "hw/base") return from != null_models;
+    if (to == "base") return from != null_models;
     const bool to_definitions = to == "hw/isa" || to == "hw/machine" || to == "hw/math";
     const bool to_plain = to_definitions || to == "hw/timing";
     if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
-    if (from == "hw/base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
+    if (from == "base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
     if (from == "hw/common") return to_plain;
     if (from == "hw/core") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_plain || to == "hw/common";

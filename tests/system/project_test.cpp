@@ -44,7 +44,7 @@ TEST_CASE("Every test and every fuzz target belongs to a program", "[project]") 
 
 TEST_CASE("No header has a using directive", "[project]") {
     int headers = 0;
-    for (const char* const folder : {"hw", "compiler", "sim", "tests"}) {
+    for (const char* const folder : {"base", "hw", "compiler", "sim", "tests"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
             if (entry.path().extension() != ".h") continue;
             ++headers;

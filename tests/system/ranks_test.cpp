@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stored_integers.h"
 #include "compiler/emit/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/encoding.h"
@@ -18,7 +19,6 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/stored_integers.h"
 #include "tests/support/file_order.h"
 #include "tests/support/quantized_outputs.h"
 #include "tests/support/random_runs.h"

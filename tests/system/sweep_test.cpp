@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "sim/study/sweep/sqlite.h"
 #include "tests/support/study_contents.h"
 #include "tests/system/sim_process.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "tests/support/files.h"
 #include "tests/system/sim_process.h"
 #include "tests/system/terminal_process.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/significant_digits.h"
+#include "base/significant_digits.h"
 #include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 

@@ -14,8 +14,8 @@
 
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
+#include "tests/unit/base/zip/made_zip.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
-#include "tests/unit/compiler/zip/made_zip.h"
 #include "tests/unit/sim/run/input/made_png.h"
 
 using namespace systole;

@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/input_file.h"
+#include "base/message_text.h"
+#include "base/text_encoding.h"
 #include "compiler/frontend/graph_json.h"
 #include "compiler/frontend/keras_archive.h"
 #include "compiler/frontend/keras_h5.h"
@@ -16,11 +19,8 @@
 #include "compiler/frontend/onnx/external_files.h"
 #include "compiler/frontend/tflite.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/input_file.h"
-#include "hw/base/text_encoding.h"
 
 namespace systole::frontend {
 namespace {
@@ -38,8 +38,8 @@ struct Format {
 void require_some_of_each(const ir::Graph& graph, const std::filesystem::path& path) {
     if (!graph.inputs.empty() && !graph.outputs.empty()) return;
     throw ModelError(fmt::format("{}: it has {} and {}; a network must have at least one of each",
-                                 path.string(), ir::counted(graph.inputs.size(), "input"),
-                                 ir::counted(graph.outputs.size(), "output")));
+                                 path.string(), counted(graph.inputs.size(), "input"),
+                                 counted(graph.outputs.size(), "output")));
 }
 
 /// Also what is no JSON, but meant to be: the reader says what is wrong with it.
@@ -105,13 +105,13 @@ void check_options(const ImportOptions& options, const Format& format, const std
     }
     if (!options.signature.empty() && !format.is_tflite) {
         throw ModelError(fmt::format("{}: signature is {}; only TFLite files have signatures", path.string(),
-                                     ir::quoted(options.signature)));
+                                     in_quotes(options.signature)));
     }
     if (!options.shapes.empty() && !format.leaves_sizes_open) {
         const std::string& name = options.shapes.begin()->first;
         throw ModelError(fmt::format(
             "{}: the shape of its input{} is given; only Keras, ONNX and TFLite files leave sizes open",
-            path.string(), name.empty() ? "" : " " + ir::quoted(name)));
+            path.string(), name.empty() ? "" : " " + in_quotes(name)));
     }
 }
 
@@ -141,8 +141,8 @@ ir::Graph read_network(const std::filesystem::path& path, WeightValues values, c
     }
     // Meant to be JSON: its reader says what is wrong.
     if (path.extension() == ".json") return read_graph_json(path, operators::registry(), values);
-    throw ModelError(fmt::format("{}: its format is not known; networks are read from {}", path.string(),
-                                 ir::joined(names)));
+    throw ModelError(
+        fmt::format("{}: its format is not known; networks are read from {}", path.string(), joined(names)));
 }
 
 ir::Graph build_json_graph(std::string_view text, WeightValues values) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "hw/base/random_values.h"
+#include "base/random_values.h"
 
 namespace systole::frontend::graph_json {
 namespace {

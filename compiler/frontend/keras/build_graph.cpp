@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/frontend/keras/model_config.h"
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -41,7 +41,7 @@ public:
         if (number < weights.size()) {
             if (weights[number].shape == request.file_shape) return weights[number].values;
             throw ModelError(fmt::format("layer {}: it is called with inputs of different shapes",
-                                         ir::quoted(model_.layers[layer_].name)));
+                                         in_quotes(model_.layers[layer_].name)));
         }
         ir::Constant values =
             ir::Constant::of(read({.roles = request.roles, .number = number, .shape = request.file_shape}));
@@ -56,7 +56,7 @@ private:
         try {
             return source_.read(layer, wanted);
         } catch (const ModelError& error) {
-            const std::string place = fmt::format("layer {}: ", ir::quoted(layer.name));
+            const std::string place = fmt::format("layer {}: ", in_quotes(layer.name));
             if (std::string_view(error.what()).starts_with(place)) throw;
             throw ModelError(
                 fmt::format("{}its {} in the file, {}", place, wanted.roles.front(), error.what()));
@@ -77,8 +77,8 @@ private:
 
 [[noreturn]] void refuse(const KerasLayer& layer) {
     const bool is_code = layer.class_name == "Lambda";
-    throw ModelError(fmt::format("layer {}: class_name is {}; {}", ir::quoted(layer.name),
-                                 ir::quoted(layer.class_name),
+    throw ModelError(fmt::format("layer {}: class_name is {}; {}", in_quotes(layer.name),
+                                 in_quotes(layer.class_name),
                                  is_code ? "it is Python code, and code in a network's file is never run"
                                          : "this class of layers is not supported: docs/operators.md lists "
                                            "those that are"));
@@ -214,7 +214,7 @@ void close_shapes(KerasModelConfig& model, const InputShapes& shapes) {
             }
             *key = std::vector<std::uint32_t>(shape.extents().begin(), shape.extents().end());
         } catch (const ModelError& error) {
-            throw ModelError(fmt::format("input {}: {}", ir::quoted(call.name), error.what()));
+            throw ModelError(fmt::format("input {}: {}", in_quotes(call.name), error.what()));
         }
     }
 }
@@ -238,8 +238,8 @@ ir::Graph build_keras_graph(std::string_view model_config, const WeightSource& w
         const std::vector<ir::ValueId>& values = results[result.call];
         if (result.index < values.size()) return values[result.index];
         throw ModelError(fmt::format("layer {}: result {} is read; it has {}",
-                                     ir::quoted(model.calls[result.call].name), result.index,
-                                     ir::counted(values.size(), "result")));
+                                     in_quotes(model.calls[result.call].name), result.index,
+                                     counted(values.size(), "result")));
     };
     for (const KerasCall& call : model.calls) {
         std::vector<ir::ValueId> inputs;

@@ -11,7 +11,7 @@
 #include <exception>
 #include <system_error>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 
 namespace systole::frontend {
 namespace {

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -118,7 +118,7 @@ void Hdf5File::check() const {
 }
 
 void Hdf5File::fail(const std::string& place, const std::string& rule) const {
-    throw ModelError(fmt::format("{}: {}", ir::quoted(place), rule));
+    throw ModelError(fmt::format("{}: {}", in_quotes(place), rule));
 }
 
 bool Hdf5File::has_group(const std::string& group) const {

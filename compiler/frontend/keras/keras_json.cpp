@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -171,7 +171,7 @@ void modernize_function(std::string& class_name, json& config, const json& argum
             const bool is_understood = key == "y" || key == "bias" || (key == "axis" && value == -1);
             if (given == &config ? key != "axis" || is_understood : is_understood) continue;
             throw ModelError(fmt::format("{} is called with {}, {}; that is not supported", whole_name,
-                                         ir::quoted(key), describe(value)));
+                                         in_quotes(key), describe(value)));
         }
     }
     class_name = whole_name;

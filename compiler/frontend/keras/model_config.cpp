@@ -11,10 +11,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/frontend/keras/keras_json.h"
 #include "compiler/frontend/text_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -45,7 +45,7 @@ const json* optional_member(const json* object, const char* key) {
 }
 
 std::string place_of(const std::string& layer_name) {
-    return fmt::format("layer {}", ir::quoted(layer_name));
+    return fmt::format("layer {}", in_quotes(layer_name));
 }
 
 /// A result of a layer as the file writes it: the layer's name, the number of the call, the number of the
@@ -72,7 +72,7 @@ void check_arguments(const json& arguments, const std::string& place) {
     for (const auto& [key, value] : arguments.items()) {
         if (is_harmless(key, value)) continue;
         throw ModelError(
-            fmt::format("{} is called with {}; only inputs are supported", place, ir::quoted(key)));
+            fmt::format("{} is called with {}; only inputs are supported", place, in_quotes(key)));
     }
 }
 
@@ -302,8 +302,7 @@ private:
         const bool has_control_characters =
             std::ranges::any_of(name, [](unsigned char letter) { return std::iscntrl(letter) != 0; });
         if (name.empty() || has_control_characters) {
-            throw ModelError(
-                fmt::format("{}: its name is {}; it must be printable", place, ir::quoted(name)));
+            throw ModelError(fmt::format("{}: its name is {}; it must be printable", place, in_quotes(name)));
         }
         return name;
     }
@@ -473,7 +472,7 @@ private:
             const auto found = by_name.find(result.layer);
             if (found != by_name.end()) return found->second;
             throw ModelError(fmt::format("{} names layer {}; there is none of that name", reader,
-                                         ir::quoted(result.layer)));
+                                         in_quotes(result.layer)));
         };
         const auto look_at = [&](const NamedResult& result, const std::string& reader) {
             const std::size_t position = position_of(result, reader);
@@ -486,8 +485,7 @@ private:
             const std::size_t count = named.calls[position].size();
             if (result.call < first[position] || result.call - first[position] >= count) {
                 throw ModelError(fmt::format("{} reads call {} of layer {}; the file has {} of it", reader,
-                                             result.call, ir::quoted(result.layer),
-                                             ir::counted(count, "call")));
+                                             result.call, in_quotes(result.layer), counted(count, "call")));
             }
             return Source{position, result.call - first[position], result.index};
         };
@@ -527,11 +525,11 @@ private:
             const Member& one = model.members[input.member];
             if (!is_input(one)) {
                 throw ModelError(fmt::format("{}: input_layers has layer {}; it must be an InputLayer", place,
-                                             ir::quoted(one.name)));
+                                             in_quotes(one.name)));
             }
             if (order.is_done(input.member, input.call)) {
                 throw ModelError(
-                    fmt::format("{}: input_layers has layer {} twice", place, ir::quoted(one.name)));
+                    fmt::format("{}: input_layers has layer {} twice", place, in_quotes(one.name)));
             }
             order.mark_done(input);
         }
@@ -601,7 +599,7 @@ private:
             if (one.model == nullptr) return KerasResult{of_call[0].call, of_call[0].index + source.index};
             if (source.index < of_call.size()) return of_call[source.index];
             throw ModelError(fmt::format("{}: result {} is read; it has {}", place_of(one.name), source.index,
-                                         ir::counted(of_call.size(), "output")));
+                                         counted(of_call.size(), "output")));
         };
         for (const Source& call : model.order) {
             const Member& one = model.members[call.member];
@@ -614,8 +612,8 @@ private:
             }
             if (read.size() != one.model->inputs.size()) {
                 throw ModelError(fmt::format("{}: it is called with {}; it has {}", place_of(one.name),
-                                             ir::counted(read.size(), "tensor"),
-                                             ir::counted(one.model->inputs.size(), "input")));
+                                             counted(read.size(), "tensor"),
+                                             counted(one.model->inputs.size(), "input")));
             }
             results[call.member][call.call] = list_calls(*one.model, read);
         }
@@ -644,7 +642,7 @@ KerasModelConfig parse_model_config(std::string_view text, int major_version) {
     if (!is_model(class_name)) {
         throw ModelError(
             fmt::format("model_config: class_name is {}; only Sequential and Functional models can be read",
-                        ir::quoted(class_name)));
+                        in_quotes(class_name)));
     }
     ModelReader reader(optional_member(optional_member(&description, "build_config"), "input_shape"),
                        major_version);

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/arithmetic.h"
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::frontend {
 namespace {
@@ -75,8 +75,8 @@ private:
     }
 
     [[noreturn]] void fail_shape(std::string_view role, const Extents& is, const Extents& must_be) const {
-        fail(layer_, fmt::format("its {} is [{}]; by its configuration it must be [{}]", role, ir::joined(is),
-                                 ir::joined(must_be)));
+        fail(layer_, fmt::format("its {} is [{}]; by its configuration it must be [{}]", role, joined(is),
+                                 joined(must_be)));
     }
 
     Array unpacked_kernel(const Array& stored, const Extents& shape) const {
@@ -158,10 +158,10 @@ std::vector<float> read_quantized_kernel(const Hdf5File& file, const KerasLayer&
                                          const WantedWeight& wanted, const FindVariable& find) {
     const std::string mode = quantization_mode(layer);
     if (mode != "int8" && mode != "int4") {
-        fail(layer, fmt::format("it is quantized as {}; only int8 and int4 are supported", ir::quoted(mode)));
+        fail(layer, fmt::format("it is quantized as {}; only int8 and int4 are supported", in_quotes(mode)));
     }
     if (layer.class_name != "Dense" || wanted.shape.size() != 2) {
-        fail(layer, fmt::format("it is quantized as {}; only Dense layers are read so", ir::quoted(mode)));
+        fail(layer, fmt::format("it is quantized as {}; only Dense layers are read so", in_quotes(mode)));
     }
     return QuantizedKernel(file, layer, find).read(mode, wanted.shape);
 }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/frontend/keras/quantized_kernel.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend {
 namespace {
@@ -95,7 +95,7 @@ void check_shape(const KerasLayer& layer, const WantedWeight& wanted,
                  const std::vector<std::uint64_t>& shape) {
     if (shape == wanted.shape) return;
     fail(layer, fmt::format("its {} is [{}]; by its configuration it must be [{}]", wanted.roles.front(),
-                            ir::joined(shape), ir::joined(wanted.shape)));
+                            joined(shape), joined(wanted.shape)));
 }
 
 /// A kernel [filter][input][place] as [place][input][filter].

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/message_text.h"
 #include "compiler/frontend/onnx/tensors.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -31,7 +31,7 @@ AttributeProto::AttributeType kind_of(const AttributeProto& attribute) {
 /// Text as JSON can hold it.
 json text_of(const std::string& text) {
     if (!std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-        throw ModelError(fmt::format("it is {}; it must be ASCII", ir::quoted(text)));
+        throw ModelError(fmt::format("it is {}; it must be ASCII", in_quotes(text)));
     }
     return text;
 }
@@ -111,7 +111,7 @@ json attributes_of(::onnx::NodeProto& node, const std::filesystem::path& folder)
     json attributes = json::object();
     for (AttributeProto& attribute : *node.mutable_attribute()) {
         const auto fail = [&](const std::string& rule) {
-            throw ModelError(fmt::format("attribute {}: {}", ir::quoted(attribute.name()), rule));
+            throw ModelError(fmt::format("attribute {}: {}", in_quotes(attribute.name()), rule));
         };
         if (!attribute.ref_attr_name().empty()) fail("it refers to a function's; it must have a value");
         if (attributes.contains(attribute.name())) fail("it is there twice");
@@ -145,7 +145,7 @@ json attributes_of(::onnx::NodeProto& node, const std::filesystem::path& folder)
             tensor.add_dims(tensor.int64_data_size());
         }
     } else {
-        throw ModelError(fmt::format("attribute {}: it must be a tensor or numbers", ir::quoted(name)));
+        throw ModelError(fmt::format("attribute {}: it must be a tensor or numbers", in_quotes(name)));
     }
     return tensor;
 }

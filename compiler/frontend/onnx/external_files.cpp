@@ -13,10 +13,10 @@
 #include <set>
 #include <string>
 
+#include "base/input_file.h"
 #include "compiler/frontend/onnx/model_proto.h"
 #include "compiler/frontend/onnx/tensors.h"
 #include "compiler/ir/model_error.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend::onnx_file {
 namespace {

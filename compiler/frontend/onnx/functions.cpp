@@ -6,9 +6,9 @@
 
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/frontend/onnx/operator_sets.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -49,7 +49,7 @@ std::string text_of(const google::protobuf::Message& message, int number) {
 std::string function_place(const ::onnx::FunctionProto& function) {
     const std::string& domain = function.domain();
     return fmt::format("function {}",
-                       ir::quoted(domain.empty() ? function.name() : domain + "." + function.name()));
+                       in_quotes(domain.empty() ? function.name() : domain + "." + function.name()));
 }
 
 Functions::Functions(::onnx::ModelProto& model) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -24,7 +24,7 @@ std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, in
         if (dimension.has_dim_value()) {
             open = fmt::format("{}, which is no size", dimension.dim_value());
         } else if (!dimension.dim_param().empty()) {
-            open = fmt::format("{}, without a size", ir::quoted(dimension.dim_param()));
+            open = fmt::format("{}, without a size", in_quotes(dimension.dim_param()));
         }
         throw ModelError(fmt::format(
             "its dimension {} is {}; the input's shape must be given with --input-shape", axis, open));
@@ -55,7 +55,7 @@ ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape*
     }
     if (given != nullptr && given->rank() != rank) {
         throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*given),
-                                     ir::counted(rank, "dimension")));
+                                     counted(rank, "dimension")));
     }
     std::vector<std::uint32_t> extents;
     for (int axis = 0; axis < type.shape().dim_size(); ++axis) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/frontend/layer_context.h"
 #include "compiler/frontend/onnx/attributes.h"
 #include "compiler/frontend/onnx/functions.h"
@@ -22,7 +23,6 @@
 #include "compiler/frontend/onnx/scope.h"
 #include "compiler/frontend/onnx/tensors.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/split_batch.h"
 
 namespace systole::frontend::onnx_file {
@@ -89,10 +89,10 @@ private:
     std::string with_operator(const std::string& fault) const {
         for (std::size_t id = 0; id < builder_.graph.nodes.size(); ++id) {
             const std::string& name = builder_.graph.nodes[id].name;
-            const std::string place = fmt::format("node {} {}: ", id, ir::quoted(name));
+            const std::string place = fmt::format("node {} {}: ", id, in_quotes(name));
             const auto found = operators_.find(name);
             if (!fault.starts_with(place) || found == operators_.end()) continue;
-            return fmt::format("node {} ({}): {}", ir::quoted(name), ir::quoted(found->second),
+            return fmt::format("node {} ({}): {}", in_quotes(name), in_quotes(found->second),
                                fault.substr(place.size()));
         }
         return fault;
@@ -105,7 +105,7 @@ private:
         try {
             tensor = take_tensor(proto, folder_);
         } catch (const ModelError& error) {
-            throw ModelError(fmt::format("tensor {}: {}", ir::quoted(name), error.what()));
+            throw ModelError(fmt::format("tensor {}: {}", in_quotes(name), error.what()));
         }
         if (!tensor) return ir::no_value;
         const ir::ValueId id =
@@ -157,7 +157,7 @@ private:
             try {
                 network_.define(input.name(), add_input(input));
             } catch (const ModelError& error) {
-                throw ModelError(fmt::format("input {}: {}", ir::quoted(input.name()), error.what()));
+                throw ModelError(fmt::format("input {}: {}", in_quotes(input.name()), error.what()));
             }
         }
         if (builder_.graph.inputs.empty()) throw ModelError("it has no input; it must have at least one");
@@ -239,9 +239,9 @@ private:
         if (static_cast<int>(inputs.size()) > proto.input_size() ||
             node.output_size() > proto.output_size()) {
             throw ModelError(fmt::format("it has {} and {}; {} has {} and {}",
-                                         ir::counted(inputs.size(), "input"),
-                                         results_text(node.output_size()), function_place(proto),
-                                         ir::counted(static_cast<std::size_t>(proto.input_size()), "input"),
+                                         counted(inputs.size(), "input"), results_text(node.output_size()),
+                                         function_place(proto),
+                                         counted(static_cast<std::size_t>(proto.input_size()), "input"),
                                          results_text(proto.output_size())));
         }
         for (int i = 0; i < proto.input_size(); ++i) {
@@ -254,9 +254,7 @@ private:
         }
     }
 
-    static std::string results_text(int count) {
-        return ir::counted(static_cast<std::size_t>(count), "result");
-    }
+    static std::string results_text(int count) { return counted(static_cast<std::size_t>(count), "result"); }
 
     static OperatorSets sets_of(const ::onnx::FunctionProto& function) {
         try {
@@ -318,8 +316,7 @@ private:
         const ::onnx::AttributeProto* const value = scope.resolved(attribute);
         if (value == nullptr || value == &attribute) {
             throw ModelError(fmt::format("attribute {}: its value is {} of a call, which has none",
-                                         ir::quoted(attribute.name()),
-                                         ir::quoted(attribute.ref_attr_name())));
+                                         in_quotes(attribute.name()), in_quotes(attribute.ref_attr_name())));
         }
         ::onnx::AttributeProto copy = *value;
         ::onnx::TensorProto tensor = take_constant(copy, attribute.name());
@@ -336,7 +333,7 @@ private:
             throw ModelError(
                 fmt::format("this operator of the domain {} is not supported: docs/operators.md "
                             "lists those that are, and the file has no function of this name",
-                            ir::quoted(node.domain())));
+                            in_quotes(node.domain())));
         }
         // Operators of onnxruntime are read by the rules of the newest set.
         const std::int64_t opset = is_own(node) ? opset_of(scope) : newest_known_opset;
@@ -420,7 +417,7 @@ private:
             const std::string set =
                 opset > newest_known_opset ? fmt::format(" of operator set {}", opset) : "";
             throw ModelError(
-                fmt::format("attribute {}: it is not supported on this operator{}", ir::quoted(name), set));
+                fmt::format("attribute {}: it is not supported on this operator{}", in_quotes(name), set));
         }
     }
 
@@ -433,7 +430,7 @@ private:
             }
             const ir::ValueId* const found = network_.find(output.name());
             if (found == nullptr || *found == ir::no_value) {
-                throw ModelError(fmt::format("output {}: {}", ir::quoted(output.name()),
+                throw ModelError(fmt::format("output {}: {}", in_quotes(output.name()),
                                              network_.is_unsupported(output.name())
                                                  ? "it is a result that is not supported"
                                                  : "nothing makes it"));

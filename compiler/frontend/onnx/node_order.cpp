@@ -8,8 +8,8 @@
 #include <queue>
 #include <string>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -35,7 +35,7 @@ std::string name_of_node(const ::onnx::NodeProto& node) {
 }
 
 std::string node_place(const ::onnx::NodeProto& node) {
-    return fmt::format("node {} ({})", ir::quoted(name_of_node(node)), ir::quoted(node.op_type()));
+    return fmt::format("node {} ({})", in_quotes(name_of_node(node)), in_quotes(node.op_type()));
 }
 
 std::vector<int> sorted_nodes(const Nodes& nodes) {

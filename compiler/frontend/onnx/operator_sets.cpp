@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -33,7 +33,7 @@ OperatorSets::OperatorSets(const Imports& imports) {
         if (domain_of(import.domain()).empty()) own_ = import.version();
         if (import.domain() == runtime_domain && import.version() != runtime_version) {
             throw ModelError(fmt::format("its operator set of the domain {} is {}; it must be {}",
-                                         ir::quoted(runtime_domain), import.version(), runtime_version));
+                                         in_quotes(runtime_domain), import.version(), runtime_version));
         }
     }
     if (own_ && *own_ < oldest_opset) {

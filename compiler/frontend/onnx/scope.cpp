@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/message_text.h"
 #include "compiler/frontend/onnx/node_order.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::onnx_file {
 
@@ -23,7 +23,7 @@ bool Scope::is_unsupported(const std::string& name) const {
 void Scope::define(const std::string& name, ir::ValueId value) {
     if (!values.emplace(name, value).second) {
         throw ModelError(
-            fmt::format("two tensors are called {}; each must have a name of its own", ir::quoted(name)));
+            fmt::format("two tensors are called {}; each must have a name of its own", in_quotes(name)));
     }
 }
 
@@ -35,8 +35,8 @@ void Scope::define_from(const Scope& inner, const std::string& inner_name, const
     }
     const ir::ValueId* const id = inner.find(inner_name);
     if (id == nullptr) {
-        throw ModelError(fmt::format("its result {} is {}, which nothing makes", ir::quoted(name),
-                                     ir::quoted(inner_name)));
+        throw ModelError(
+            fmt::format("its result {} is {}, which nothing makes", in_quotes(name), in_quotes(inner_name)));
     }
     define(name, *id);
 }
@@ -62,10 +62,10 @@ std::vector<ir::ValueId> Scope::inputs_of(const ::onnx::NodeProto& node) const {
         }
         const ir::ValueId* const found = find(name);
         if (found == nullptr && is_unsupported(name)) {
-            throw ModelError(fmt::format("it reads {}, a result that is not supported", ir::quoted(name)));
+            throw ModelError(fmt::format("it reads {}, a result that is not supported", in_quotes(name)));
         }
         if (found == nullptr) {
-            throw ModelError(fmt::format("it reads {}, which nothing makes", ir::quoted(name)));
+            throw ModelError(fmt::format("it reads {}, which nothing makes", in_quotes(name)));
         }
         inputs.push_back(*found);
     }

@@ -12,11 +12,11 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/arithmetic.h"
+#include "base/input_file.h"
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/arithmetic.h"
-#include "hw/base/input_file.h"
 
 namespace systole::frontend::onnx_file {
 namespace {
@@ -115,7 +115,7 @@ std::uint64_t as_number(const std::string& key, const std::string& text) {
         throw ModelError(
             fmt::format("the {} of its external data is {}; it must be an integer from 0 to 2^64 "
                         "- 1",
-                        key, ir::quoted(text)));
+                        key, in_quotes(text)));
     }
     return number;
 }
@@ -134,7 +134,7 @@ std::string external_bytes(const TensorProto& tensor, std::uint64_t bytes, const
     const Place place = place_of(tensor);
     const fs::path path = external_path(place.location, folder);
     const auto refuse = [&](const std::string& rule) {
-        throw ModelError(fmt::format("its data lie in {}; {}", ir::quoted(place.location), rule));
+        throw ModelError(fmt::format("its data lie in {}; {}", in_quotes(place.location), rule));
     };
     if (const auto fault = input_fault(path)) refuse(*fault);
     std::error_code error;
@@ -321,7 +321,7 @@ DataType constant_type(std::int32_t onnx_type) {
 
 fs::path external_path(const std::string& location, const fs::path& folder) {
     const auto refuse = [&](std::string_view rule) {
-        throw ModelError(fmt::format("its data lie in {}; {}", ir::quoted(location), rule));
+        throw ModelError(fmt::format("its data lie in {}; {}", in_quotes(location), rule));
     };
     const fs::path relative(location);
     if (location.empty() || location.find('\0') != std::string::npos) refuse("it must be the path of a file");

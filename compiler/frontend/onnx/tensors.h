@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/data_type.h"
 #include "compiler/frontend/onnx/model_proto.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/shape.h"
-#include "hw/base/data_type.h"
 
 /// Tensors in ONNX files.
 namespace systole::frontend::onnx_file {

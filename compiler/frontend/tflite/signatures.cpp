@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "base/message_text.h"
 #include "compiler/frontend/tflite/options.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 
 namespace systole::frontend::tflite {
 namespace {
@@ -36,7 +36,7 @@ std::vector<Network> networks_of(const File& file) {
             std::string name = key == nullptr ? "" : key->str();
             if (signature->subgraph_index() >= subgraphs) {
                 throw ModelError(fmt::format("signature {}: its subgraph is number {}; the file has {}",
-                                             ir::quoted(name), signature->subgraph_index(), subgraphs));
+                                             in_quotes(name), signature->subgraph_index(), subgraphs));
             }
             named.insert(signature->subgraph_index());
             networks.push_back({std::move(name), signature->subgraph_index(), signature});
@@ -59,7 +59,7 @@ std::vector<Network> networks_of(const File& file) {
 std::string list_of(const std::vector<Network>& networks) {
     std::vector<std::string> names;
     names.reserve(networks.size());
-    for (const Network& network : networks) names.push_back(ir::quoted(network.name));
+    for (const Network& network : networks) names.push_back(in_quotes(network.name));
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -76,7 +76,7 @@ Network network_of(const File& file, std::string_view name) {
     }
     const auto found = std::ranges::find(networks, name, &Network::name);
     if (found != networks.end()) return *found;
-    throw ModelError(fmt::format("signature is {}; the file has {}", ir::quoted(name),
+    throw ModelError(fmt::format("signature is {}; the file has {}", in_quotes(name),
                                  networks.empty() ? "none" : list_of(networks)));
 }
 

@@ -9,10 +9,10 @@
 #include <limits>
 #include <optional>
 
+#include "base/arithmetic.h"
+#include "base/message_text.h"
 #include "compiler/frontend/tflite/options.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
-#include "hw/base/arithmetic.h"
 
 namespace systole::frontend::tflite {
 namespace {
@@ -257,7 +257,7 @@ std::string File::operator_of(const Operator& node) const {
         const auto* const name = code.custom_code();
         throw ModelError(
             fmt::format("its operator is the custom operator {}; no custom operator is supported",
-                        ir::quoted(name == nullptr ? "" : name->string_view())));
+                        in_quotes(name == nullptr ? "" : name->string_view())));
     }
     const std::string_view name = name_in("BuiltinOperator", number);
     if (name.empty()) throw ModelError(fmt::format("its operator is {}; the format has no such one", number));

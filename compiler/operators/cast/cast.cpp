@@ -5,10 +5,10 @@
 #include <cmath>
 #include <map>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/quantizer.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/message_text.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
@@ -166,7 +166,7 @@ public:
         const std::size_t count = node.node().inputs.size();
         if (count < 2) {
             throw ModelError(
-                fmt::format("it concatenates {}; it must have at least 2", ir::counted(count, "input")));
+                fmt::format("it concatenates {}; it must have at least 2", counted(count, "input")));
         }
         const ir::Shape result =
             node.node().integer("axis") == channel_axis ? shape_along_channels(node) : shape_along_axis(node);

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -1,12 +1,12 @@
 // The sums of the elements up to each one, along an axis.
 #include <fmt/format.h>
 
+#include "base/fixed_point.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/fixed_point.h"
 
 namespace systole::operators {
 namespace {

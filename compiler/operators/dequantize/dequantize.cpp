@@ -1,15 +1,15 @@
 // The real numbers that stored integers stand for: scale * (stored - zero point).
 #include <fmt/format.h>
 
+#include "base/arithmetic.h"
+#include "base/conversion.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/tflite_functions.h"
-#include "hw/base/arithmetic.h"
-#include "hw/base/conversion.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

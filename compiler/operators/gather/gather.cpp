@@ -3,11 +3,11 @@
 
 #include <cstring>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <limits>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

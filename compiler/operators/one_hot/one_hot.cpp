@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/operator.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
@@ -12,7 +13,6 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

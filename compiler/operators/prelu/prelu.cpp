@@ -1,13 +1,13 @@
 // x for x >= 0, slope * x for x < 0, with slopes from a tensor.
 #include <algorithm>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/pair_function.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -1,13 +1,13 @@
 // Stores real numbers as integers: clamp(round(x / scale) + zero point).
 #include <fmt/format.h>
 
+#include "base/conversion.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/onnx_quantization.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantize/microsoft.h"
 #include "compiler/operators/tflite_functions.h"
-#include "hw/base/conversion.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
@@ -14,7 +15,6 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/pair_function.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {

@@ -1,6 +1,6 @@
 // The product of the elements along some axes.
+#include "base/fixed_point.h"
 #include "compiler/operators/reduction.h"
-#include "hw/base/fixed_point.h"
 
 namespace systole::operators {
 namespace {

@@ -7,15 +7,15 @@
 #include <cstring>
 #include <limits>
 
+#include "base/message_text.h"
+#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/resize/coordinates.h"
 #include "compiler/operators/resize/layers.h"
 #include "compiler/operators/strided.h"
-#include "hw/base/stored_integers.h"
 
 namespace systole::operators {
 namespace {
@@ -130,11 +130,10 @@ public:
              .maximum = std::numeric_limits<std::int32_t>::max()},
             {.name = "mode", .meaning = "nearest, linear or cubic", .absent = std::string("nearest")},
             {.name = "coordinates",
-             .meaning =
-                 "the place in the input of an element of the result: " + ir::joined(coordinate_modes()),
+             .meaning = "the place in the input of an element of the result: " + joined(coordinate_modes()),
              .absent = std::string("asymmetric")},
             {.name = "nearest",
-             .meaning = "the element at a place between two: " + ir::joined(nearest_modes()),
+             .meaning = "the element at a place between two: " + joined(nearest_modes()),
              .absent = std::string("floor")},
             {.name = "scales",
              .meaning = "result by input, by axis, in float32, where that is not the quotient of the extents",
@@ -256,7 +255,7 @@ private:
     }
     static void require_one_of(const std::string& word, const std::vector<std::string>& known) {
         if (std::ranges::find(known, word) != known.end()) return;
-        throw ModelError(fmt::format("{} must be one of {}", ir::quoted(word), ir::joined(known)));
+        throw ModelError(fmt::format("{} must be one of {}", in_quotes(word), joined(known)));
     }
 
     static AxisResize axis_resize(const ir::NodeView& node, std::size_t axis) {

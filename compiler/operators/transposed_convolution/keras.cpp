@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/names.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/windowed_weights.h"
 
@@ -60,7 +60,7 @@ void read_extra(const ir::LayerReader& layer, std::size_t first, KerasWindows& w
     if (!values) return;
     const std::size_t directions = windows.extra.size() - first;
     if (values->size() != 1 && values->size() != directions) {
-        layer.fail("output_padding", fmt::format("it must have {}", ir::counted(directions, "entry")));
+        layer.fail("output_padding", fmt::format("it must have {}", counted(directions, "entry")));
     }
     for (std::size_t i = 0; i < directions; ++i) {
         const auto extra = (*values)[values->size() == 1 ? 0 : i];

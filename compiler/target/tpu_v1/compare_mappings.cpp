@@ -11,11 +11,11 @@
 #include <utility>
 #include <variant>
 
+#include "base/arithmetic.h"
 #include "compiler/emit/compile.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/schedule/operation.h"
 #include "compiler/schedule/schedule.h"
-#include "hw/base/arithmetic.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/registers.h"

@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/conversion.h"
-#include "hw/base/limits.h"
+#include "base/arithmetic.h"
+#include "base/conversion.h"
+#include "base/limits.h"
 #include "hw/isa/assembly/lexer.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_rules.h"

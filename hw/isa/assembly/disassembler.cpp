@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "hw/base/conversion.h"
+#include "base/conversion.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/assembly/lexer.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/block.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/operands.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/forward.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/unit.h"

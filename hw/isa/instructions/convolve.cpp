@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/block.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"

@@ -1,6 +1,6 @@
 #include "hw/isa/instructions/matrix_multiply.h"
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/rows.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/operands.h"

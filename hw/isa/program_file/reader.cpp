@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "hw/base/conversion.h"
-#include "hw/base/input_file.h"
+#include "base/conversion.h"
+#include "base/input_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/conversion.h"
-#include "hw/base/whole_file.h"
+#include "base/conversion.h"
+#include "base/whole_file.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"

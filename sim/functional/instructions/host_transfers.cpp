@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/rows.h"
 #include "sim/functional/instructions/instructions.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "hw/base/wrapped_sum.h"
+#include "base/wrapped_sum.h"
 #include "hw/isa/block.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/window.h"

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/fixed_point.h"
+#include "base/arithmetic.h"
+#include "base/fixed_point.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/operands.h"
 #include "hw/isa/program_error.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/registers.h"
 

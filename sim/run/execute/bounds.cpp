@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
 #include "hw/timing/transfers.h"

@@ -13,12 +13,12 @@
 #include <string>
 #include <utility>
 
+#include "base/conversion.h"
+#include "base/message_text.h"
+#include "base/stored_integers.h"
 #include "compiler/compile.h"
 #include "compiler/ir/encoding.h"
-#include "compiler/ir/names.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/conversion.h"
-#include "hw/base/stored_integers.h"
 #include "sim/run/calibration.h"
 #include "sim/run/network_input.h"
 
@@ -94,7 +94,7 @@ void compare(const ir::Value& value, std::span<const std::uint8_t> bytes, std::s
     if (!has_real_numbers(value)) return;
     const std::vector<double> numbers = real_numbers(value, bytes);
     if (numbers.size() != expected.size()) {
-        throw std::logic_error(fmt::format("{} has {} numbers, and {} in float", ir::quoted(value.name),
+        throw std::logic_error(fmt::format("{} has {} numbers, and {} in float", in_quotes(value.name),
                                            numbers.size(), expected.size()));
     }
     const auto [lowest, highest] = range_of(value);

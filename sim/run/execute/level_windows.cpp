@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::run {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/record/bytes.h"
 

@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "sim/run/record/fields.h"
 
 namespace systole::run {

@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/conversion.h"
+#include "base/input_file.h"
+#include "base/message_text.h"
 #include "compiler/compile.h"
-#include "compiler/ir/names.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/conversion.h"
-#include "hw/base/input_file.h"
 #include "hw/common/fan_out.h"
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
@@ -68,8 +68,8 @@ void check_border(const isa::Program& program, isa::BufferKind kind, const std::
     const char* const side = is_input ? "input" : "output";
     if (tensors.size() != buffers.size()) {
         throw isa::ProgramError(fmt::format("{}: it has {} and {} for them; there must be a buffer for each",
-                                            name, ir::counted(tensors.size(), side),
-                                            ir::counted(buffers.size(), "buffer")));
+                                            name, counted(tensors.size(), side),
+                                            counted(buffers.size(), "buffer")));
     }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const isa::BorderTensor& tensor = tensors[i];

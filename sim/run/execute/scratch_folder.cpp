@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 
 namespace systole::run {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/record/content.h"
 

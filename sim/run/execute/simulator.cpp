@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/common/fresh_simulation.h"
 #include "hw/core/core.h"
 #include "hw/isa/operands.h"

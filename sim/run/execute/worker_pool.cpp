@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/interruption.h"
 #include "compiler/frontend/door/read_network.h"
-#include "hw/base/interruption.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
 #include "sim/run/execute/worker.h"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/interruption.h"
-#include "hw/base/user_error.h"
+#include "base/interruption.h"
+#include "base/user_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/execute/worker.h"

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "hw/base/data_type.h"
-#include "hw/base/user_error.h"
+#include "base/data_type.h"
+#include "base/user_error.h"
 
 namespace systole::input {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "compiler/ir/names.h"
+#include "base/message_text.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/input/formats.h"
 
@@ -130,7 +130,7 @@ constexpr std::array<LabelFormat, 8> label_formats{{{"|u1", labels_of<std::uint8
 
 /// "(1, 28, 28)", as NumPy writes shapes.
 std::string shape_text(std::span<const std::uint32_t> shape) {
-    return fmt::format("({}{})", ir::joined(shape), shape.size() == 1 ? "," : "");
+    return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
 }
 
 std::uint64_t product(std::span<const std::uint32_t> extents) {

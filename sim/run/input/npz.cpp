@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/ir/names.h"
-#include "compiler/zip/zip_file.h"
+#include "base/message_text.h"
+#include "base/zip/zip_file.h"
 #include "sim/run/input/formats.h"
 
 namespace systole::input {
@@ -21,7 +21,7 @@ std::vector<Array> read_arrays(const ZipFile& archive, std::string_view file) {
     std::vector<Array> arrays;
     std::uint64_t read = 0;
     for (const std::string& name : archive.entries(most_arrays)) {
-        const std::string entry = fmt::format("{}: entry {}", file, ir::quoted(name));
+        const std::string entry = fmt::format("{}: entry {}", file, in_quotes(name));
         if (!name.ends_with(npy_extension))
             fail(entry, "its name does not end in .npy, as those of an .npz file do");
         const std::string contents = archive.read(name, {.most_bytes = max_input_bytes - read});
@@ -55,7 +55,7 @@ Images NpzArrays::images(const ReadOptions& options, std::string_view file) cons
     if (place == places_.end() && (arrays_.size() > 1 || !options.is_only_input)) {
         std::string names;
         for (const Array& array : arrays_) {
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", ir::quoted(array.name));
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", in_quotes(array.name));
             constexpr std::size_t longest = 400;
             if (names.size() > longest) {
                 names += ", ...";
@@ -63,10 +63,10 @@ Images NpzArrays::images(const ReadOptions& options, std::string_view file) cons
             }
         }
         fail(file, fmt::format("no array is named {} as the network's input is; there are {}",
-                               ir::quoted(options.input), names));
+                               in_quotes(options.input), names));
     }
     const Array& chosen = arrays_[place == places_.end() ? 0 : place->second];
-    return images_of(chosen, options, fmt::format("{}: array {}", file, ir::quoted(chosen.name)));
+    return images_of(chosen, options, fmt::format("{}: array {}", file, in_quotes(chosen.name)));
 }
 
 }  // namespace systole::input

@@ -5,10 +5,10 @@
 #include <system_error>
 #include <utility>
 
-#include "compiler/ir/names.h"
-#include "compiler/zip/zip_file.h"
-#include "hw/base/input_file.h"
-#include "hw/base/text_encoding.h"
+#include "base/input_file.h"
+#include "base/message_text.h"
+#include "base/text_encoding.h"
+#include "base/zip/zip_file.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/formats.h"
 #include "sim/run/input/resize.h"
@@ -171,7 +171,7 @@ std::vector<std::string> read_label_names(const fs::path& path) {
         if (!is_text) {
             throw InputError(
                 fmt::format("{}:{}: {} is no name; a file of names is text, a line for each class",
-                            path.string(), names.size(), ir::quoted(line)));
+                            path.string(), names.size(), in_quotes(line)));
         }
         if (!line.empty()) filled = names.size();
     }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/names.h"
+#include "base/message_text.h"
 
 namespace systole::input {
 namespace {
@@ -176,8 +176,8 @@ Images cropped(const Images& images, const run::ImageSize& size, std::string_vie
 void reverse_channels(Images& images, std::string_view file) {
     constexpr std::uint32_t colors = 3;
     if (images.channels != colors) {
-        throw InputError(fmt::format("{}: the images have {}; bgr needs 3", file,
-                                     ir::counted(images.channels, "channel")));
+        throw InputError(
+            fmt::format("{}: the images have {}; bgr needs 3", file, counted(images.channels, "channel")));
     }
     auto* const pixels = std::get_if<std::vector<std::uint8_t>>(&images.values);
     if (pixels == nullptr) {

@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "hw/base/input_file.h"
+#include "base/input_file.h"
 
 namespace systole::run {
 namespace {

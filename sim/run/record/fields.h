@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 
 /// One list of fields a struct, from which it goes to JSON (json.h) and to bytes (bytes.h), and back.
 namespace systole::run {

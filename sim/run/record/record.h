@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/base/cycle.h"
-#include "hw/base/data_type.h"
+#include "base/cycle.h"
+#include "base/data_type.h"
 #include "hw/machine/chosen_mapping.h"
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 

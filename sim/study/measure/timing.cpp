@@ -9,7 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::measure {
 

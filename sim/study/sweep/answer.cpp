@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/command_line.h"
 #include "sim/study/sweep/expression.h"

@@ -11,8 +11,8 @@
 #include <set>
 #include <system_error>
 
-#include "hw/base/user_error.h"
-#include "hw/base/whole_file.h"
+#include "base/user_error.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/executor.h"
 #include "sim/run/execute/worker.h"

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/study/sweep/chunk.h"

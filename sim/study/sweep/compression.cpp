@@ -5,7 +5,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 
 namespace systole::sweep {
 namespace {

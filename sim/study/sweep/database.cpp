@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "sim/study/sweep/owner.h"
 
 namespace systole::sweep {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hw/base/interruption.h"
+#include "base/interruption.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/process.h"
 #include "sim/study/sweep/cluster.h"

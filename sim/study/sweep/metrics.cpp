@@ -7,7 +7,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/record/fields.h"
 #include "sim/study/sweep/database.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/execute/executor.h"
 #include "sim/run/execute/on_all_cores.h"

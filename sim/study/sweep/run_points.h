@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "sim/run/execute/worker_pool.h"
 #include "sim/study/sweep/database.h"
 #include "sim/study/sweep/study.h"

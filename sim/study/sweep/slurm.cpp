@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/machine/config_error.h"
 #include "sim/study/sweep/cluster.h"
 #include "sim/study/sweep/command_line.h"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "hw/base/input_file.h"
+#include "base/input_file.h"
 
 namespace systole::sqlite {
 namespace {

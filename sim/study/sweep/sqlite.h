@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

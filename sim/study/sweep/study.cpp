@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/study/sweep/base_values.h"

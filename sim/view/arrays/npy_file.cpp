@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 
 namespace systole::arrays {
 namespace {

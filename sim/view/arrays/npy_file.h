@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 
 namespace systole::arrays {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "sim/view/arrays/npy_file.h"
 
 namespace systole::arrays {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 
 namespace systole::energy {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "sim/view/occupancy/occupancy.h"
 
 namespace systole::occupancy {

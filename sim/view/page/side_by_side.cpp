@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/machine/config_error.h"
 
 namespace systole::page {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "sim/view/report/json_values.h"
 
 namespace systole::report {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "sim/view/report/numbers.h"
 
 namespace systole::report {

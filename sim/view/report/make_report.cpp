@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "hw/base/significant_digits.h"
+#include "base/significant_digits.h"
 
 namespace systole::report {
 

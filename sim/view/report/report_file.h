@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {

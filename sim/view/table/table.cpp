@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hw/base/significant_digits.h"
+#include "base/significant_digits.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::tables {

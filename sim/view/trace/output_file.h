@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "sim/view/trace/worker.h"
 
 struct isal_zstream;

@@ -11,7 +11,7 @@
 #include <systemc>
 #include <utility>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 
 namespace systole::trace {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/block.h"
 #include "hw/isa/image_slices.h"
 #include "hw/isa/rows.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "hw/isa/program.h"
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "hw/base/arithmetic.h"
-#include "hw/base/wrapped_sum.h"
+#include "base/arithmetic.h"
+#include "base/wrapped_sum.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/rows.h"
 #include "tests/support/random_program/data.h"

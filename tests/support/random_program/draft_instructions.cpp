@@ -3,7 +3,7 @@
 #include <array>
 #include <numeric>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"

@@ -3,13 +3,13 @@
 #include <map>
 #include <set>
 
+#include "base/random_values.h"
 #include "compiler/emit/compile.h"
 #include "compiler/emit/program_data.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
-#include "hw/base/random_values.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/bare_program.h"

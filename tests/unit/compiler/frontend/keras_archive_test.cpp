@@ -8,8 +8,8 @@
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
+#include "tests/unit/base/zip/made_zip.h"
 #include "tests/unit/compiler/frontend/keras_file.h"
-#include "tests/unit/compiler/zip/made_zip.h"
 
 using namespace systole;
 using tests::StoredWeight;

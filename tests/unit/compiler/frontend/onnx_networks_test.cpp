@@ -10,9 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/message_text.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/files.h"

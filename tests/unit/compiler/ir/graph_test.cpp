@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/graphs.h"
@@ -155,10 +155,10 @@ TEST_CASE("Multiply-accumulates are counted by windows and elements", "[compiler
 }
 
 TEST_CASE("Names are quoted in one short line", "[compiler][ir]") {
-    CHECK(ir::quoted("conv2d") == "\"conv2d\"");
-    CHECK(ir::quoted("a\nb\x7f") == "\"a\\x0ab\\x7f\"");
-    CHECK(ir::quoted(std::string(80, 'x')) == "\"" + std::string(80, 'x') + "\"");
-    CHECK(ir::quoted(std::string(81, 'x')) == "\"" + std::string(80, 'x') + "...\"");
+    CHECK(in_quotes("conv2d") == "\"conv2d\"");
+    CHECK(in_quotes("a\nb\x7f") == "\"a\\x0ab\\x7f\"");
+    CHECK(in_quotes(std::string(80, 'x')) == "\"" + std::string(80, 'x') + "\"");
+    CHECK(in_quotes(std::string(81, 'x')) == "\"" + std::string(80, 'x') + "...\"");
 }
 
 TEST_CASE("Products that do not fit are noticed", "[compiler][ir]") {

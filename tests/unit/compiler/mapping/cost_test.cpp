@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/mapping/unit_times.h"
-#include "hw/base/arithmetic.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_runs.h"
 

@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/conversion.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "hw/base/conversion.h"
 #include "tests/support/integer_graphs.h"
 
 using namespace systole;

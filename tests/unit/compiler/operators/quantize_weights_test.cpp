@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hw/base/fixed_point.h"
+#include "base/fixed_point.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
 

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/ir/names.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/random_values.h"
 #include "compiler/frontend/door/read_network.h"
-#include "hw/base/random_values.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
 

@@ -3,12 +3,12 @@
 #include <random>
 #include <stdexcept>
 
+#include "base/fixed_point.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/fixed_point.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/random_runs.h"
 

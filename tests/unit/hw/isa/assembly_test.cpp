@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "hw/base/conversion.h"
+#include "base/conversion.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
 

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "hw/base/conversion.h"
-#include "hw/base/whole_file.h"
+#include "base/conversion.h"
+#include "base/whole_file.h"
 #include "hw/isa/program_error.h"
 #include "tests/unit/hw/isa/random_program.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "hw/base/conversion.h"
+#include "base/conversion.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 

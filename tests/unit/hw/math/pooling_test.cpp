@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/base/limits.h"
+#include "base/limits.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <variant>
 
-#include "hw/base/cycle.h"
-#include "hw/base/data_type.h"
+#include "base/cycle.h"
+#include "base/data_type.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/operands.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "hw/base/data_type.h"
+#include "base/data_type.h"
 #include "hw/isa/registers.h"
 
 // The results of instructions, computed element by element with integers wide enough for all values.

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "hw/base/conversion.h"
+#include "base/conversion.h"
 #include "sim/run/input/images.h"
 #include "tests/support/files.h"
 #include "tests/system/input_files.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/transfers.h"
 #include "sim/run/execute/run.h"

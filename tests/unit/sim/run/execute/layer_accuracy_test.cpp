@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "base/random_values.h"
+#include "base/stored_integers.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
-#include "hw/base/random_values.h"
-#include "hw/base/stored_integers.h"
 #include "sim/run/calibration.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"

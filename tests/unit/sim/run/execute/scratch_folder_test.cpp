@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "tests/support/files.h"
 
 using namespace systole;

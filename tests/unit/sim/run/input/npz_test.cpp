@@ -4,7 +4,7 @@
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
 #include "tests/system/input_files.h"
-#include "tests/unit/compiler/zip/made_zip.h"
+#include "tests/unit/base/zip/made_zip.h"
 #include "tests/unit/sim/run/input/made_images.h"
 
 namespace systole::input::tests {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/base/user_error.h"
+#include "base/user_error.h"
 #include "sim/study/sweep/run_points.h"
 #include "tests/support/files.h"
 #include "tests/support/source_dir.h"

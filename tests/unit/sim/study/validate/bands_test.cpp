@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "hw/base/significant_digits.h"
+#include "base/significant_digits.h"
 #include "hw/machine/machine_config.h"
 #include "sim/study/validate/baseline_errors.h"
 #include "tests/unit/sim/study/validate/shipped.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hw/base/random_values.h"
+#include "base/random_values.h"
 
 namespace systole::validate {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "hw/base/whole_file.h"
+#include "base/whole_file.h"
 #include "sim/run/input/formats.h"
 #include "sim/view/arrays/npy_file.h"
 #include "tests/support/files.h"

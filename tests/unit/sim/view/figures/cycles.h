@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hw/base/arithmetic.h"
+#include "base/arithmetic.h"
 #include "tests/unit/sim/view/figures/facts.h"
 #include "tests/unit/sim/view/figures/rows.h"
 #include "tests/unit/sim/view/figures/runs.h"

@@ -1,0 +1,34 @@
+#include "base/zeroed_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+namespace systole {
+namespace {
+
+/// Less is faster from the heap, and clearing it costs little.
+constexpr std::size_t least_mapped_bytes = std::size_t{1} << 20U;
+
+}  // namespace
+
+void* allocate_zeroed(std::size_t bytes) {
+    if (bytes < least_mapped_bytes) {
+        void* const memory = std::calloc(bytes, 1);
+        if (memory == nullptr && bytes > 0) throw std::bad_alloc();
+        return memory;
+    }
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return memory;
+}
+
+void free_zeroed(void* memory, std::size_t bytes) noexcept {
+    if (bytes < least_mapped_bytes) {
+        std::free(memory);
+    } else {
+        ::munmap(memory, bytes);
+    }
+}
+
+}  // namespace systole
