@@ -16,7 +16,7 @@ namespace systole::run {
 namespace {
 
 /// A counter's total, or its part of one tag.
-std::uint64_t counted(const RunRecord& record, std::string_view path, std::optional<Tag> tag) {
+std::uint64_t counter_sum(const RunRecord& record, std::string_view path, std::optional<Tag> tag) {
     const Counter& counter = record.counters.at(path);
     return tag ? counter.value(*tag) : counter.value();
 }
@@ -25,10 +25,10 @@ std::uint64_t counted(const RunRecord& record, std::string_view path, std::optio
 /// number formats. Work that the chip does twice counts once, and work that it does not do at all, such as
 /// that of the host, does not count.
 std::uint64_t cell_cycles(const RunRecord& record, Tag tag) {
-    const std::uint64_t done = counted(record, "matrix_unit.multiply_accumulates", tag);
+    const std::uint64_t done = counter_sum(record, "matrix_unit.multiply_accumulates", tag);
     if (done == 0) return 0;
     const std::uint64_t needed = std::min(done, record.needed_macs(tag));
-    return to_64_bits(multiply_divide_up(needed, counted(record, "matrix_unit.useful_macs", tag), done),
+    return to_64_bits(multiply_divide_up(needed, counter_sum(record, "matrix_unit.useful_macs", tag), done),
                       "multiply-accumulates of a layer take more than 64 bits of cycles");
 }
 
@@ -39,43 +39,43 @@ struct HostData {
 };
 
 HostData host_data(const RunRecord& record, std::optional<Tag> tag) {
-    return {.read = counted(record, "host_interface.read_bytes", tag) +
-                    counted(record, "host_interface.weight_bytes", tag),
-            .written = counted(record, "host_interface.write_bytes", tag)};
+    return {.read = counter_sum(record, "host_interface.read_bytes", tag) +
+                    counter_sum(record, "host_interface.weight_bytes", tag),
+            .written = counter_sum(record, "host_interface.write_bytes", tag)};
 }
 
 Cycle weight_cycles(const RunRecord& record, std::optional<Tag> tag) {
     const machine::MachineConfig& machine = record.spec.machine;
     if (machine.weight_memory.model == machine::WeightMemoryModel::Bandwidth) {
         // A tile that never reaches the array may not have arrived when the run ends.
-        const std::uint64_t shifted = counted(record, "weight_fifo.shifted_bytes", tag);
-        const std::uint64_t spilled = counted(record, "weight_fifo.spilled_bytes", tag);
+        const std::uint64_t shifted = counter_sum(record, "weight_fifo.shifted_bytes", tag);
+        const std::uint64_t spilled = counter_sum(record, "weight_fifo.spilled_bytes", tag);
         return timing::weight_read_cycles(shifted - std::min(shifted, spilled), machine);
     }
     constexpr std::array<std::string_view, 4> busy{"weight_memory.data_clocks", "weight_memory.row_clocks",
                                                    "weight_memory.refresh_clocks",
                                                    "weight_memory.gap_clocks"};
     std::uint64_t clocks = 0;
-    for (const std::string_view counter : busy) clocks += counted(record, counter, tag);
+    for (const std::string_view counter : busy) clocks += counter_sum(record, counter, tag);
     return timing::dram_cycles(clocks, machine);
 }
 
 Bounds bounds_of(const RunRecord& record, std::uint64_t cell_cycles, const HostData& data,
                  std::optional<Tag> tag) {
     const machine::MachineConfig& machine = record.spec.machine;
-    const std::uint64_t inbound = data.read + counted(record, "host_interface.instruction_bytes", tag);
+    const std::uint64_t inbound = data.read + counter_sum(record, "host_interface.instruction_bytes", tag);
     return {.macs = timing::full_array_cycles(cell_cycles, machine),
-            .array = counted(record, "matrix_unit.active_cycles", tag),
-            .data_setup = counted(record, "systolic_data_setup.lines.fetch_cycles", tag),
+            .array = counter_sum(record, "matrix_unit.active_cycles", tag),
+            .data_setup = counter_sum(record, "systolic_data_setup.lines.fetch_cycles", tag),
             .weight_memory = weight_cycles(record, tag),
             .host_link = std::max(timing::host_read_cycles(inbound, machine),
                                   timing::host_write_cycles(data.written, machine)),
-            .activation = counted(record, "activation_unit.busy_cycles", tag)};
+            .activation = counter_sum(record, "activation_unit.busy_cycles", tag)};
 }
 
 bool is_worked_on(const RunRecord& record, Tag tag) {
-    return counted(record, "matrix_unit.active_cycles", tag) > 0 ||
-           counted(record, "activation_unit.busy_cycles", tag) > 0;
+    return counter_sum(record, "matrix_unit.active_cycles", tag) > 0 ||
+           counter_sum(record, "activation_unit.busy_cycles", tag) > 0;
 }
 
 /// The first and the last layer of the network that the chip works on; 0 if there is none.
