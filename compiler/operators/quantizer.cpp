@@ -9,26 +9,12 @@
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/mapping/network.h"
 #include "compiler/operators/tables.h"
 
 namespace systole::operators {
 
 using ir::Node;
 using ir::ValueId;
-
-namespace {
-
-ir::Constant contents_of(const mapping::ByteTable& table, DataType type) {
-    if (is_signed(type)) return ir::Constant::of(std::vector<std::int8_t>(table.begin(), table.end()));
-    return ir::Constant::of(std::vector<std::uint8_t>(table.begin(), table.end()));
-}
-
-ir::Constant contents_of(const mapping::WideTable& table, DataType /*type*/) {
-    return ir::Constant::of(std::vector<std::int16_t>(table.begin(), table.end()));
-}
-
-}  // namespace
 
 Quantizer::Quantizer(const ir::Graph& graph)
     : graph_(graph),
@@ -186,12 +172,10 @@ void Quantizer::add_copy(const Node& node, ValueId result) {
 
 void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const ElementFunction& function) {
     const DataType type = result_.values[to].type;
-    const mapping::Table table =
+    ir::Constant table =
         make_table(function, encoding_of(result_.values[from]), encoding_of(result_.values[to]));
-    const auto entries = std::visit([](const auto& list) { return list.size(); }, table);
     const ValueId constant =
-        add_constant(node.name + "/table", {static_cast<std::uint32_t>(entries)}, type,
-                     std::visit([&](const auto& list) { return contents_of(list, type); }, table));
+        add_constant(node.name + "/table", {table_entries(type)}, type, std::move(table));
     add_node({.name = node.name,
               .op = &registry().at("lookup"),
               .attributes = {},

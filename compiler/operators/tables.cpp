@@ -1,38 +1,46 @@
 #include "compiler/operators/tables.h"
 
+#include <cstddef>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace systole::operators {
+namespace {
 
-mapping::ByteTable tabulate(const std::function<float(float)>& function, const ir::Encoding& from,
-                            const ir::Encoding& to) {
-    mapping::ByteTable table{};
-    for (std::size_t byte = 0; byte < table.size(); ++byte) {
-        const float value = function(static_cast<float>(from.real(static_cast<std::int32_t>(byte))));
-        table[byte] = static_cast<std::uint8_t>(to.stored(value));
-    }
-    return table;
-}
+constexpr std::uint32_t byte_entries = 256;
+constexpr std::int32_t wide_step = 128;
+constexpr std::uint32_t wide_entries = 65536 / wide_step + 1;
 
-mapping::WideTable tabulate_wide(const std::function<float(float)>& function, const ir::Encoding& from,
-                                 const ir::Encoding& to) {
-    constexpr std::int32_t step = 128;
-    mapping::WideTable table{};
+/// The entries of the stored numbers first, first + step, and so on.
+template <typename Entry>
+ir::Constant tabulate(const std::function<float(float)>& function, const ir::Encoding& from,
+                      const ir::Encoding& to, std::int32_t first, std::int32_t step) {
+    std::vector<Entry> table(table_entries(to.type));
     for (std::size_t i = 0; i < table.size(); ++i) {
-        const std::int32_t stored = static_cast<std::int32_t>(i) * step + lowest_of(from.type);
-        const float value = function(static_cast<float>(from.real(stored)));
-        table[i] = static_cast<std::int16_t>(to.stored(value));
+        const std::int32_t stored = first + static_cast<std::int32_t>(i) * step;
+        table[i] = static_cast<Entry>(to.stored(function(static_cast<float>(from.real(stored)))));
     }
-    return table;
+    return ir::Constant::of(std::move(table));
 }
 
-mapping::Table make_table(const std::function<float(float)>& function, const ir::Encoding& from,
-                          const ir::Encoding& to) {
+}  // namespace
+
+std::uint32_t table_entries(DataType type) {
+    return bytes_of(type) == 2 ? wide_entries : byte_entries;
+}
+
+ir::Constant make_table(const std::function<float(float)>& function, const ir::Encoding& from,
+                        const ir::Encoding& to) {
     if (bytes_of(from.type) != bytes_of(to.type)) {
         throw std::logic_error("a table is between two encodings of one width");
     }
-    if (bytes_of(to.type) == 2) return tabulate_wide(function, from, to);
-    return tabulate(function, from, to);
+    if (bytes_of(to.type) == 2) {
+        return tabulate<std::int16_t>(function, from, to, lowest_of(from.type), wide_step);
+    }
+    // Bytes index the table by their bits, as numbers from 0 on.
+    if (is_signed(to.type)) return tabulate<std::int8_t>(function, from, to, 0, 1);
+    return tabulate<std::uint8_t>(function, from, to, 0, 1);
 }
 
 }  // namespace systole::operators

@@ -1,22 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
+#include "compiler/ir/constant.h"
 #include "compiler/ir/encoding.h"
-#include "compiler/mapping/network.h"
 
 namespace systole::operators {
 
-/// The table of function(real) for every stored byte, from one encoding of bytes to another.
-mapping::ByteTable tabulate(const std::function<float(float)>& function, const ir::Encoding& from,
-                            const ir::Encoding& to);
+/// The entries of a table for stored numbers of this type: one for each byte; of 16-bit numbers one for every
+/// 128th number from -32768 on, the last of them beyond the largest number, and readers interpolate.
+std::uint32_t table_entries(DataType type);
 
-/// The same for the stored numbers 128 * i - 32768 and encodings of 16 bits.
-mapping::WideTable tabulate_wide(const std::function<float(float)>& function, const ir::Encoding& from,
-                                 const ir::Encoding& to);
-
-/// The table for the encodings' width, which must be the same for both.
-mapping::Table make_table(const std::function<float(float)>& function, const ir::Encoding& from,
-                          const ir::Encoding& to);
+/// The table of function(real) for every stored number that has an entry, as numbers of the type of `to`.
+/// Throws std::logic_error unless both encodings have the same width.
+ir::Constant make_table(const std::function<float(float)>& function, const ir::Encoding& from,
+                        const ir::Encoding& to);
 
 }  // namespace systole::operators

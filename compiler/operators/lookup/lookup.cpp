@@ -1,18 +1,17 @@
 // A table lookup for each stored number; activation functions become lookups on integers.
 #include <fmt/format.h>
 
-#include <tuple>
+#include <span>
+#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/tables.h"
 
 namespace systole::operators {
 namespace {
-
-constexpr std::uint32_t byte_entries = std::tuple_size_v<mapping::ByteTable>;
-constexpr std::uint32_t wide_entries = std::tuple_size_v<mapping::WideTable>;
 
 /// Linear interpolation between two entries of a table of 16-bit numbers, in steps of 1/128, rounded to
 /// nearest, halves upwards.
@@ -51,7 +50,7 @@ public:
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1, 1);
-        const std::uint32_t entries = bytes_of(node.input().type) == 2 ? wide_entries : byte_entries;
+        const std::uint32_t entries = table_entries(node.input().type);
         if (node.constant(0)->shape != ir::Shape{entries}) {
             throw ModelError(fmt::format("its table is {}; it must have {} entries",
                                          to_text(node.constant(0)->shape), entries));
