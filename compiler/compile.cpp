@@ -2,16 +2,16 @@
 
 #include <utility>
 
-#include "compiler/operators/lowering.h"
 #include "compiler/target/tpu_v1/compile.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
 
 namespace systole::compiler {
 
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer) {
-    return tpu_v1::compile(operators::lower(compiler::prepare(graph, std::move(calibration), observer)),
-                           machine, options);
+    return tpu_v1::compile(tpu_v1::lower(compiler::prepare(graph, std::move(calibration), observer)), machine,
+                           options);
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {

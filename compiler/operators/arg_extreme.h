@@ -19,7 +19,6 @@ public:
     Placement placement() const override;
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override;
-    bool runs_on_host() const override { return true; }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void compute(const TensorCall& call) const override;
 

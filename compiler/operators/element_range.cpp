@@ -39,9 +39,4 @@ void ElementRangeOperator::execute(const IntegerCall& call) const {
     copy_ranges(call, first_element(call.node));
 }
 
-void ElementRangeOperator::lower(const ir::NodeView& node, Lowering& lowering) const {
-    lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Slice{.first_element = first_element(node)});
-}
-
 }  // namespace systole::operators

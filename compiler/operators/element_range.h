@@ -2,14 +2,13 @@
 
 #include <cstdint>
 
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 
 /// The base of operators whose result is a range of the input's elements: moved, but not changed. The result
-/// has the input's encoding, and readers read the input's rows.
+/// has the input's encoding.
 class ElementRangeOperator : public Operator {
 public:
     bool moves_elements() const override { return true; }
@@ -17,7 +16,6 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
-    void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
     /// The first element of the range, in height, width, channel order of an image.

@@ -58,24 +58,13 @@ private:
     std::vector<NodeId> parent_;
 };
 
-/// The chip computes integers alone, and images and vectors.
-bool runs_on_chip(const Graph& graph, const Node& node) {
-    const auto is_for_host = [&](ValueId id) {
-        const ir::Value& value = graph.values[id];
-        return !value.constant && (!is_integer(value.type) || !ir::is_feature_map(value.shape));
-    };
-    return !operator_of(node).needs_host({graph, node}) && std::ranges::none_of(node.inputs, is_for_host) &&
-           std::ranges::none_of(node.outputs, is_for_host);
-}
-
 }  // namespace
 
-HostPlan find_host_segments(const Graph& graph) {
-    HostPlan plan{.segments = {}, .at_end = nodes_at_end(graph), .on_chip = {}};
+HostPlan find_host_segments(const Graph& graph, std::vector<bool> on_chip) {
+    HostPlan plan{.segments = {}, .at_end = nodes_at_end(graph), .on_chip = std::move(on_chip)};
     const auto producers = ir::producers(graph);
     std::vector<bool> is_at_end(graph.nodes.size(), false);
     for (const NodeId id : plan.at_end) is_at_end[id] = true;
-    for (const Node& node : graph.nodes) plan.on_chip.push_back(runs_on_chip(graph, node));
     // The number of changes from host to chip on the way to each node: nodes of the host with the same number
     // have no node of the chip between them.
     std::vector<std::uint32_t> changes(graph.nodes.size(), 0);
@@ -99,6 +88,11 @@ HostPlan find_host_segments(const Graph& graph) {
     }
     for (auto& [first, nodes] : segments) plan.segments.push_back(std::move(nodes));
     return plan;
+}
+
+ValueId program_output(const Graph& graph) {
+    const std::vector<NodeId> at_end = nodes_at_end(graph);
+    return at_end.empty() ? graph.outputs.front() : graph.nodes[at_end.front()].inputs.front();
 }
 
 namespace {

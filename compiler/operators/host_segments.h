@@ -16,9 +16,12 @@ struct HostPlan {
     std::vector<bool> on_chip;       ///< by node
 };
 
-/// Divides the nodes. A segment is a largest connected set of nodes of the host (Operator::runs_on_host) with
-/// no node of the chip on a path between two of them.
-HostPlan find_host_segments(const ir::Graph& graph);
+/// Divides the nodes of a graph, of which a target says, by node, whether its chip computes them. A segment
+/// is a largest connected set of the other nodes with no node of the chip on a path between two of them.
+HostPlan find_host_segments(const ir::Graph& graph, std::vector<bool> on_chip);
+
+/// The last value that the program computes: the network's output, or what the host's work behind it reads.
+ir::ValueId program_output(const ir::Graph& graph);
 
 /// A segment as a graph of its own. Inputs are the values that its nodes read and others compute; outputs are
 /// the values that others, or the network's outputs, read.

@@ -12,7 +12,6 @@
 #include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
@@ -113,7 +112,6 @@ std::vector<ir::Constant> Operator::fold(const ir::NodeView& node) const {
 }
 
 void Operator::execute(const IntegerCall& call) const {
-    if (!runs_on_host()) throw std::logic_error(fmt::format("{} is not computed on integers", name()));
     const ir::NodeView& node = call.node;
     std::vector<std::vector<float>> reals;
     std::vector<const float*> inputs;
@@ -134,10 +132,6 @@ void Operator::execute(const IntegerCall& call) const {
 
 std::uint64_t Operator::operations(const ir::NodeView& node) const {
     return 2 * macs(node) + node.output().shape.elements();
-}
-
-void Operator::lower(const ir::NodeView& node, Lowering& lowering) const {
-    lowering.fail(node.node(), fmt::format("it is a {} on float32, which the chip does not compute", name()));
 }
 
 bool Operator::is_identity(const ir::NodeView& /*node*/) const {

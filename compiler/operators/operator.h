@@ -62,7 +62,6 @@ struct TensorCall {
 /// A function that is applied to each element.
 using ElementFunction = std::function<float(float)>;
 
-class Lowering;
 class Quantizer;
 
 /// The unit that computes an operator, and the number formats; for docs/operators.md.
@@ -102,24 +101,16 @@ public:
     void check_types(const ir::NodeView& node) const override;
     virtual Placement placement() const = 0;
 
-    // Quantization, integer reference and lowering. Operators that the chip does not compute do not override
-    // them.
+    // Quantization and integer reference.
 
     /// Adds the nodes that compute this node to the quantized graph, by the ranges of its values. By default
     /// the node stays on float32, for the host. Throws ModelError with the layer if integers cannot express
     /// it.
     virtual void quantize(const ir::Node& node, Quantizer& quantizer) const;
     /// Computes a node on integers in simple loops, as the definition of its results; shares no arithmetic
-    /// with the chip. By default, an operator that runs on the host is computed in float, from the real
-    /// numbers that its inputs stand for; others throw std::logic_error.
+    /// with the chip. By default, the node is computed in float, from the real numbers that its inputs stand
+    /// for.
     virtual void execute(const IntegerCall& call) const;
-    /// Adds the work of the chip, or of the host, that computes a node on integers. Throws ModelError with
-    /// the layer if neither can.
-    virtual void lower(const ir::NodeView& node, Lowering& lowering) const;
-    /// Whether the host computes the node, wherever the graph has it; then there is no need for `lower`.
-    virtual bool runs_on_host() const { return false; }
-    /// Whether the host must compute this node, because of its shapes, attributes or types.
-    virtual bool needs_host(const ir::NodeView& /*node*/) const { return runs_on_host(); }
     /// Whether the host may compute the node after the chip's program, on its output (isa::HostOperation).
     virtual bool is_host_operation(const ir::NodeView& /*node*/) const { return false; }
     /// Floating-point operations of one inference in simple loops, for the time of the host. By default two

@@ -111,7 +111,6 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
-    bool runs_on_host() const override { return true; }
     void compute(const TensorCall& call) const override;
     /// A node with one constant number becomes a lookup; others stay on float32, for the host.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;

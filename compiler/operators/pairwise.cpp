@@ -62,8 +62,7 @@ void PairwiseOperator::check_types(const ir::NodeView& node) const {
     if (is_unquantized(node)) return require_one_kind(node);
     require_integers(node);
     require_one_type(node);
-    // Throws if a multiplier that follows from the scales is out of range.
-    work_of(node);
+    scaling_(node);
 }
 
 Placement PairwiseOperator::placement() const {
@@ -73,7 +72,7 @@ Placement PairwiseOperator::placement() const {
             .formats = "float32; uint8, int8 or int16, inputs and result alike; int32"};
 }
 
-bool PairwiseOperator::has_chip_form(const ir::NodeView& node) {
+bool pairs_activations(const ir::NodeView& node) {
     return node.data_inputs() == 2 && node.input(0).shape == node.output().shape &&
            node.input(1).shape == node.output().shape && !is_unquantized(node);
 }
@@ -98,15 +97,6 @@ void PairwiseOperator::compute(const TensorCall& call) const {
 
 void PairwiseOperator::quantize_others(const ir::Node& node, Quantizer& quantizer) const {
     if (!add_scalar_lookup(node, quantizer, on_floats_)) quantizer.add_real(node);
-}
-
-void PairwiseOperator::lower(const ir::NodeView& node, Lowering& lowering) const {
-    lowering.require_tensors(node.node());
-    mapping::Elementwise work = work_of(node);
-    const Clamp clamp = clamp_of(node);
-    work.minimum = clamp.minimum;
-    work.maximum = clamp.maximum;
-    lowering.add_layer(node.node(), node.node().output(), work);
 }
 
 namespace {

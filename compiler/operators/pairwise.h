@@ -1,11 +1,19 @@
 #pragma once
 
-#include "compiler/operators/lowering.h"
+#include "base/fixed_point.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/pair_function.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
+
+/// The factors by which quantized numbers are paired: of both inputs, for sums, and of what is made of them.
+struct PairScaling {
+    FixedPoint a, b, result;
+};
+
+/// Whether a node pairs two activations of the result's shape, and not integers that stand for themselves.
+bool pairs_activations(const ir::NodeView& node);
 
 /// The base of sums and products: element by element, with NumPy's broadcasting. The chip computes those of
 /// two quantized activations of one shape and type.
@@ -24,29 +32,25 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
-    bool needs_host(const ir::NodeView& node) const override { return !has_chip_form(node); }
     void evaluate(const FloatCall& call) const override;
     void compute(const TensorCall& call) const override;
-    void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
-    /// `verb` is the operator's verb in messages: "adds".
+    /// `verb` is the operator's verb in messages: "adds". `scaling` throws ModelError if a factor that
+    /// follows from the scales is out of range.
     PairwiseOperator(const char* verb, void (*on_floats)(const PairRow<float, float>& row),
-                     void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row))
-        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers) {}
+                     void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row),
+                     PairScaling (*scaling)(const ir::NodeView& node))
+        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers), scaling_(scaling) {}
 
-    /// Whether both inputs are activations of one shape.
-    static bool has_chip_form(const ir::NodeView& node);
-    /// Adds a node that the chip does not compute: a lookup if one input is a constant number.
+    /// Adds a node that does not pair activations: a lookup if one input is a constant number.
     void quantize_others(const ir::Node& node, Quantizer& quantizer) const;
-
-    /// The work of a node, without its clamp.
-    virtual mapping::Elementwise work_of(const ir::NodeView& node) const = 0;
 
 private:
     const char* verb_;
     void (*on_floats_)(const PairRow<float, float>& row);
     void (*on_integers_)(const PairRow<std::int32_t, std::int32_t>& row);
+    PairScaling (*scaling_)(const ir::NodeView& node);
 };
 
 /// A layer of graph files with the operator's name and an optional function of the result.

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/pool_onnx.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/tflite_functions.h"
@@ -34,16 +32,6 @@ void for_each_window_pixel(const float* image, const ir::FeatureMap& map, const 
             visit(image + (rows.under(row) * map.width + columns.under(column)) * map.channels);
         }
     }
-}
-
-isa::VectorOperation operation_of(PoolKind kind) {
-    switch (kind) {
-        case PoolKind::Max:
-            return isa::VectorOperation::MaxPool;
-        case PoolKind::Average:
-            return isa::VectorOperation::AveragePool;
-    }
-    throw std::logic_error("a kind of pooling without an operation");
 }
 
 std::vector<ir::LayerKey> tflite_pool_keys() {
@@ -245,24 +233,6 @@ void Pool::execute(const IntegerCall& call) const {
             }
         });
     }
-}
-
-bool Pool::needs_host(const ir::NodeView& node) const {
-    return works_on_integers(node) && bytes_of(node.output().type) != 1;
-}
-
-void Pool::lower(const ir::NodeView& node, Lowering& lowering) const {
-    if (needs_host(node)) {
-        lowering.fail(node.node(),
-                      fmt::format("it is of {}; the chip pools bytes alone", name_of(node.output().type)));
-    }
-    const ir::Window window = ir::window_of(node.node());
-    if (window.is_dilated()) {
-        lowering.fail(node.node(),
-                      fmt::format("it pools with {}; the chip pools without dilation", to_text(window)));
-    }
-    lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Pooling{operation_of(kind_), window, false});
 }
 
 void Pool::evaluate(const FloatCall& call) const {

@@ -28,8 +28,6 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
-    bool needs_host(const ir::NodeView& node) const override;
-    void lower(const ir::NodeView& node, Lowering& lowering) const override;
 
 protected:
     /// The Keras class without its "2D".

@@ -63,7 +63,6 @@ void quantize_moved(const ir::Node& node, Quantizer& quantizer);
 class ViewOperator : public Operator {
 public:
     Placement placement() const override;
-    bool runs_on_host() const override { return true; }
     bool moves_elements() const override { return true; }
     void check_types(const ir::NodeView& node) const override { require_one_kind(node); }
     void compute(const TensorCall& call) const override;

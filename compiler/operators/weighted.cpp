@@ -64,10 +64,6 @@ void add_constants(const ir::NodeView& view, QuantizedWeights quantized, Quantiz
                                             {channels}, DataType::Int32, std::move(bias_values)));
 }
 
-bool has_real_multiplier(const ir::Node& node) {
-    return node.integer("real_multiplier") != 0;
-}
-
 double largest_input_scale(const ir::NodeView& node) {
     double scale = 0.0;
     for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
@@ -79,71 +75,6 @@ double largest_input_scale(const ir::NodeView& node) {
 double weight_scale(const ir::NodeView& node, std::size_t channel) {
     const std::vector<double>& scales = node.constant(0)->quantization->scales;
     return scales[scales.size() == 1 ? 0 : channel];
-}
-
-/// The multipliers of a node with `real_multiplier`, in the runtime's order of operations. Throws ModelError
-/// for one that float64 does not have.
-std::vector<double> real_multipliers_of(const ir::NodeView& node) {
-    const double input_scale = largest_input_scale(node);
-    const double scale = encoding_of(node.output()).scale;
-    std::vector<double> multipliers;
-    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
-        multipliers.push_back(input_scale * weight_scale(node, c) / scale);
-        if (std::isfinite(multipliers.back())) continue;
-        throw ModelError(fmt::format("its scales {}, {} and {} ask for the multiplier {}; it must be finite",
-                                     input_scale, weight_scale(node, c), scale, multipliers.back()));
-    }
-    return multipliers;
-}
-
-/// The multiplier of each output channel of a node without `real_multiplier`.
-std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
-    const double input_scale = largest_input_scale(node);
-    const double scale = encoding_of(node.output()).scale;
-    const bool has_one_scale = node.constant(0)->quantization->scales.size() == 1;
-    std::vector<FixedPoint> multipliers;
-    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
-        const double of_weights = weight_scale(node, c);
-        if (has_single_rounding(node.node())) {
-            multipliers.push_back(fixed_point_of(scale_quotient(input_scale, of_weights, scale)));
-            continue;
-        }
-        double product = input_scale * of_weights;
-        // As in TFLite, whose scales are float32, for uint8 and for dense layers with one scale.
-        if (has_one_scale && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
-            product = static_cast<float>(input_scale) * static_cast<float>(of_weights);
-        }
-        multipliers.push_back(fixed_point_of(product / scale));
-    }
-    return multipliers;
-}
-
-std::vector<std::int32_t> bias_of(const ir::NodeView& node) {
-    std::vector<std::int32_t> bias(node.output_map().channels, 0);
-    if (node.constant(1) != nullptr)
-        std::ranges::copy(node.constant(1)->constant->values<std::int32_t>(), bias.begin());
-    return bias;
-}
-
-/// The bias with the correction for the inputs' zero points, because the chip multiplies stored numbers.
-std::vector<std::int32_t> corrected_bias(const ir::NodeView& node,
-                                         const std::vector<std::uint64_t>& met_elements) {
-    std::vector<std::int32_t> bias = bias_of(node);
-    const std::int8_t* weight = known_weights(node).data();
-    const std::int32_t of_weights = weight_zero_point(node);
-    for (std::size_t i = 0; i < met_elements.size(); ++i) {
-        const std::int32_t zero_point = encoding_of(node.input(i)).zero_point;
-        if (zero_point == 0) {
-            weight += met_elements[i] * bias.size();
-            continue;
-        }
-        for (std::uint64_t element = 0; element < met_elements[i]; ++element, weight += bias.size()) {
-            for (std::size_t c = 0; c < bias.size(); ++c) {
-                bias[c] = wrapping_subtract(bias[c], zero_point * (weight[c] - of_weights));
-            }
-        }
-    }
-    return bias;
 }
 
 /// Throws ModelError unless the reference, which adds bytes of the inputs apart, and the runtime's multiplier
@@ -174,41 +105,48 @@ void check_wide_sums(const ir::NodeView& node) {
     }
 }
 
-/// A multiplier with which the chip's rule gives what the rule for wide sums gives, if the sum fits in 32
-/// bits: the product is rounded once, because there is no shift to the right after it. Nullopt if bits would
-/// be lost.
-std::optional<FixedPoint> chip_multiplier(const FixedPoint& wide) {
-    constexpr std::int32_t reduced_bits = 16;
-    if (wide.shift < -reduced_bits) return std::nullopt;
-    const std::int32_t reduced = reduced_multiplier(wide.multiplier);
-    if (wide.shift > 0) return FixedPoint{reduced << reduced_bits, wide.shift};
-    return FixedPoint{reduced << (reduced_bits + wide.shift), 0};
-}
-
-/// Whether no sum of a node with wide sums, shifted to the left as its multiplier asks, exceeds 32 bits, and
-/// the chip can round as it must.
-bool chip_has_wide_form(const ir::NodeView& node) {
-    // Real multipliers ask for no shift, and round as they must.
-    const bool is_real = has_real_multiplier(node.node());
-    const std::vector<FixedPoint> multipliers =
-        is_real ? std::vector<FixedPoint>(node.output_map().channels) : multipliers_of(node);
-    const std::vector<std::int32_t> bias = bias_of(node);
-    const std::span<const std::int8_t> weights = known_weights(node);
-    std::vector<std::int64_t> largest(bias.size(), 0);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        largest[i % bias.size()] +=
-            std::abs(std::int64_t{weights[i]}) * -std::int64_t{lowest_of(DataType::Int16)};
-    }
-    for (std::size_t c = 0; c < bias.size(); ++c) {
-        largest[c] += std::abs(std::int64_t{bias[c]});
-        const std::int64_t shifted = largest[c] << std::max(multipliers[c].shift, 0);
-        if (shifted > std::numeric_limits<std::int32_t>::max()) return false;
-        if (!is_real && !chip_multiplier(multipliers[c])) return false;
-    }
-    return true;
-}
-
 }  // namespace
+
+std::vector<double> real_multipliers_of(const ir::NodeView& node) {
+    const double input_scale = largest_input_scale(node);
+    const double scale = encoding_of(node.output()).scale;
+    std::vector<double> multipliers;
+    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
+        multipliers.push_back(input_scale * weight_scale(node, c) / scale);
+        if (std::isfinite(multipliers.back())) continue;
+        throw ModelError(fmt::format("its scales {}, {} and {} ask for the multiplier {}; it must be finite",
+                                     input_scale, weight_scale(node, c), scale, multipliers.back()));
+    }
+    return multipliers;
+}
+
+std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
+    const double input_scale = largest_input_scale(node);
+    const double scale = encoding_of(node.output()).scale;
+    const bool has_one_scale = node.constant(0)->quantization->scales.size() == 1;
+    std::vector<FixedPoint> multipliers;
+    for (std::size_t c = 0; c < node.output_map().channels; ++c) {
+        const double of_weights = weight_scale(node, c);
+        if (has_single_rounding(node.node())) {
+            multipliers.push_back(fixed_point_of(scale_quotient(input_scale, of_weights, scale)));
+            continue;
+        }
+        double product = input_scale * of_weights;
+        // As in TFLite, whose scales are float32, for uint8 and for dense layers with one scale.
+        if (has_one_scale && (node.input().type == DataType::Uint8 || node.node().is("dense"))) {
+            product = static_cast<float>(input_scale) * static_cast<float>(of_weights);
+        }
+        multipliers.push_back(fixed_point_of(product / scale));
+    }
+    return multipliers;
+}
+
+std::vector<std::int32_t> bias_of(const ir::NodeView& node) {
+    std::vector<std::int32_t> bias(node.output_map().channels, 0);
+    if (node.constant(1) != nullptr)
+        std::ranges::copy(node.constant(1)->constant->values<std::int32_t>(), bias.begin());
+    return bias;
+}
 
 void WeightedOperator::check_types(const ir::NodeView& node) const {
     check_clamp(node);
@@ -247,11 +185,6 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
     }
 }
 
-bool WeightedOperator::needs_host(const ir::NodeView& node) const {
-    if (!works_on_integers(node) || !node.graph().has_weights) return false;
-    return has_wide_sums(node.node()) && !chip_has_wide_form(node);
-}
-
 Placement WeightedOperator::placement() const {
     return {
         .where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
@@ -287,54 +220,6 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     quantizer.store(result, added.output());
     quantizer.store(node.output(), added.output());
     quantizer.add_node(std::move(added));
-}
-
-void WeightedOperator::lower_product(const ir::NodeView& node, std::optional<ir::Window> window,
-                                     std::uint32_t groups, Lowering& lowering) const {
-    const Clamp clamp = clamp_of(node);
-    const std::size_t channels = node.output_map().channels;
-    mapping::MatrixProduct product{.window = window,
-                                   .groups = groups,
-                                   .weights = *node.constant(0)->constant,
-                                   .weight_zero_point = weight_zero_point(node),
-                                   .requantization = {.bias = {},
-                                                      .multiplier = {},
-                                                      .shift = {},
-                                                      .zero_point = encoding_of(node.output()).zero_point,
-                                                      .minimum = clamp.minimum,
-                                                      .maximum = clamp.maximum,
-                                                      .table = {}}};
-    mapping::Requantization& rules = product.requantization;
-    rules.half_to_even = has_single_rounding(node.node());
-    const bool is_real = has_real_multiplier(node.node());
-    if (node.graph().has_weights) {
-        std::vector<std::uint64_t> met;
-        for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i)
-            met.push_back(met_elements(node, i));
-        rules.bias = corrected_bias(node, met);
-    } else {
-        product.weights = {};
-        rules.bias.resize(channels);
-    }
-    if (is_real && node.graph().has_weights) {
-        rules.real_multiplier = real_multipliers_of(node);
-    } else if (is_real) {
-        rules.real_multiplier.resize(channels);
-    } else if (node.graph().has_weights) {
-        const bool is_wide = has_wide_sums(node.node());
-        for (FixedPoint multiplier : multipliers_of(node)) {
-            if (is_wide) multiplier = chip_multiplier(multiplier).value();
-            rules.multiplier.push_back(multiplier.multiplier);
-            rules.shift.push_back(static_cast<std::int8_t>(multiplier.shift));
-        }
-    } else {
-        rules.multiplier.resize(channels);
-        rules.shift.resize(channels);
-    }
-    const ir::Node* const lookup = lowering.lookup_after(node.node().output());
-    if (lookup != nullptr) rules.table = table_of(ir::NodeView(node.graph(), *lookup));
-    lowering.add_layer(node.node(), lookup == nullptr ? node.node().output() : lookup->output(),
-                       std::move(product));
 }
 
 SumRounding::SumRounding(const ir::NodeView& node)
@@ -401,6 +286,10 @@ ir::AttributeDeclaration real_multiplier_attribute() {
 
 bool has_wide_sums(const ir::Node& node) {
     return node.integer("wide_sums") != 0;
+}
+
+bool has_real_multiplier(const ir::Node& node) {
+    return node.integer("real_multiplier") != 0;
 }
 
 SplitNumbers split(std::span<const std::int32_t> numbers) {

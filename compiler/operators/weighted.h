@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/ir/window.h"
-#include "compiler/operators/lowering.h"
+#include "base/fixed_point.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 
@@ -43,16 +42,12 @@ public:
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
-    bool needs_host(const ir::NodeView& node) const override;
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
 
 protected:
     /// The number of an input's elements that are multiplied for one result.
     virtual std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const = 0;
-    /// Adds the work of the matrix unit; includes a lookup that is the only reader of the result.
-    void lower_product(const ir::NodeView& node, std::optional<ir::Window> window, std::uint32_t groups,
-                       Lowering& lowering) const;
 };
 
 /// The conversion of sums to stored numbers in the integer reference.
@@ -86,6 +81,15 @@ ir::AttributeDeclaration wide_sums_attribute();
 bool has_wide_sums(const ir::Node& node);
 /// The attribute `real_multiplier`.
 ir::AttributeDeclaration real_multiplier_attribute();
+bool has_real_multiplier(const ir::Node& node);
+
+/// The multipliers of a node with `real_multiplier`, by output channel, in the runtime's order of operations.
+/// Throws ModelError for one that float64 does not have.
+std::vector<double> real_multipliers_of(const ir::NodeView& node);
+/// The multipliers of a node without `real_multiplier`.
+std::vector<FixedPoint> multipliers_of(const ir::NodeView& node);
+/// The bias of each output channel of a node on integers; 0 without one.
+std::vector<std::int32_t> bias_of(const ir::NodeView& node);
 
 /// Numbers of 16 bits as upper * 256 + lower, with lower from 0 to 255: sums of products with either fit in
 /// 32 bits.

@@ -114,13 +114,6 @@ ir::Shape WindowedWeights::result_shape(const ir::NodeView& node) {
         node.batch());
 }
 
-ir::Window WindowedWeights::chip_window(const ir::NodeView& node) {
-    ir::Window window = ir::window_of(node.node());
-    if (window.kernel_height == 1) window.dilation_y = 1;
-    if (window.kernel_width == 1) window.dilation_x = 1;
-    return window;
-}
-
 std::uint64_t WindowedWeights::met_elements(const ir::NodeView& node, std::size_t /*input*/) const {
     return node.constant(0)->shape.elements() / node.output_map().channels;
 }

@@ -35,8 +35,6 @@ protected:
     virtual void add_pixel_sums(const ir::Node& node, const std::vector<std::int32_t>& by_channel,
                                 std::int32_t factor, std::vector<std::int32_t>& sums) const = 0;
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override;
-    /// The node's window. A single row or column of a kernel has no dilation.
-    static ir::Window chip_window(const ir::NodeView& node);
 
 private:
     /// Adds the products of the window at a position of the output (row, column).

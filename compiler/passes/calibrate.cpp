@@ -14,7 +14,6 @@
 #include "base/message_text.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/equalize_channels.h"
 #include "compiler/passes/value_histogram.h"

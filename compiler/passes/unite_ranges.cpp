@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "compiler/ir/border_values.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/shared_values.h"
 

@@ -9,7 +9,7 @@
 #include "base/message_text.h"
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/operators/host_segments.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::reference {
@@ -225,7 +225,7 @@ std::vector<TensorBytes> execute_all(const Graph& graph, std::span<const std::ui
 }
 
 TensorBytes execute(const Graph& graph, std::span<const std::uint8_t> input, std::uint32_t batch) {
-    return execute_all(graph, input, batch)[operators::chip_output(graph)];
+    return execute_all(graph, input, batch)[operators::program_output(graph)];
 }
 
 }  // namespace systole::reference

@@ -5,9 +5,9 @@
 #include "compiler/frontend/graph_json.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 
 /// Any text, as a graph file: read without values of weights, prepared for timing, printed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,8 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const systole::ir::Graph graph = systole::frontend::build_json_graph(
             text, systole::operators::registry(), systole::frontend::WeightValues::Skipped);
         if (graph.has_weights || to_text(graph).empty()) __builtin_trap();
-        const systole::mapping::Network network =
-            systole::operators::lower(systole::passes::prepare(graph, {}));
+        const systole::mapping::Network network = systole::tpu_v1::lower(systole::passes::prepare(graph, {}));
         if (network.has_weights || network.layers.empty()) __builtin_trap();
         const auto made = network.tensors.at(network.outputs.front()).shape.elements();
         if (made != graph.output().shape.elements()) __builtin_trap();

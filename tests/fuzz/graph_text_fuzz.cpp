@@ -4,9 +4,9 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 
 /// Any text, as that of a graph: what can be read is whole and reads back from its own text to an equal
 /// graph. Passes keep its outputs. One on integers is lowered to work of the chip and the host.
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const systole::ir::Graph simple = systole::passes::simplify(graph);
         if (simple.outputs.size() != graph.outputs.size()) __builtin_trap();
         if (systole::ir::is_quantized(simple) &&
-            systole::operators::lower(simple).outputs.size() != graph.outputs.size()) {
+            systole::tpu_v1::lower(simple).outputs.size() != graph.outputs.size()) {
             __builtin_trap();
         }
     } catch (const systole::ModelError& error) {

@@ -10,9 +10,9 @@
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/target/tpu_v1/compile.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/execute/simulator.h"
@@ -136,7 +136,7 @@ inline MappingCase mapping_case(std::uint32_t seed) {
         default:
             file = random_image_network(random);
     }
-    drawn.network = operators::lower(
+    drawn.network = tpu_v1::lower(
         passes::prepare(frontend::build_json_graph(file.dump(), frontend::WeightValues::Skipped), {}));
     // A small array takes many tiles, each a step of the simulation.
     const bool is_small = drawn.machine.tile_bytes() < 64 * 64;

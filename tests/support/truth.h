@@ -8,10 +8,10 @@
 
 #include "compiler/emit/compile.h"
 #include "compiler/mapping/network.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/array_weights.h"
 #include "compiler/target/tpu_v1/compile.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
@@ -141,7 +141,7 @@ inline isa::Program mapped_program(const mapping::Network& network, const machin
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
                         const mapping::Batches& options, const Bytes& input,
                         const machine::Mapping& mapping = {}) {
-    const mapping::Network network = operators::lower(graph);
+    const mapping::Network network = tpu_v1::lower(graph);
     const isa::Program program = mapped_program(network, machine, options, mapping);
     check_program(graph, program, machine, input, [&](const hw::Core& core) {
         check_counters(core, program, network, machine, options.inferences);

@@ -64,7 +64,7 @@ TEST_CASE("Inception modules concatenate without copies and compute the same eve
     for (const std::uint32_t seed : {1U, 2U, 3U}) {
         INFO("seed " << seed << ", array " << size.rows << " x " << size.columns);
         const ir::Graph graph = prepared(tests::small_inception(seed, {13, 11, 3}), seed);
-        const mapping::Network network = operators::lower(graph);
+        const mapping::Network network = tpu_v1::lower(graph);
         const machine::MachineConfig machine = machine_of(size.rows, size.columns);
         const mapping::Batches options{.batch = 2, .inferences = 3};
         const schedule::Schedule schedule =
@@ -82,7 +82,7 @@ TEST_CASE("Inception modules take the same cycles on both engines", "[system][co
     const ir::Graph graph = prepared(tests::small_inception(seed, {9, 9, 2}), seed);
     machine::MachineConfig machine = machine_of(7, 6);
     const isa::Program program =
-        emit::compile(operators::lower(graph), tests::target_of(machine), {.batch = 1, .inferences = 1});
+        emit::compile(tpu_v1::lower(graph), tests::target_of(machine), {.batch = 1, .inferences = 1});
     std::vector<std::uint64_t> cycles;
     for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
         machine.matrix_unit.engine = engine;

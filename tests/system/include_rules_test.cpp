@@ -20,7 +20,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 72> forbidden{
+    const std::array<std::array<std::string_view, 2>, 74> forbidden{
         {{"base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -51,7 +51,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"sim/run/outputs.cpp", R"(#include "compiler/operators/integer_types.h")"},
          {"sim/run/network.cpp", R"(#include "compiler/passes/drop_weights.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/operators/operator.h")"},
-         {"sim/study/measure/products.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"sim/study/measure/products.cpp", R"(#include "compiler/target/tpu_v1/lowering/lowering.h")"},
          {"sim/study/measure/products.cpp", R"(#include "compiler/schedule/schedule.h")"},
          {"sim/run/baselines/expected.cpp", R"(#include "compiler/reference/executor.h")"},
          {"base/zip/zip_file.cpp", R"(#include "compiler/operators/operator.h")"},
@@ -59,9 +59,11 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/passes/prepare.cpp", R"(#include "hw/isa/program.h")"},
          {"compiler/mapping/network.h", R"(#include "compiler/operators/operator.h")"},
          {"compiler/mapping/network.h", R"(#include "hw/math/gemm.h")"},
-         {"compiler/operators/lowering.h", R"(#include "compiler/schedule/schedule.h")"},
+         {"compiler/operators/add/add.cpp", R"(#include "compiler/mapping/network.h")"},
+         {"compiler/operators/add/add.cpp", R"(#include "compiler/target/tpu_v1/lowering/lowering.h")"},
+         {"compiler/operators/pool.cpp", R"(#include "hw/isa/instructions/vector.h")"},
          {"compiler/reference/integer_executor.cpp", R"(#include "compiler/mapping/network.h")"},
-         {"sim/run/execute/run.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"sim/run/execute/run.cpp", R"(#include "compiler/operators/host_segments.h")"},
          {"sim/run/execute/run.cpp", R"(#include "compiler/schedule/schedule.h")"},
          {"sim/run/execute/run.cpp", R"(#include "compiler/mapping/options.h")"},
          {"sim/cli/compile_command.cpp", R"(#include "compiler/target/tpu_v1/compile.h")"},
@@ -101,7 +103,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
 }
 
 TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 25> allowed{
+    const std::array<std::array<std::string_view, 2>, 26> allowed{
         {{"hw/isa/program.h", R"(#include "base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/unit.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
@@ -120,7 +122,8 @@ TEST_CASE("The include rules accept the includes that the design allows", "[incl
          {"sim/run/execute/run.cpp", R"(#include "compiler/compile.h")"},
          {"sim/cli/compile_command.cpp", R"(#include "compiler/compile.h")"},
          {"compiler/compile.cpp", R"(#include "compiler/target/tpu_v1/compile.h")"},
-         {"compiler/compile.cpp", R"(#include "compiler/operators/lowering.h")"},
+         {"compiler/compile.cpp", R"(#include "compiler/target/tpu_v1/lowering/lowering.h")"},
+         {"compiler/target/tpu_v1/lowering/concat.cpp", R"(#include "compiler/operators/concat/concat.h")"},
          {"compiler/target/tpu_v1/compile.cpp", R"(#include "compiler/emit/compile.h")"},
          {"sim/run/record/spec.h", R"(#include "hw/machine/machine_config.h")"},
          {"sim/view/report/report.h", R"(#include "sim/run/record/record.h")"},

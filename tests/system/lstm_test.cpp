@@ -56,7 +56,7 @@ struct Case {
         calibration.inputs = values;
         calibration.count = count;
         quantized = passes::prepare(graph, calibration);
-        network = operators::lower(quantized);
+        network = tpu_v1::lower(quantized);
         const ir::Encoding encoding = ir::encoding_of(quantized.input());
         for (const float value : values) {
             const auto element =

@@ -91,7 +91,7 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
         std::mt19937 random(seed);
         RandomNetwork networks(random);
         const ir::Graph graph = networks.draw();
-        const mapping::Network network = operators::lower(graph);
+        const mapping::Network network = tpu_v1::lower(graph);
         const Size& size = sizes[seed % std::size(sizes)];
         machine::MachineConfig machine = machine_of(size.rows, size.columns);
         mapping::Batches options{.batch = 1, .inferences = 1};

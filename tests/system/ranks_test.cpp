@@ -15,10 +15,11 @@
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/operators/host_segments.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/file_order.h"
 #include "tests/support/quantized_outputs.h"
 #include "tests/support/random_runs.h"
@@ -50,7 +51,7 @@ std::vector<Bytes> stored_inputs(const ir::Graph& quantized, const std::vector<s
 std::vector<Bytes> expected_outputs(const ir::Graph& quantized, const std::vector<Bytes>& inputs,
                                     std::uint32_t inferences) {
     std::vector<ir::ValueId> wanted = quantized.outputs;
-    if (wanted.size() == 1) wanted.front() = operators::chip_output(quantized);
+    if (wanted.size() == 1) wanted.front() = operators::program_output(quantized);
     std::vector<Bytes> values(quantized.values.size());
     const std::vector<std::span<const std::uint8_t>> spans(inputs.begin(), inputs.end());
     reference::run(quantized, spans, inferences, [&](ir::ValueId id, std::span<const std::uint8_t> bytes) {
@@ -99,7 +100,7 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
     try {
         quantized = ir::is_quantized(graph) ? passes::prepare(passes::ready_for_run(graph), {})
                                             : tests::quantized(graph, inputs, inferences);
-        network = operators::lower(quantized);
+        network = tpu_v1::lower(quantized);
     } catch (const ModelError&) {
         return std::nullopt;  // the chip has no work, or two outputs are one
     }

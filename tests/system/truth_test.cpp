@@ -15,10 +15,10 @@
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/mapping/network.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/input/read.h"
@@ -163,7 +163,7 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
         std::mt19937 random(seed);
         tests::RandomNetwork networks(random, slice_bytes);
         const ir::Graph graph = networks.draw();
-        const mapping::Network network = operators::lower(graph);
+        const mapping::Network network = tpu_v1::lower(graph);
         machine::MachineConfig machine = random_machine(network, random);
         const mapping::Batches options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
         machine::Mapping mapping;
@@ -191,7 +191,7 @@ TEST_CASE("Networks with work of the host: both engines, functional executor and
         const ir::Graph graph = networks.draw();
         mapping::Network network;
         try {
-            network = operators::lower(graph);
+            network = tpu_v1::lower(graph);
         } catch (const ModelError&) {
             continue;  // the chip has no work
         }
@@ -222,7 +222,7 @@ TEST_CASE(
         std::optional<schedule::FittedNetwork> found;
         machine::MachineConfig machine;
         try {
-            const mapping::Network network = operators::lower(graph);
+            const mapping::Network network = tpu_v1::lower(graph);
             machine = random_machine(network, random);
             machine.unified_buffer.rows =
                 draw(random, machine.unified_buffer.rows / 8, machine.unified_buffer.rows / 2) + 1;
@@ -282,7 +282,7 @@ TEST_CASE("Weights with zero points take one pass with row sums and two without,
     const auto counted = [&](bool row_sums) {
         machine.matrix_unit.row_sums = row_sums;
         machine.matrix_unit.engine = machine::Engine::Wavefront;
-        const isa::Program program = emit::compile(operators::lower(graph), target_of(machine), options);
+        const isa::Program program = emit::compile(tpu_v1::lower(graph), target_of(machine), options);
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
         core.run();
@@ -306,7 +306,7 @@ TEST_CASE("Weights with zero points are subtracted in convolutions with groups a
         CAPTURE(row_sums);
         machine.matrix_unit.row_sums = row_sums;
         const isa::Program program =
-            emit::compile(operators::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
+            emit::compile(tpu_v1::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.test_delta_delay = {}});
         std::ranges::copy(input, core.host_bytes(tests::buffer_of(program, isa::BufferKind::Input)).begin());
@@ -339,8 +339,8 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
     constexpr std::uint32_t images = 40;
     const machine::MachineConfig machine = machine::read_machine(shipped("configs/machines/tpu_v1.json"));
     const DigitNetwork digits(images);
-    const isa::Program program = emit::compile(operators::lower(digits.graph), target_of(machine),
-                                               {.batch = 16, .inferences = images});
+    const isa::Program program =
+        emit::compile(tpu_v1::lower(digits.graph), target_of(machine), {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> test_delta_delay) {
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program,

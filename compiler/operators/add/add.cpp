@@ -1,11 +1,12 @@
 // The sum of two tensors, element by element.
+#include "compiler/operators/add/add.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/pairwise.h"
 #include "hw/math/elementwise.h"
 
 namespace systole::operators {
@@ -58,7 +59,7 @@ void check_widths(Quantizer& quantizer, const ir::Node& node, ir::ValueId result
 
 class Add final : public PairwiseOperator {
 public:
-    Add() : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>) {}
+    Add() : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>, sum_scaling) {}
 
     std::string_view name() const override { return "add"; }
     std::string_view summary() const override { return "The sum of two tensors, element by element."; }
@@ -80,7 +81,7 @@ public:
 
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
-        if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
+        if (!pairs_activations(quantizer.view(node))) return quantize_others(node, quantizer);
         const ir::Encoding a = quantizer.stored_encoding(node.inputs[0]);
         const ir::Encoding b = quantizer.stored_encoding(node.inputs[1]);
         const ir::Node* const function = quantizer.function_after(node.output());
@@ -105,40 +106,36 @@ public:
     }
 
     void execute(const IntegerCall& call) const override {
-        const mapping::Elementwise work = work_of(call.node);
+        const PairScaling factors = sum_scaling(call.node);
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
         const ir::Encoding result = encoding_of(call.node.output());
         const std::int32_t headroom = 1 << headroom_bits(result.type);
-        const auto scaling = work.half_to_even ? scale_to_even : scale;
+        const auto scaling = has_single_rounding(call.node.node()) ? scale_to_even : scale;
         const std::size_t count = call.batch * call.node.output().shape.elements();
         for (std::size_t i = 0; i < count; ++i) {
             const std::int32_t a = (call.inputs[0][i] - zero_point_a) * headroom;
             const std::int32_t b = (call.inputs[1][i] - zero_point_b) * headroom;
-            const std::int32_t sum = wrap(std::int64_t{scaling(a, work.a.multiplier, work.a.shift)} +
-                                          scaling(b, work.b.multiplier, work.b.shift));
-            const std::int32_t scaled = scaling(sum, work.result.multiplier, work.result.shift);
+            const std::int32_t sum = wrap(std::int64_t{scaling(a, factors.a.multiplier, factors.a.shift)} +
+                                          scaling(b, factors.b.multiplier, factors.b.shift));
+            const std::int32_t scaled = scaling(sum, factors.result.multiplier, factors.result.shift);
             call.output[i] = offset_and_clamp(scaled, result.zero_point, clamp.minimum, clamp.maximum);
         }
-    }
-
-protected:
-    mapping::Elementwise work_of(const ir::NodeView& node) const override {
-        const ir::Encoding a = encoding_of(node.input(0));
-        const ir::Encoding b = encoding_of(node.input(1));
-        const ir::Encoding result = encoding_of(node.output());
-        const double common = common_scale(a, b);
-        return {.operation = isa::VectorOperation::Add,
-                .a = fixed_point_of(a.scale / common),
-                .b = fixed_point_of(b.scale / common),
-                .result = fixed_point_of(std::ldexp(common, -headroom_bits(result.type)) / result.scale),
-                .table = {},
-                .half_to_even = has_single_rounding(node.node())};
     }
 };
 
 }  // namespace
+
+PairScaling sum_scaling(const ir::NodeView& node) {
+    const ir::Encoding a = encoding_of(node.input(0));
+    const ir::Encoding b = encoding_of(node.input(1));
+    const ir::Encoding result = encoding_of(node.output());
+    const double common = common_scale(a, b);
+    return {.a = fixed_point_of(a.scale / common),
+            .b = fixed_point_of(b.scale / common),
+            .result = fixed_point_of(std::ldexp(common, -headroom_bits(result.type)) / result.scale)};
+}
 
 std::unique_ptr<ir::Operator> make_add() {
     return std::make_unique<Add>();

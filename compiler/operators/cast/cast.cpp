@@ -90,7 +90,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32 and integers"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         for (const DataType type : {node.input().type, node.output().type}) {
             if (type == DataType::Float32 || is_integer(type)) continue;

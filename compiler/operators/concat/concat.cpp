@@ -1,4 +1,6 @@
 // The concatenation of two or more tensors along an axis: by default that of the channels of feature maps.
+#include "compiler/operators/concat/concat.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
@@ -26,18 +27,6 @@ constexpr std::int64_t channel_axis = -1;
 std::size_t axis_of(const ir::NodeView& node) {
     const std::int64_t axis = node.node().integer("axis");
     return axis == channel_axis ? node.input().shape.rank() - 1 : static_cast<std::size_t>(axis);
-}
-
-/// Whether the chip can compute a node: along the channels of feature maps that are no constants.
-bool is_along_channels(const ir::NodeView& node) {
-    if (node.node().integer("axis") == channel_axis) return node.data_inputs() == node.node().inputs.size();
-    if (axis_of(node) + 1 != node.input().shape.rank()) return false;
-    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-        const ir::Value& input = node.input(i);
-        const bool has_map = input.shape.rank() == 2 || input.shape.rank() == 4;
-        if (input.constant || !has_map || input.shape[0] != 1) return false;
-    }
-    return true;
 }
 
 ir::Results append_along(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs, std::int64_t axis,
@@ -178,13 +167,6 @@ public:
                     "the others; else host",
                 .formats = "all"};
     }
-    bool needs_host(const ir::NodeView& node) const override {
-        if (!is_along_channels(node) || !node.output().quantization) return true;
-        for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-            if (!is_stored_alike(node.input(i), node.output())) return true;
-        }
-        return false;
-    }
     /// Bytes of other scales are converted, as TFLite does for uint8.
     void check_types(const ir::NodeView& node) const override {
         for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
@@ -244,10 +226,6 @@ public:
         added.outputs = {quantizer.add_value(node.output(), encoding)};
         quantizer.store(node.output(), added.output());
         quantizer.add_node(std::move(added));
-    }
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lowering.require_tensors(node.node());
-        lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
     }
 
 private:
@@ -330,6 +308,17 @@ private:
 };
 
 }  // namespace
+
+bool is_along_channels(const ir::NodeView& node) {
+    if (node.node().integer("axis") == channel_axis) return node.data_inputs() == node.node().inputs.size();
+    if (axis_of(node) + 1 != node.input().shape.rank()) return false;
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        const ir::Value& input = node.input(i);
+        const bool has_map = input.shape.rank() == 2 || input.shape.rank() == 4;
+        if (input.constant || !has_map || input.shape[0] != 1) return false;
+    }
+    return true;
+}
 
 std::unique_ptr<ir::Operator> make_concat() {
     return std::make_unique<Concat>();

@@ -88,7 +88,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32; int32"}; }
-    bool runs_on_host() const override { return true; }
     DataType result_type(const ir::NodeView& node) const override { return node.input().type; }
     void check_types(const ir::NodeView& node) const override {
         const DataType type = node.input().type;

@@ -169,10 +169,6 @@ public:
         }
     }
 
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, std::nullopt, 1, lowering);
-    }
-
 protected:
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override {
         return node.input(input).shape.elements();

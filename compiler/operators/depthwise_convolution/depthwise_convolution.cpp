@@ -226,10 +226,6 @@ public:
         }
     }
 
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lower_product(node, chip_window(node), node.input_map().channels, lowering);
-    }
-
 protected:
     void add_pixel(const ir::Node& /*node*/, const std::int32_t* pixel, std::size_t channels,
                    std::int32_t zero_point, const std::int8_t* weights,

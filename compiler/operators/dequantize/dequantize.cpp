@@ -115,7 +115,6 @@ public:
     Placement placement() const override {
         return {.where = "host", .formats = "uint8, int8, int16 or int32 to float32"};
     }
-    bool runs_on_host() const override { return true; }
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Float32; }
     void check_types(const ir::NodeView& node) const override {
         if (!is_integer(node.input().type) || node.output().type != DataType::Float32) {

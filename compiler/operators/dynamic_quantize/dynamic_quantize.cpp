@@ -46,7 +46,6 @@ public:
     Placement placement() const override {
         return {.where = "host; nowhere where a static scale replaces it", .formats = "float32 to uint8"};
     }
-    bool runs_on_host() const override { return true; }
 
     void compute(const TensorCall& call) const override {
         const std::size_t elements = call.node.input().shape.elements();

@@ -179,7 +179,6 @@ public:
         return {selection.result()};
     }
     Placement placement() const override { return {.where = "host", .formats = "all"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         // A constant that is computed while a file is read gets its scales later.
         if (node.input(0).type != node.output().type ||

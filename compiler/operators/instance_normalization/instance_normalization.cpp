@@ -64,7 +64,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
-    bool runs_on_host() const override { return true; }
     void evaluate(const FloatCall& call) const override {
         const ir::Value& input = call.node.input();
         const AxisLines lines = lines_along(input.shape, axis_of_attribute(call.node));

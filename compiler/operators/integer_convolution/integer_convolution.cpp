@@ -89,7 +89,6 @@ public:
                     "the sums",
                 .formats = "uint8 or int8, with uint8 or int8 weights, to int32"};
     }
-    bool runs_on_host() const override { return true; }
 
     void compute(const TensorCall& call) const override {
         const ir::FeatureMap image = call.node.input_map(Image);

@@ -148,7 +148,6 @@ public:
     Placement placement() const override {
         return {.where = "host", .formats = "uint8 or int8, to the same or int16; int16"};
     }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         const DataType from = node.input().type;
         const DataType to = node.output().type;

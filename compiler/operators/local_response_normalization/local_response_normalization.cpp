@@ -88,7 +88,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
-    bool runs_on_host() const override { return true; }
     void evaluate(const FloatCall& call) const override {
         const ir::Node& node = call.node.node();
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

@@ -125,7 +125,6 @@ public:
                                 call.node.output().type);
         });
     }
-    bool runs_on_host() const override { return true; }
     void evaluate(const FloatCall& call) const override {
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));
         lines.outer *= call.batch;

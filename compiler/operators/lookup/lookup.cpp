@@ -6,7 +6,6 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/tables.h"
 
@@ -94,15 +93,6 @@ public:
                 break;
         }
         throw std::logic_error("there are no tables of such entries");
-    }
-
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lowering.add_layer(node.node(), node.node().output(),
-                           mapping::Elementwise{.operation = isa::VectorOperation::Lookup,
-                                                .a = {},
-                                                .b = {},
-                                                .result = {},
-                                                .table = table_of(node)});
     }
 
 private:

@@ -70,7 +70,6 @@ public:
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
-    bool runs_on_host() const override { return true; }
     /// A power and an addition for each element of a window, and a root.
     std::uint64_t operations(const ir::NodeView& node) const override {
         return (2 * ir::window_of(node.node()).kernel_elements() + 1) * node.output().shape.elements();

@@ -61,7 +61,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
-    bool runs_on_host() const override { return true; }
     /// Two sums, a difference, a square and a quotient of each element.
     std::uint64_t operations(const ir::NodeView& node) const override {
         constexpr std::uint64_t an_element = 5;

@@ -1,13 +1,10 @@
 // The product of two tensors, element by element.
-#include <fmt/format.h>
+#include "compiler/operators/multiply/multiply.h"
 
 #include <algorithm>
 
-#include "base/message_text.h"
-#include "compiler/ir/model_error.h"
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
-#include "compiler/operators/pairwise.h"
 
 namespace systole::operators {
 namespace {
@@ -19,7 +16,8 @@ float product_of_floats(float a, float b) {
 class Multiply final : public PairwiseOperator {
 public:
     Multiply()
-        : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, apply_to_row<wrapping_multiply>) {}
+        : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, apply_to_row<wrapping_multiply>,
+                           product_scaling) {}
 
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override { return "The product of two tensors, element by element."; }
@@ -35,7 +33,7 @@ public:
     }
 
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
-        if (!has_chip_form(quantizer.view(node))) return quantize_others(node, quantizer);
+        if (!pairs_activations(quantizer.view(node))) return quantize_others(node, quantizer);
         quantizer.require_one_width(node);
         ir::Encoding encoding = quantizer.encoding(node.output());
         // The result's multiplier stays below 1: products have 31 bits and must not be shifted to the left.
@@ -46,7 +44,7 @@ public:
     }
 
     void execute(const IntegerCall& call) const override {
-        const FixedPoint multiplier = work_of(call.node).result;
+        const FixedPoint multiplier = product_scaling(call.node).result;
         const auto scaling = has_single_rounding(call.node.node()) ? scale_to_even : scale;
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
@@ -60,29 +58,19 @@ public:
             call.output[i] = offset_and_clamp(scaled, zero_point, clamp.minimum, clamp.maximum);
         }
     }
-
-protected:
-    mapping::Elementwise work_of(const ir::NodeView& node) const override {
-        return {.operation = isa::VectorOperation::Multiply,
-                .a = {},
-                .b = {},
-                .result = multiplier_of(node),
-                .table = {},
-                .half_to_even = has_single_rounding(node.node())};
-    }
-
-private:
-    static FixedPoint multiplier_of(const ir::NodeView& node) {
-        const double a = encoding_of(node.input(0)).scale;
-        const double b = encoding_of(node.input(1)).scale;
-        const ir::Encoding result = encoding_of(node.output());
-        if (!has_single_rounding(node.node())) return fixed_point_of(scale_quotient(a, b, result.scale));
-        // More than 2^17 takes every product but 0 to an end of each type's range.
-        return fixed_point_of(std::min(a * b / result.scale, 0x1p17));
-    }
 };
 
 }  // namespace
+
+PairScaling product_scaling(const ir::NodeView& node) {
+    const double a = encoding_of(node.input(0)).scale;
+    const double b = encoding_of(node.input(1)).scale;
+    const double result = encoding_of(node.output()).scale;
+    // More than 2^17 takes every product but 0 to an end of each type's range.
+    const double factor =
+        has_single_rounding(node.node()) ? std::min(a * b / result, 0x1p17) : scale_quotient(a, b, result);
+    return {.a = {}, .b = {}, .result = fixed_point_of(factor)};
+}
 
 std::unique_ptr<ir::Operator> make_multiply() {
     return std::make_unique<Multiply>();

@@ -144,7 +144,6 @@ public:
             }
         });
     }
-    bool runs_on_host() const override { return true; }
     void evaluate(const FloatCall& call) const override {
         const ir::Node& node = call.node.node();
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

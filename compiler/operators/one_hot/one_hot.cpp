@@ -136,7 +136,6 @@ public:
         return {ir::Shape(result)};
     }
     Placement placement() const override { return {.where = "host", .formats = "integers to all"}; }
-    bool runs_on_host() const override { return true; }
     DataType result_type(const ir::NodeView& node) const override { return node.input(1).type; }
     void check_types(const ir::NodeView& node) const override {
         // Real numbers that were stored in few bits may be next to an integer, on either side.

@@ -193,7 +193,6 @@ public:
     Placement placement() const override {
         return {.where = "host; zeros around an image as `zero_padding`", .formats = "all"};
     }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override { require_one_kind(node); }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 

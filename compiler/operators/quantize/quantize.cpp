@@ -74,7 +74,6 @@ public:
     Placement placement() const override {
         return {.where = "host", .formats = "float32 to uint8, int8, int16 or int32"};
     }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         const ir::Value& result = node.output();
         if (node.input().type != DataType::Float32 || !is_integer(result.type)) {

@@ -73,7 +73,6 @@ public:
         return {paired_shape(node)};
     }
     Placement placement() const override { return {.where = "host", .formats = "uint8"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         for (const ir::Value* const value : {&node.input(0), &node.input(1), &node.output()}) {
             const bool is_byte = value->type == DataType::Uint8;

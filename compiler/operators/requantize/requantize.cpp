@@ -44,7 +44,6 @@ public:
         return {.where = "host; between bytes, files' nodes become a `lookup` instead",
                 .formats = "uint8, int8, int16, int32"};
     }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         for (const ir::Value* const value : {&node.input(), &node.output()}) {
             if (is_integer(value->type) && value->quantization && !value->quantization->axis) continue;

@@ -251,21 +251,8 @@ public:
                         call.output<std::uint8_t>() + image * bytes);
         }
     }
-    bool needs_host(const ir::NodeView& node) const override {
-        return !node.input().quantization || !ir::is_feature_map(node.input().shape) ||
-               !ir::is_feature_map(node.output().shape);
-    }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         quantize_moved(node, quantizer);
-    }
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        const ir::ValueId result = node.node().output();
-        // The host gets the same bytes with either shape, and the chip has the same rows.
-        if (node.input_map() == node.output_map() || !lowering.is_read(result)) {
-            lowering.share_tensor(result, lowering.tensor_of(node.node().inputs.front()));
-            return;
-        }
-        ElementRangeOperator::lower(node, lowering);
     }
 
 protected:

@@ -194,7 +194,6 @@ public:
     Placement placement() const override {
         return {.where = "host", .formats = "float32; nearest: all; linear: quantized integers"};
     }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         require_one_kind(node);
         if (node.input().type == DataType::Float32 || node.node().text("mode") == "nearest") return;

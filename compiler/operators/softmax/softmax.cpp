@@ -8,7 +8,6 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/softmax/softmax_nodes.h"
@@ -66,7 +65,6 @@ public:
         return {.where = "host",
                 .formats = "float32; uint8, int8 or int16 to itself or, as the last layer, to float32"};
     }
-    bool runs_on_host() const override { return true; }
     /// Behind the program, the host knows only the whole output of an inference.
     bool is_host_operation(const ir::NodeView& node) const override {
         const ir::Shape& shape = node.input().shape;
@@ -97,10 +95,6 @@ public:
         } else {
             quantizer.add_like(node, quantizer.encoding(node.output()));
         }
-    }
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        lowering.share_tensor(node.node().output(), lowering.tensor_of(node.node().inputs.front()));
-        lowering.add_host_operation(node.node());
     }
     void evaluate(const FloatCall& call) const override {
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

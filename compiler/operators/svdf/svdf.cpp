@@ -176,7 +176,6 @@ public:
         return {ir::Shape{x[0], features[0] / rank}};
     }
     Placement placement() const override { return {.where = "host", .formats = "int8"}; }
-    bool runs_on_host() const override { return true; }
     std::uint64_t macs(const ir::NodeView& node) const override {
         const ir::Shape& features = node.input(1).shape;
         return node.input(0).shape[0] * (features.elements() + features[0]);

@@ -111,7 +111,6 @@ public:
         return true;
     }
     Placement placement() const override { return {.where = "host", .formats = "all"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         // A constant that is computed while a file is read gets its scales later.
         if (node.input().type != node.output().type ||

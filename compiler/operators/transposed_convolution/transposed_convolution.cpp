@@ -252,8 +252,6 @@ public:
     Placement placement() const override {
         return {.where = "host", .formats = "float32; uint8, int8 or int16, with int8 weights"};
     }
-    bool runs_on_host() const override { return true; }
-    bool needs_host(const ir::NodeView& /*node*/) const override { return true; }
     /// The host computes it in float32.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 

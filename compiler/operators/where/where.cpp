@@ -59,7 +59,6 @@ public:
     }
     DataType result_type(const ir::NodeView& node) const override { return node.input(1).type; }
     Placement placement() const override { return {.where = "host", .formats = "all"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         if (node.input(0).type != DataType::Uint8) {
             throw ModelError(

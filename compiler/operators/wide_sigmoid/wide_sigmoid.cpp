@@ -123,7 +123,6 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "int16"}; }
-    bool runs_on_host() const override { return true; }
     void check_types(const ir::NodeView& node) const override {
         constexpr std::array types{DataType::Int16};
         require_integers(node, types);

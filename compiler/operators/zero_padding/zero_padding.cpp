@@ -1,4 +1,6 @@
 // A border of zeros around the image.
+#include "compiler/operators/zero_padding/zero_padding.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +10,11 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/pool.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
 namespace {
-
-using Sides = std::array<std::uint32_t, 4>;  ///< top, left, bottom, right
 
 /// Reads the padding before and after an axis: [before, after], or one number for both.
 std::array<std::uint32_t, 2> both_sides(const ir::LayerReader& layer,
@@ -28,7 +27,7 @@ std::array<std::uint32_t, 2> both_sides(const ir::LayerReader& layer,
     return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after)};
 }
 
-ir::ValueId append_zero_padding(ir::LayerReader& layer, const Sides& sides) {
+ir::ValueId append_zero_padding(ir::LayerReader& layer, const PaddedSides& sides) {
     return layer.append("zero_padding", {{"padding", std::vector<std::int64_t>(sides.begin(), sides.end())}},
                         {layer.input()});
 }
@@ -64,7 +63,7 @@ public:
              .absent = std::vector<std::int64_t>{0, 0, 0, 0},
              .minimum = 0,
              .maximum = std::numeric_limits<std::uint32_t>::max(),
-             .size = std::tuple_size_v<Sides>}};
+             .size = std::tuple_size_v<PaddedSides>}};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
@@ -92,7 +91,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         const ir::FeatureMap input = node.input_map();
-        const auto [top, left, bottom, right] = sides_of(node.node());
+        const auto [top, left, bottom, right] = padding_of(node.node());
         const std::uint64_t height = std::uint64_t{input.height} + top + bottom;
         const std::uint64_t width = std::uint64_t{input.width} + left + right;
         if (std::max(height, width) > std::numeric_limits<std::uint32_t>::max()) {
@@ -103,7 +102,9 @@ public:
             node.batch())};
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
-    bool is_identity(const ir::NodeView& node) const override { return sides_of(node.node()) == Sides{}; }
+    bool is_identity(const ir::NodeView& node) const override {
+        return padding_of(node.node()) == PaddedSides{};
+    }
     bool moves_elements() const override { return true; }
     Placement placement() const override {
         return {.where = "as padding of convolutions, else activation unit, as vector work",
@@ -122,20 +123,6 @@ public:
         std::fill_n(call.output, count, encoding_of(call.node.output()).zero_point);
         copy_image(call.node, call.batch, call.inputs[0], call.output);
     }
-    bool needs_host(const ir::NodeView& node) const override {
-        return works_on_integers(node) && bytes_of(node.output().type) != 1;
-    }
-    /// Max pooling with 1x1 windows, in which elements outside the image count as 0.
-    void lower(const ir::NodeView& node, Lowering& lowering) const override {
-        if (needs_host(node)) {
-            lowering.fail(node.node(),
-                          fmt::format("it is of {}; the chip pads bytes alone", name_of(node.output().type)));
-        }
-        const auto [top, left, bottom, right] = sides_of(node.node());
-        const ir::Window window{.pad_top = top, .pad_left = left, .pad_bottom = bottom, .pad_right = right};
-        lowering.add_layer(node.node(), node.node().output(),
-                           mapping::Pooling{isa::VectorOperation::MaxPool, window, true});
-    }
 
 private:
     /// Copies the images into the inner part of the output, which the border surrounds.
@@ -143,7 +130,7 @@ private:
     static void copy_image(const ir::NodeView& node, std::uint32_t batch, const Number* row, Number* to) {
         const ir::FeatureMap input = node.input_map();
         const ir::FeatureMap result = node.output_map();
-        const auto [top, left, bottom, right] = sides_of(node.node());
+        const auto [top, left, bottom, right] = padding_of(node.node());
         const std::size_t row_elements = std::size_t{input.width} * input.channels;
         for (std::uint32_t image = 0; image < batch; ++image) {
             for (std::uint32_t y = 0; y < input.height; ++y, row += row_elements) {
@@ -152,16 +139,16 @@ private:
             }
         }
     }
-
-    static Sides sides_of(const ir::Node& node) {
-        Sides sides{};
-        std::ranges::transform(node.integers("padding"), sides.begin(),
-                               [](std::int64_t side) { return static_cast<std::uint32_t>(side); });
-        return sides;
-    }
 };
 
 }  // namespace
+
+PaddedSides padding_of(const ir::Node& node) {
+    PaddedSides sides{};
+    std::ranges::transform(node.integers("padding"), sides.begin(),
+                           [](std::int64_t side) { return static_cast<std::uint32_t>(side); });
+    return sides;
+}
 
 std::unique_ptr<ir::Operator> make_zero_padding() {
     return std::make_unique<ZeroPadding>();

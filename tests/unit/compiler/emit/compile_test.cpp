@@ -10,13 +10,15 @@
 
 #include "compiler/emit/program_data.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/operators/host_segments.h"
 #include "compiler/reference/executor.h"
 #include "compiler/schedule/choose_blocks.h"
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/fit_memory.h"
 #include "compiler/schedule/fold_lines.h"
 #include "compiler/schedule/parallel_layers.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
 #include "hw/isa/multipliers.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/integer_graphs.h"
@@ -293,7 +295,7 @@ ir::Graph graph_of_long_lines(std::mt19937& random) {
 }
 
 mapping::Network dense_network(std::uint32_t inputs, std::uint32_t outputs) {
-    return operators::lower(dense_graph(inputs, outputs));
+    return tpu_v1::lower(dense_graph(inputs, outputs));
 }
 
 template <typename Kind>
@@ -320,7 +322,7 @@ TEST_CASE("Networks with work of the host in any place compute what the referenc
         const ir::Graph graph = networks.draw();
         mapping::Network network;
         try {
-            network = operators::lower(graph);
+            network = tpu_v1::lower(graph);
         } catch (const ModelError&) {
             ++refused;  // all layers are the host's
             continue;
@@ -380,7 +382,7 @@ TEST_CASE("Compiled random networks compute what the integer reference computes"
         std::mt19937 random(seed + run);
         tests::RandomNetwork networks(random);
         const ir::Graph graph = networks.draw();
-        const mapping::Network network = operators::lower(graph);
+        const mapping::Network network = tpu_v1::lower(graph);
         if (std::ranges::any_of(network.layers, mapping::runs_on_host)) {
             ++on_host;  // a sum with a scale that the chip does not have; the test above has such networks
             continue;
@@ -504,7 +506,7 @@ TEST_CASE("Networks of which not one image fits compute what the integer referen
         const ir::Graph graph = networks.draw();
         mapping::Network network;
         try {
-            network = operators::lower(graph);
+            network = tpu_v1::lower(graph);
         } catch (const ModelError&) {
             continue;  // all layers are the host's
         }
@@ -582,7 +584,7 @@ TEST_CASE("A network of every kind of window is cut to fewer and fewer rows, dow
     CAPTURE(array.rows, array.columns);
     std::mt19937 random(1612);
     const ir::Graph graph = tall_graph(random);
-    const mapping::Network network = operators::lower(graph);
+    const mapping::Network network = tpu_v1::lower(graph);
     schedule::Target target;
     target.geometry = array;
     target.accumulator_rows = 20;
@@ -623,7 +625,7 @@ TEST_CASE("Lines longer than the accumulators are folded, and compute what the i
     for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
         std::mt19937 random(seed + run);
         const ir::Graph graph = graph_of_long_lines(random);
-        const mapping::Network network = operators::lower(graph);
+        const mapping::Network network = tpu_v1::lower(graph);
         schedule::Target target;
         target.geometry = {.rows = draw(random, 1, 40), .columns = draw(random, 1, 40)};
         target.accumulator_rows = draw(random, 1, 25);
@@ -686,7 +688,7 @@ TEST_CASE("A network fits a unified buffer of exactly the rows it needs", "[comp
     INFO("first seed " << seed);
     for (std::uint32_t run = 0; run < tests::random_runs(50); ++run) {
         std::mt19937 random(seed + run);
-        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const mapping::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         schedule::Target target = random_target(network, random);
         target.unified_buffer_rows = fewest_rows(network, target);
         INFO(describe(seed + run, target, {}));
@@ -733,8 +735,7 @@ TEST_CASE("Weights with a zero point are held in 8 bits by arrays with row sums,
     schedule::Target target;
     target.geometry = {.rows = 8, .columns = 4};
     target.row_sums = row_sums;
-    const isa::Program program =
-        compile(operators::lower(made.graph()), target, {.batch = 1, .inferences = 2});
+    const isa::Program program = compile(tpu_v1::lower(made.graph()), target, {.batch = 1, .inferences = 2});
     const DataType held = row_sums ? DataType::Int8 : DataType::Int16;
     for (const isa::WeightTile& tile : program.tiles) CHECK(tile.type == held);
     for (const auto& convolve : all_of<isa::Convolve>(program)) CHECK(convolve.flags.weights == held);
@@ -761,7 +762,7 @@ TEST_CASE("A layer that rounds once does so on the chip, halves to the even numb
         const ir::Graph graph = graph_of(scale, is_real ? 1 : 0);
         schedule::Target target;
         target.geometry = {.rows = 16, .columns = 8};
-        const isa::Program program = compile(operators::lower(graph), target, {.batch = 2, .inferences = 20});
+        const isa::Program program = compile(tpu_v1::lower(graph), target, {.batch = 2, .inferences = 20});
         for (const auto& activate : all_of<isa::Activate>(program)) {
             CHECK(activate.multipliers ==
                   (is_real ? isa::Multipliers::RealToEven : isa::Multipliers::ToEven));
@@ -787,10 +788,7 @@ TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compil
         made.dense({numbers}, 9, weights, {1.0, 0, DataType::Int16}, {{"wide_sums", std::int64_t{1}}});
         return made.graph();
     };
-    const auto needs_host = [](const ir::Graph& graph) {
-        const ir::NodeView node(graph, graph.nodes.front());
-        return operators::operator_of(node.node()).needs_host(node);
-    };
+    const auto needs_host = [](const ir::Graph& graph) { return !tpu_v1::nodes_on_chip(graph).front(); };
     CHECK(needs_host(graph_of(100, 0.01)) == false);
     CHECK(needs_host(graph_of(100, 40.0)));                  // the multiplier shifts sums beyond 32 bits
     CHECK(needs_host(graph_of(100, std::ldexp(1.0, -20))));  // the multiplier would lose bits
@@ -798,7 +796,7 @@ TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compil
         const ir::Graph graph = graph_of(100, scale);
         schedule::Target target;
         target.geometry = {.rows = 16, .columns = 8};
-        const isa::Program program = compile(operators::lower(graph), target, {.batch = 2, .inferences = 20});
+        const isa::Program program = compile(tpu_v1::lower(graph), target, {.batch = 2, .inferences = 20});
         const std::vector<std::uint8_t> input = tests::RandomNetwork(random).bytes(20 * 40 * 2);
         auto machine = interpreter(program, target, input);
         machine.run_in_program_order();
@@ -825,10 +823,7 @@ TEST_CASE("Sums are multiplied in float64 on the chip, if they fit in 32 bits", 
                    {{"real_multiplier", std::int64_t{1}}, {"wide_sums", std::int64_t{is_wide}}});
         return made.graph();
     };
-    const auto needs_host = [](const ir::Graph& graph) {
-        const ir::NodeView node(graph, graph.nodes.front());
-        return operators::operator_of(node.node()).needs_host(node);
-    };
+    const auto needs_host = [](const ir::Graph& graph) { return !tpu_v1::nodes_on_chip(graph).front(); };
     // Of wide sums, fixed-point multipliers of 16 bits lose bits here.
     CHECK(needs_host(graph_of(DataType::Int16, true, std::ldexp(1.0, -20))) == false);
     for (const DataType type : {DataType::Int8, DataType::Uint8, DataType::Int16}) {
@@ -839,7 +834,7 @@ TEST_CASE("Sums are multiplied in float64 on the chip, if they fit in 32 bits", 
             schedule::Target target;
             target.geometry = {.rows = 16, .columns = 8};
             const isa::Program program =
-                compile(operators::lower(graph), target, {.batch = 2, .inferences = 20});
+                compile(tpu_v1::lower(graph), target, {.batch = 2, .inferences = 20});
             for (const auto& activate : all_of<isa::Activate>(program)) {
                 CHECK(activate.multipliers == isa::Multipliers::Real);
             }

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "compiler/emit/compile.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/bare_program.h"
 #include "tests/support/graphs.h"
 #include "tests/support/quantized_outputs.h"
@@ -203,7 +203,7 @@ TEST_CASE("No instruction depends on how wide the parts of a concatenation are",
                                       .unified_buffer_rows = 60'000};
         const mapping::Batches options{.batch = 3, .inferences = 5};
         const auto compiled = [&](const ir::Graph& quantized) {
-            return tests::bare(emit::compile(operators::lower(quantized), target, options));
+            return tests::bare(emit::compile(tpu_v1::lower(quantized), target, options));
         };
         const isa::Program full =
             compiled(tests::quantized(drawn.graph(), {inputs_for(drawn.graph(), seed)}, images));

@@ -7,9 +7,9 @@
 #include "compiler/emit/compile.h"
 #include "compiler/emit/program_data.h"
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "tests/support/bare_program.h"
@@ -27,12 +27,12 @@ mapping::Network with_values(const std::string& text, std::uint64_t seed) {
     constexpr std::uint32_t count = 3;
     std::vector<float> inputs(count * graph.input().shape.elements());
     fill_random(inputs, 1.0F, seed);
-    return operators::lower(
+    return tpu_v1::lower(
         passes::prepare(graph, {.inputs = inputs, .count = count, .encoding = std::nullopt}));
 }
 
 mapping::Network without_values(const std::string& text) {
-    return operators::lower(passes::prepare(frontend::build_json_graph(text, WeightValues::Skipped), {}));
+    return tpu_v1::lower(passes::prepare(frontend::build_json_graph(text, WeightValues::Skipped), {}));
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ TEST_CASE("Dropping weights equals reading a network without them", "[compiler][
     const schedule::Target target{.geometry = {.rows = 8, .columns = 8}};
     const mapping::Batches options{.batch = 2, .inferences = 2};
     const ir::Graph dropped = passes::drop_weights(frontend::build_json_graph(text, WeightValues::Read));
-    CHECK(emit::compile(operators::lower(passes::prepare(dropped, {})), target, options) ==
+    CHECK(emit::compile(tpu_v1::lower(passes::prepare(dropped, {})), target, options) ==
           emit::compile(without_values(text), target, options));
 }
 

@@ -53,23 +53,6 @@ TEST_CASE("Tensors are concatenated only if all their other axes are the same", 
     }
 }
 
-TEST_CASE("The chip concatenates the channels of maps of bytes, and nothing else", "[compiler][operators]") {
-    const auto needs_host = [](const ir::Shape& shape, std::int64_t axis, const ir::ResultType& type) {
-        const Tensor a = quantized(shape, 0.5, 3, std::vector<std::int8_t>(shape.elements(), 1));
-        const ir::Graph graph = read_node(tflite("CONCATENATION", {{"axis", axis}}, {type}), {a, a});
-        REQUIRE(graph.nodes.size() == 1);
-        return operators::operator_of(graph.nodes[0]).needs_host(ir::NodeView(graph, graph.nodes[0]));
-    };
-    const ir::ResultType same = int8_type(0.5, 3);
-    CHECK_FALSE(needs_host({1, 2, 2, 3}, 3, same));
-    CHECK_FALSE(needs_host({1, 2, 2, 3}, -1, same));
-    CHECK_FALSE(needs_host({1, 5}, 1, same));
-    CHECK(needs_host({1, 2, 2, 3}, 1, same));
-    CHECK(needs_host({1, 2, 2, 3}, 2, same));
-    CHECK(needs_host({1, 2, 3}, 2, same));
-    CHECK(needs_host({2, 2, 2, 3}, 3, same));
-}
-
 TEST_CASE("Zeros of a tensor's shape are zeros of its type", "[compiler][operators]") {
     CHECK(compute(tflite("ZEROS_LIKE"), {counted_reals({2, 2}, 1.0F)}) == reals({2, 2}, {0, 0, 0, 0}));
     CHECK(compute(tflite("ZEROS_LIKE", {}, {{DataType::Int32, {}}}), {integers({3}, {4, 5, 6})}) ==

@@ -4,10 +4,10 @@
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/keras/build_graph.h"
 #include "compiler/ir/encoding.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/graphs.h"
 
 using namespace systole;
@@ -71,7 +71,7 @@ TEST_CASE("Quantized hard swish is a table behind the sums, a few steps from flo
     const std::vector<float> inputs = parts.values(20 * images, 0.0F);
     const ir::Graph integers = passes::prepare(
         graph, {.inputs = inputs, .count = images, .encoding = passes::InputEncoding{1.0 / 255, 0}});
-    CHECK(operators::lower(integers).layers.size() == 1);
+    CHECK(tpu_v1::lower(integers).layers.size() == 1);
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(std::lround(value * 255)));
     const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/encoding.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/operators/host_segments.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/unite_ranges.h"
@@ -53,7 +53,7 @@ inline double error_in_steps(const ir::Graph& graph, const ir::Graph& integers,
                              const std::vector<float>& inputs) {
     const auto images = static_cast<std::uint32_t>(inputs.size() / graph.input().shape.elements());
     const ir::Encoding in = ir::encoding_of(integers.input());
-    const ir::Encoding out = ir::encoding_of(integers.values[operators::chip_output(integers)]);
+    const ir::Encoding out = ir::encoding_of(integers.values[operators::program_output(integers)]);
     std::vector<std::uint8_t> stored;
     for (const float value : inputs) stored.push_back(static_cast<std::uint8_t>(in.stored(value)));
     const std::vector<std::uint8_t> bytes = reference::execute(integers, stored, images);

@@ -7,8 +7,8 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/fixed_point.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/random_runs.h"
 
@@ -163,7 +163,7 @@ TEST_CASE("Results are clamped, then looked up", "[compiler][reference]") {
     CHECK(execute(made.graph(), std::vector<std::uint8_t>{200}, 1) ==
           (looks_up ? TensorBytes{1, 2} : TensorBytes{20, 253}));
     // The chip does both at once.
-    CHECK(operators::lower(made.graph()).layers.size() == 1);
+    CHECK(tpu_v1::lower(made.graph()).layers.size() == 1);
 }
 
 TEST_CASE("Pooling takes the largest or the rounded mean", "[compiler][reference]") {
@@ -315,7 +315,7 @@ TEST_CASE("The executor refuses an input of another size, and values that are no
     CHECK_THROWS_AS(execute(made.graph(), input, 3), std::logic_error);
     made.graph().values[1].constant = ir::Constant();
     CHECK_THROWS_AS(execute(made.graph(), input, 2), std::logic_error);
-    CHECK_THROWS_WITH(operators::lower(made.graph()),
+    CHECK_THROWS_WITH(tpu_v1::lower(made.graph()),
                       "made: \"weights\" has no values; the graph must be one without weights, or have all");
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("Multiply-accumulates are those of the definition, structural zeros no
     const auto macs = [](const auto& append) {
         IntegerGraph made;
         append(made, made.input({6, 5, 3}));
-        return operators::lower(made.graph()).layers.back().macs;
+        return tpu_v1::lower(made.graph()).layers.back().macs;
     };
     const ir::Window window{.kernel_height = 3, .kernel_width = 2};
     const auto weights = [](std::size_t count) {

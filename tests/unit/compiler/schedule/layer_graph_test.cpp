@@ -8,10 +8,10 @@
 #include <set>
 #include <vector>
 
-#include "compiler/operators/lowering.h"
 #include "compiler/schedule/host_parts.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/tensor_parts.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/network_builder.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_network.h"
@@ -230,7 +230,7 @@ TEST_CASE("In any order that the layers' graph allows, each layer finds what it 
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(300); ++seed) {
         INFO("seed " << seed);
         std::mt19937 random(seed);
-        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const mapping::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         machine::MachineConfig machine = tests::small_machine();
         machine.accumulators.rows = 4096;
         machine.matrix_unit.rows = tests::between(random, 1, 40);

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "compiler/mapping/cost.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/schedule/layer_costs.h"
 #include "compiler/schedule/layer_graph.h"
 #include "compiler/schedule/lowering.h"
 #include "compiler/schedule/stages.h"
 #include "compiler/schedule/step_costs.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/network_builder.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_network.h"
@@ -548,7 +548,7 @@ TEST_CASE("The work of random networks is put in an order that layers, stages an
         std::mt19937 random(seed);
         tests::RandomNetwork drawing(random);
         if (seed % 3 == 0) drawing.add_host_work();
-        mapping::Network network = operators::lower(drawing.draw());
+        mapping::Network network = tpu_v1::lower(drawing.draw());
         machine::MachineConfig machine = tests::random_machine(random);
         machine.matrix_unit.rows = one_of(random, {8U, 16U, 40U});
         machine.matrix_unit.columns = one_of(random, {4U, 8U, 32U});

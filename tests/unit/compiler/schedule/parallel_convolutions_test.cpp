@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
 #include "compiler/schedule/choose_joins.h"
 #include "compiler/schedule/parallel_layers.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "hw/machine/machine_config.h"
 #include "tests/support/network_builder.h"
 #include "tests/support/random_network.h"
@@ -348,7 +348,7 @@ TEST_CASE("Segments are each layer's channels once, in fewer tiles and no more a
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(300); ++seed) {
         INFO("seed " << seed);
         std::mt19937 random(seed);
-        const Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         const auto columns = static_cast<std::uint32_t>(random() % 30 + 1);
         const std::vector<LayerPlan> plans = plan_layers(analyse(network, target(columns)), target(columns));
         std::vector<std::uint32_t> next_channel(plans.size());

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
@@ -253,7 +253,7 @@ TEST_CASE("Live tensors never share rows", "[compiler][schedule]") {
     INFO("first seed " << seed);
     for (std::uint32_t run = 0; run < tests::random_runs(200); ++run) {
         std::mt19937 random(seed + run);
-        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const mapping::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         Target target;
         target.geometry = {.rows = static_cast<std::uint32_t>(random() % 40 + 1), .columns = 8};
         const mapping::Batches options{.batch = 3, .inferences = run % 2 == 0 ? 3U : 9U};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/integer_graphs.h"
 
 namespace systole::schedule {
@@ -74,7 +74,7 @@ TEST_CASE("Sums are bounded by the inputs that make them largest and least", "[c
         least = std::min(least, low);
         largest = std::max(largest, high);
     }
-    const mapping::Network network = operators::lower(made.graph());
+    const mapping::Network network = tpu_v1::lower(made.graph());
     const std::uint32_t needed = std::max(bits_of(least), bits_of(largest));
     CHECK(refusal(network, needed).empty());
     if (needed > 8) {

@@ -12,7 +12,7 @@
 #include <variant>
 
 #include "compiler/emit/compile.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
@@ -168,7 +168,7 @@ TEST_CASE("No bound of a compiled random network exceeds its cycles, on any engi
     std::array<std::uint32_t, 6> largest{};
     for (std::uint32_t run = 0; run < tests::random_runs(60); ++run) {
         std::mt19937 random(seed + run);
-        const mapping::Network network = operators::lower(tests::RandomNetwork(random).draw());
+        const mapping::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         machine::MachineConfig machine = random_machine(random);
         const mapping::Batches options{.batch = 1 + static_cast<std::uint32_t>(random() % 4),
                                        .inferences = 1 + random() % 6};

@@ -17,9 +17,10 @@
 #include <string_view>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/lowering.h"
+#include "compiler/operators/host_segments.h"
 #include "compiler/target/tpu_v1/choose_mapping.h"
 #include "compiler/target/tpu_v1/explain.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program.h"
@@ -85,7 +86,7 @@ tests::MappingCase quantized_case(std::uint32_t seed, bool with_host) {
     tests::RandomNetwork drawn(random, with_host ? 0 : 1);
     if (with_host) drawn.add_host_work();
     tests::MappingCase made;
-    made.network = operators::lower(drawn.draw());
+    made.network = tpu_v1::lower(drawn.draw());
     made.machine = tests::odd_machine(random);
     const std::uint32_t batch = tests::between(random, 1, 5);
     made.options = {.batch = batch, .inferences = std::uint64_t{batch} * tests::between(random, 1, 3)};

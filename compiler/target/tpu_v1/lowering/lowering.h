@@ -9,10 +9,10 @@
 #include "compiler/mapping/network.h"
 #include "compiler/operators/host_segments.h"
 
-namespace systole::operators {
+namespace systole::tpu_v1 {
 
 /// Builds the chip's work: each node of a quantized graph adds the layers that compute it, by the rule of its
-/// operator (Operator::lower).
+/// operator (lowerings.h).
 class Lowering {
 public:
     explicit Lowering(const ir::Graph& graph);
@@ -41,20 +41,20 @@ public:
     /// Adds the work of a node on its data inputs. `result` is the value that it computes: the node's own
     /// result, or that of a later node whose work is included.
     void add_layer(const ir::Node& node, ir::ValueId result, mapping::Work work);
-    /// Adds work of the host on the network's output.
+    /// Adds a node that the host computes on the network's output, after the program.
     void add_host_operation(const ir::Node& node);
     /// Adds nodes that the host computes between the chip's work.
-    void add_segment(const HostNodes& nodes, const SegmentGraph& segment);
+    void add_segment(const operators::HostNodes& nodes, const operators::SegmentGraph& segment);
     /// Adds a tensor for a value in host memory, and in the chip's if a node of the chip reads it.
     mapping::TensorId add_host_tensor(ir::ValueId id);
     /// The division of the graph between chip and host.
-    const HostPlan& host_plan() const { return plan_; }
+    const operators::HostPlan& host_plan() const { return plan_; }
 
     mapping::Network finish() &&;
 
 private:
     const ir::Graph& graph_;
-    const HostPlan plan_;
+    const operators::HostPlan plan_;
     const ir::BorderValues border_;
     std::vector<std::vector<ir::NodeId>> readers_;
     std::vector<std::optional<mapping::TensorId>> tensors_;  ///< by value
@@ -66,10 +66,4 @@ private:
 /// ModelError if neither can compute a node.
 mapping::Network lower(const ir::Graph& graph);
 
-/// The table of a lookup node.
-mapping::Table table_of(const ir::NodeView& lookup);
-
-/// The last value that the chip computes: the network's output, or the input of the host's work.
-ir::ValueId chip_output(const ir::Graph& graph);
-
-}  // namespace systole::operators
+}  // namespace systole::tpu_v1

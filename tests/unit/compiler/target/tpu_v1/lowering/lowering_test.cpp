@@ -1,17 +1,20 @@
 // From quantized graphs to work of the chip.
-#include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 
 #include <catch2/catch.hpp>
 
 #include "base/conversion.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
+#include "compiler/operators/host_segments.h"
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
+#include "tests/support/file_nodes.h"
 #include "tests/support/integer_graphs.h"
 
 using namespace systole;
 using ir::Encoding;
-using operators::lower;
 using tests::IntegerGraph;
+using tpu_v1::lower;
 
 namespace {
 
@@ -27,8 +30,7 @@ const mapping::MatrixProduct& product(const mapping::Network& network, std::size
 
 }  // namespace
 
-TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero points",
-          "[compiler][operators]") {
+TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero points", "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 3}, {0.5, 10});
     made.dense({input}, 2, {.values = {1, -2, 3, 4, -5, 6}, .scales = {0.25, 0.0625}, .bias = {7, 9}},
@@ -53,7 +55,7 @@ TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero po
               .name = "layer0", .shape = {1, 1, 2}, .scale = 2.0, .zero_point = 100, .type = DataType::Int8});
 }
 
-TEST_CASE("A lookup is fused with matrix work if it is the only reader", "[compiler][operators]") {
+TEST_CASE("A lookup is fused with matrix work if it is the only reader", "[compiler][tpu_v1]") {
     const auto dense_with = [](const auto& append) {
         IntegerGraph made;
         const ir::ValueId sums = made.dense({made.input({1, 1, 2})}, 2, {.values = {1, 2, 3, 4}}, {1.0, 3});
@@ -97,7 +99,7 @@ TEST_CASE("A lookup is fused with matrix work if it is the only reader", "[compi
     CHECK(is_lookup(two.layers[2]));
 }
 
-TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][operators]") {
+TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId image = made.input({2, 2, 2}, {1.0, 5});
     const ir::ValueId vector = made.reshape(image, {1, 1, 8});
@@ -145,11 +147,11 @@ ir::ValueId float_softmax(IntegerGraph& made, ir::ValueId from) {
 
 }  // namespace
 
-TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler][operators]") {
+TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId sums = made.dense({made.input({1, 1, 1})}, 1, {.values = {1}}, {});
     const ir::ValueId classes = float_softmax(made, sums);
-    CHECK(operators::chip_output(made.graph()) == sums);
+    CHECK(operators::program_output(made.graph()) == sums);
     const mapping::Network at_end = lower(made.graph());
     CHECK(at_end.host_operations.front().layer == "layer1");
     CHECK(names_of(at_end) == std::vector<std::string>{"layer0"});
@@ -170,7 +172,7 @@ TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler
     CHECK(unread.outputs == std::vector<mapping::TensorId>{unread.layers[1].outputs.front()});
 }
 
-TEST_CASE("The host adds constants", "[compiler][operators]") {
+TEST_CASE("The host adds constants", "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 2});
     const ir::ValueId sum = made.append("add", {input, input}, {});
@@ -193,8 +195,7 @@ TEST_CASE("The host adds constants", "[compiler][operators]") {
           "made: layer \"numbers\": it is a constant; the chip takes constants as weights alone");
 }
 
-TEST_CASE("Networks that neither chip nor host can compute are refused in one line",
-          "[compiler][operators]") {
+TEST_CASE("Networks that neither chip nor host can compute are refused in one line", "[compiler][tpu_v1]") {
     IntegerGraph twice;
     const ir::ValueId pooled = twice.append("max_pool", {twice.input({2, 2, 1})}, {});
     twice.graph().outputs = {pooled, pooled};
@@ -215,7 +216,7 @@ TEST_CASE("Networks that neither chip nor host can compute are refused in one li
     CHECK(refusal_of(on_floats) == "floats: its input must be of integers that have a scale");
 }
 
-TEST_CASE("A softmax between work of the chip is a segment of the host", "[compiler][operators]") {
+TEST_CASE("A softmax between work of the chip is a segment of the host", "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
     const ir::ValueId weights = made.append("softmax", {input}, shares);
@@ -240,7 +241,7 @@ TEST_CASE("A softmax between work of the chip is a segment of the host", "[compi
     CHECK(ir::encoding_of(graph.output()) == shares);
 }
 
-TEST_CASE("Nodes of the host are one segment unless the chip works between them", "[compiler][operators]") {
+TEST_CASE("A segment of the host comes as soon as its operands are there", "[compiler][tpu_v1]") {
     // softmax -> softmax -> relu (chip) -> softmax, and beside it a softmax that nothing connects.
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
@@ -250,33 +251,16 @@ TEST_CASE("Nodes of the host are one segment unless the chip works between them"
     const ir::ValueId third = made.append("softmax", {chip}, shares);
     const ir::ValueId beside = made.append("softmax", {input}, shares);
     made.append("add", {third, beside}, shares);
-    const operators::HostPlan plan = operators::find_host_segments(made.graph());
-    CHECK(plan.segments == std::vector<operators::HostNodes>{{0, 1}, {3}, {4}});
-    CHECK(plan.on_chip == std::vector<bool>{false, false, true, false, false, true});
+    CHECK(tpu_v1::nodes_on_chip(made.graph()) == std::vector<bool>{false, false, true, false, false, true});
     const mapping::Network network = lower(made.graph());
-    // A segment comes as soon as its operands are there.
     CHECK(names_of(network) == std::vector<std::string>{"layer0", "layer4", "layer2", "layer3", "layer5"});
     CHECK(network.layers[0].outputs.size() == 2);
     CHECK(std::get<mapping::HostSegment>(network.layers[0].work).layers ==
           std::vector<std::string>{"layer0", "layer1"});
 }
 
-TEST_CASE("A node of the host that reads the chip's work on another one's result is a segment of its own",
-          "[compiler][operators]") {
-    // a -> b, and a -> chip -> b: b is not with a.
-    IntegerGraph made;
-    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
-    const ir::ValueId a = made.append("softmax", {input}, shares);
-    const ir::ValueId chip = made.append("add", {a, input}, shares);
-    const ir::ValueId joined = made.append("concat", {a, chip}, shares);
-    const ir::ValueId b = made.append("softmax", {joined}, shares);
-    made.append("add", {b, joined}, shares);
-    CHECK(operators::find_host_segments(made.graph()).segments ==
-          std::vector<operators::HostNodes>{{0}, {3}});
-}
-
 TEST_CASE("Results of the host may be outputs of the network, and a network may have several ends",
-          "[compiler][operators]") {
+          "[compiler][tpu_v1]") {
     IntegerGraph made;
     const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
     const ir::ValueId sum = made.append("add", {input, input}, {0.5, 3});
@@ -291,7 +275,7 @@ TEST_CASE("Results of the host may be outputs of the network, and a network may 
 }
 
 TEST_CASE("Inputs of the chip and of the host keep how real numbers become their integers",
-          "[compiler][operators]") {
+          "[compiler][tpu_v1]") {
     const std::string text = R"(graph "g"
 inputs %0, %1
 outputs %6
@@ -312,4 +296,68 @@ outputs %6
     REQUIRE(network.inputs.size() == 2);
     CHECK(network.tensors[network.inputs[0]].conversion == Conversion::HalfAway);
     CHECK(network.tensors[network.inputs[1]].conversion == Conversion::HalfToEven);
+}
+
+TEST_CASE("The chip concatenates the channels of maps of bytes, and nothing else", "[compiler][tpu_v1]") {
+    const auto runs_on_chip = [](const ir::Shape& shape, std::int64_t axis, const ir::ResultType& type) {
+        const tests::nodes::Tensor a =
+            tests::nodes::quantized(shape, 0.5, 3, std::vector<std::int8_t>(shape.elements(), 1));
+        const ir::Graph graph =
+            tests::nodes::read_node(tests::nodes::tflite("CONCATENATION", {{"axis", axis}}, {type}), {a, a});
+        REQUIRE(graph.nodes.size() == 1);
+        const bool runs = tpu_v1::concatenates_channels({graph, graph.nodes[0]});
+        CHECK(tpu_v1::nodes_on_chip(graph) == std::vector<bool>{runs});
+        return runs;
+    };
+    const ir::ResultType same = tests::nodes::int8_type(0.5, 3);
+    CHECK(runs_on_chip({1, 2, 2, 3}, 3, same));
+    CHECK(runs_on_chip({1, 2, 2, 3}, -1, same));
+    CHECK(runs_on_chip({1, 5}, 1, same));
+    CHECK_FALSE(runs_on_chip({1, 2, 2, 3}, 1, same));
+    CHECK_FALSE(runs_on_chip({1, 2, 2, 3}, 2, same));
+    CHECK_FALSE(runs_on_chip({1, 2, 3}, 2, same));
+    CHECK_FALSE(runs_on_chip({2, 2, 2, 3}, 3, same));
+}
+
+TEST_CASE("The chip computes integers in images and vectors, by the operators that it has",
+          "[compiler][tpu_v1]") {
+    const std::string text = R"(graph "g"
+inputs %0, %1
+outputs %6
+%0 int8 1x4x2x3 "image" scale 0.5 zero 3
+%1 int8 2x4x2 "two sequences" scale 0.5 zero 3
+%2 int8 1x4x2x3 "sum" scale 0.5 zero 3
+%3 int8 2x4x2 "of no image" scale 0.5 zero 3
+%4 float32 1x4x2x3 "real"
+%5 float32 1x4x2x3 "of reals"
+%6 int8 1x4x2x3 "shares" scale 0.5 zero 3
+%2 = add(%0, %0) "a"
+%3 = add(%1, %1) "b"
+%4 = dequantize(%2) "c"
+%5 = add(%4, %4) "d"
+%6 = softmax(%2) "e"
+)";
+    CHECK(tpu_v1::nodes_on_chip(ir::parse_graph(text, "g", operators::registry())) ==
+          std::vector<bool>{true, false, false, false, false});
+}
+
+TEST_CASE("The chip pools bytes, and adds what has one shape", "[compiler][tpu_v1]") {
+    for (const DataType type : {DataType::Int8, DataType::Int16}) {
+        for (const std::string op : {"max_pool", "average_pool", "zero_padding"}) {
+            const ir::Encoding encoding{1.0, 0, type};
+            IntegerGraph made;
+            made.append(op, {made.input({2, 2, 1}, encoding)}, encoding);
+            CHECK(tpu_v1::nodes_on_chip(made.graph()) == std::vector<bool>{type == DataType::Int8});
+        }
+    }
+    for (const std::string op : {"add", "multiply"}) {
+        IntegerGraph made;
+        const ir::ValueId image = made.input({2, 2, 3}, {0.5, 3});
+        const ir::ValueId same = made.append(op, {image, image}, {0.5, 3});
+        made.append(
+            op,
+            {same, made.append("max_pool", {image}, {0.5, 3}, {{"kernel", std::vector<std::int64_t>{2, 2}}})},
+            {0.5, 3});
+        CHECK(tpu_v1::nodes_on_chip(made.graph()) == std::vector<bool>{true, true, false});
+    }
 }

@@ -1,4 +1,4 @@
-#include "compiler/operators/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowering.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +15,15 @@
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
-#include "compiler/operators/operator.h"
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
 
-namespace systole::operators {
+namespace systole::tpu_v1 {
 
 using ir::Node;
 using ir::ValueId;
 using mapping::TensorId;
+using operators::HostNodes;
+using operators::SegmentGraph;
 
 namespace {
 
@@ -48,7 +50,7 @@ std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
 
 Lowering::Lowering(const ir::Graph& graph)
     : graph_(graph),
-      plan_(find_host_segments(graph)),
+      plan_(operators::find_host_segments(graph, nodes_on_chip(graph))),
       border_(graph),
       readers_(ir::readers(graph)),
       tensors_(graph.values.size()) {
@@ -106,6 +108,7 @@ void Lowering::add_layer(const Node& node, ValueId result, mapping::Work work) {
 }
 
 void Lowering::add_host_operation(const Node& node) {
+    share_tensor(node.output(), tensor_of(node.inputs.front()));
     network_.host_operations.push_back({.kind = std::string(node.op->name()), .layer = node.name});
 }
 
@@ -133,7 +136,7 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
 }
 
 void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) {
-    const SegmentCost cost = segment_cost(segment.graph);
+    const operators::SegmentCost cost = operators::segment_cost(segment.graph);
     mapping::HostSegment work{.layers = {},
                               .graph = ir::to_text(segment.graph),
                               .operations = cost.operations,
@@ -176,18 +179,6 @@ mapping::Network Lowering::finish() && {
         network_.output_shapes.push_back(shape_of_inference(graph_.values[output].shape));
     }
     return std::move(network_);
-}
-
-mapping::Table table_of(const ir::NodeView& lookup) {
-    const ir::Constant& contents = *lookup.constant(0)->constant;
-    if (bytes_of(lookup.output().type) == 2) {
-        mapping::WideTable table{};
-        std::ranges::copy(contents.values<std::int16_t>(), table.begin());
-        return table;
-    }
-    mapping::ByteTable table{};
-    std::ranges::copy(contents.bytes(), table.begin());
-    return table;
 }
 
 namespace {
@@ -239,7 +230,7 @@ public:
         : graph_(graph),
           lowering_(lowering),
           segments_(lowering.host_plan().segments),
-          cut_(segment_graphs(graph, segments_)),
+          cut_(operators::segment_graphs(graph, segments_)),
           is_there_(graph.values.size(), false),
           waiting_nodes_(graph.values.size(), graph.nodes.size()),
           waiting_segments_(graph.values.size(), segments_.size()) {
@@ -263,7 +254,11 @@ public:
             const Node& node = graph_.nodes[*id];
             // The work of an earlier node may include this one.
             if (lowering_.has_tensor(node.output())) continue;
-            operator_of(node).lower(ir::NodeView(graph_, node), lowering_);
+            if (lowering_.host_plan().on_chip[*id]) {
+                lower_node(ir::NodeView(graph_, node), lowering_);
+            } else {
+                lowering_.add_host_operation(node);
+            }
             provide_placed();
             lower_segments();
         }
@@ -332,9 +327,4 @@ mapping::Network lower(const ir::Graph& graph) {
     return std::move(lowering).finish();
 }
 
-ValueId chip_output(const ir::Graph& graph) {
-    const HostPlan plan = find_host_segments(graph);
-    return plan.at_end.empty() ? graph.outputs.front() : graph.nodes[plan.at_end.front()].inputs.front();
-}
-
-}  // namespace systole::operators
+}  // namespace systole::tpu_v1

@@ -1,0 +1,22 @@
+// Concatenation of channels: inputs are written in place, or copied.
+#include "compiler/operators/concat/concat.h"
+
+#include "compiler/operators/integer_types.h"
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
+
+namespace systole::tpu_v1 {
+
+bool concatenates_channels(const ir::NodeView& node) {
+    if (!operators::is_along_channels(node) || !node.output().quantization) return false;
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        if (!operators::is_stored_alike(node.input(i), node.output())) return false;
+    }
+    return true;
+}
+
+void lower_concat(const ir::NodeView& node, Lowering& lowering) {
+    lowering.require_tensors(node.node());
+    lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
+}
+
+}  // namespace systole::tpu_v1

@@ -1,0 +1,66 @@
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "compiler/operators/pairwise.h"
+
+namespace systole::tpu_v1 {
+namespace {
+
+/// How the chip computes an operator.
+struct OperatorLowering {
+    std::string_view op;
+    void (*lower)(const ir::NodeView& node, Lowering& lowering);
+    /// Whether the chip can compute a node; null if it can compute all.
+    bool (*can_compute)(const ir::NodeView& node) = nullptr;
+};
+
+/// The operators of the chip. The host computes all others.
+constexpr std::array<OperatorLowering, 12> lowerings{{
+    {"add", lower_add, operators::pairs_activations},
+    {"average_pool", lower_average_pool, is_of_bytes},
+    {"concat", lower_concat, concatenates_channels},
+    {"convolution", lower_convolution, fits_accumulators},
+    {"dense", lower_dense, fits_accumulators},
+    {"depthwise_convolution", lower_depthwise_convolution, fits_accumulators},
+    {"lookup", lower_lookup},
+    {"max_pool", lower_max_pool, is_of_bytes},
+    {"multiply", lower_multiply, operators::pairs_activations},
+    {"reshape", lower_reshape, reshapes_maps},
+    {"slice", lower_slice},
+    {"zero_padding", lower_zero_padding, is_of_bytes},
+}};
+
+const OperatorLowering* lowering_of(const ir::Node& node) {
+    const auto found = std::ranges::find(lowerings, node.op->name(), &OperatorLowering::op);
+    return found == lowerings.end() ? nullptr : &*found;
+}
+
+bool is_on_chip(const ir::Graph& graph, const ir::Node& node) {
+    const OperatorLowering* const lowering = lowering_of(node);
+    if (lowering == nullptr) return false;
+    const auto is_for_host = [&](ir::ValueId id) {
+        const ir::Value& value = graph.values[id];
+        return !value.constant && (!is_integer(value.type) || !ir::is_feature_map(value.shape));
+    };
+    if (std::ranges::any_of(node.inputs, is_for_host)) return false;
+    if (std::ranges::any_of(node.outputs, is_for_host)) return false;
+    return lowering->can_compute == nullptr || lowering->can_compute({graph, node});
+}
+
+}  // namespace
+
+std::vector<bool> nodes_on_chip(const ir::Graph& graph) {
+    std::vector<bool> on_chip;
+    on_chip.reserve(graph.nodes.size());
+    for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node));
+    return on_chip;
+}
+
+void lower_node(const ir::NodeView& node, Lowering& lowering) {
+    lowering_of(node.node())->lower(node, lowering);
+}
+
+}  // namespace systole::tpu_v1

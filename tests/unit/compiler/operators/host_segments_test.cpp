@@ -1,0 +1,48 @@
+// The division of a graph between a chip and its host, whatever the chip is.
+#include "compiler/operators/host_segments.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/integer_graphs.h"
+
+using namespace systole;
+using operators::find_host_segments;
+using operators::HostNodes;
+using tests::IntegerGraph;
+
+TEST_CASE("Nodes of the host are one segment unless the chip works between them", "[compiler][operators]") {
+    // Two nodes, one of the chip, one behind it, and beside them one that nothing connects.
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId first = made.append("softmax", {input}, {});
+    const ir::ValueId second = made.append("softmax", {first}, {});
+    const ir::ValueId chip = made.append("add", {second, first}, {});
+    const ir::ValueId third = made.append("softmax", {chip}, {});
+    const ir::ValueId beside = made.append("softmax", {input}, {});
+    made.append("add", {third, beside}, {});
+    const std::vector<bool> on_chip{false, false, true, false, false, true};
+    const operators::HostPlan plan = find_host_segments(made.graph(), on_chip);
+    CHECK(plan.segments == std::vector<HostNodes>{{0, 1}, {3}, {4}});
+    CHECK(plan.on_chip == on_chip);
+    CHECK(plan.at_end.empty());
+    // A machine that computes other operators divides the graph in another way.
+    CHECK(find_host_segments(made.graph(), std::vector<bool>(6, true)).segments.empty());
+    CHECK(find_host_segments(made.graph(), std::vector<bool>(6, false)).segments ==
+          std::vector<HostNodes>{{0, 1, 2, 3, 4, 5}});
+    CHECK(find_host_segments(made.graph(), {true, true, false, true, true, false}).segments ==
+          std::vector<HostNodes>{{2}, {5}});
+}
+
+TEST_CASE("A node of the host that reads the chip's work on another one's result is a segment of its own",
+          "[compiler][operators]") {
+    // a -> b, and a -> chip -> b: b is not with a.
+    IntegerGraph made;
+    const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
+    const ir::ValueId a = made.append("softmax", {input}, {});
+    const ir::ValueId chip = made.append("add", {a, input}, {});
+    const ir::ValueId joined = made.append("concat", {a, chip}, {});
+    const ir::ValueId b = made.append("softmax", {joined}, {});
+    made.append("add", {b, joined}, {});
+    CHECK(find_host_segments(made.graph(), {false, true, true, false, true}).segments ==
+          std::vector<HostNodes>{{0}, {3}});
+}
