@@ -1,21 +1,39 @@
 #include "compiler/compile.h"
 
+#include <array>
 #include <utility>
 
-#include "compiler/target/tpu_v1/compile.h"
-#include "compiler/target/tpu_v1/lowering/lowering.h"
-#include "compiler/target/tpu_v1/target.h"
+#include "compiler/target/tpu_v1/family.h"
 
 namespace systole::compiler {
+namespace {
+
+/// All families of machines.
+constexpr std::array families{&tpu_v1::family};
+
+/// The family of a machine. There is one, which is that of every machine: machine files do not name theirs.
+const target::Family& family_of(const machine::MachineConfig& /*machine*/) {
+    return *families.front();
+}
+
+}  // namespace
 
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer) {
-    return tpu_v1::compile(tpu_v1::lower(compiler::prepare(graph, std::move(calibration), observer)), machine,
-                           options);
+    const target::Family& family = family_of(machine);
+    return family.compile(prepare_for(family, graph, std::move(calibration), observer), machine, options);
 }
 
-ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
-    ir::Graph prepared = passes::prepare(graph, std::move(calibration), observer);
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
+                  const PassObserver& observer) {
+    return prepare_for(family_of(machine), graph, std::move(calibration), observer);
+}
+
+ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Calibration calibration,
+                      const PassObserver& observer) {
+    ir::Graph prepared = family.computes_on_integers
+                             ? passes::prepare(graph, std::move(calibration), observer)
+                             : passes::simplify(graph, observer);
     passes::check_borders(graph, prepared);
     return prepared;
 }
@@ -31,7 +49,7 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
 }
 
 std::string machine_key(const machine::MachineConfig& machine, const machine::Mapping& mapping) {
-    return tpu_v1::key_of(tpu_v1::target_of(machine, mapping));
+    return family_of(machine).machine_key(machine, mapping);
 }
 
 }  // namespace systole::compiler

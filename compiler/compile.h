@@ -11,6 +11,7 @@
 #include "compiler/passes/pass_manager.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/ready_for_run.h"
+#include "compiler/target/family.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
 
@@ -31,17 +32,21 @@ using passes::QuantizedNetwork;
 using passes::ready_for_run;
 using passes::RunNeeds;
 
-/// The program of a graph for a machine, which must be valid. A float graph is quantized by the calibration,
-/// other graphs are only simplified; `observer` is told the graph after each of these passes. Throws
+/// The program of a graph for a machine, which must be valid. A float graph is quantized by the calibration if
+/// the machine computes on integers, other graphs are only simplified; `observer` is told the graph after each of these passes. Throws
 /// ModelError, in one line, if the network does not fit the machine or an option is 0.
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer = {});
 
-/// The passes alone: the graph on integers.
-ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
+/// The passes alone: the graph on integers where the machine computes on them.
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
+                  const PassObserver& observer = {});
+/// The same for any machine of a family.
+ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Calibration calibration,
+                      const PassObserver& observer = {});
 /// Their names, in order.
 std::vector<std::string> pass_names();
-/// The same graph beside the one in float.
+/// The graph on integers beside the one in float.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
 
 /// All of the machine on which programs mapped like that depend: with equal keys, other machines have the

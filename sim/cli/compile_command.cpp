@@ -54,7 +54,7 @@ private:
         const auto calibration = run::calibration_of(graph, spec, input);
         const auto observer = [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); };
         if (output.empty() && text.empty() && !explain) {
-            compiler::prepare(graph, calibration, observer);
+            compiler::prepare(graph, calibration, spec.machine, observer);
             return;
         }
         compiler::Options how = run::compiler_options(spec, input);

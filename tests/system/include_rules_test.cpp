@@ -20,7 +20,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 74> forbidden{
+    const std::array<std::array<std::string_view, 2>, 75> forbidden{
         {{"base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -62,6 +62,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
          {"compiler/operators/add/add.cpp", R"(#include "compiler/mapping/network.h")"},
          {"compiler/operators/add/add.cpp", R"(#include "compiler/target/tpu_v1/lowering/lowering.h")"},
          {"compiler/operators/pool.cpp", R"(#include "hw/isa/instructions/vector.h")"},
+         {"compiler/passes/prepare.cpp", R"(#include "compiler/target/family.h")"},
          {"compiler/reference/integer_executor.cpp", R"(#include "compiler/mapping/network.h")"},
          {"sim/run/execute/run.cpp", R"(#include "compiler/operators/host_segments.h")"},
          {"sim/run/execute/run.cpp", R"(#include "compiler/schedule/schedule.h")"},
@@ -122,7 +123,7 @@ TEST_CASE("The include rules accept the includes that the design allows", "[incl
          {"sim/run/execute/run.cpp", R"(#include "compiler/compile.h")"},
          {"sim/cli/compile_command.cpp", R"(#include "compiler/compile.h")"},
          {"compiler/compile.cpp", R"(#include "compiler/target/tpu_v1/compile.h")"},
-         {"compiler/compile.cpp", R"(#include "compiler/target/tpu_v1/lowering/lowering.h")"},
+         {"compiler/compile.cpp", R"(#include "compiler/target/family.h")"},
          {"compiler/target/tpu_v1/lowering/concat.cpp", R"(#include "compiler/operators/concat/concat.h")"},
          {"compiler/target/tpu_v1/compile.cpp", R"(#include "compiler/emit/compile.h")"},
          {"sim/run/record/spec.h", R"(#include "hw/machine/machine_config.h")"},

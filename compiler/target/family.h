@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "compiler/mapping/compiled.h"
+#include "compiler/mapping/options.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/mapping.h"
+
+namespace systole::target {
+
+/// What a family of machines gives to the compiler's door.
+struct Family {
+    /// Whether float graphs are quantized for it.
+    bool computes_on_integers = false;
+    /// The program of a prepared graph, mapped as the options say. Throws ModelError if the network does not
+    /// fit the machine.
+    mapping::Compiled (*compile)(const ir::Graph& prepared, const machine::MachineConfig& machine,
+                                 const mapping::Options& options) = nullptr;
+    /// All of the machine on which programs mapped like that depend.
+    std::string (*machine_key)(const machine::MachineConfig& machine,
+                               const machine::Mapping& mapping) = nullptr;
+};
+
+}  // namespace systole::target
