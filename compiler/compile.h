@@ -32,9 +32,10 @@ using passes::QuantizedNetwork;
 using passes::ready_for_run;
 using passes::RunNeeds;
 
-/// The program of a graph for a machine, which must be valid. A float graph is quantized by the calibration if
-/// the machine computes on integers, other graphs are only simplified; `observer` is told the graph after each of these passes. Throws
-/// ModelError, in one line, if the network does not fit the machine or an option is 0.
+/// The program of a graph for a machine, which must be valid. A float graph is quantized by the calibration
+/// if the machine computes on integers, other graphs are only simplified; `observer` is told the graph after
+/// each of these passes. Throws ModelError, in one line, if the network does not fit the machine or an option
+/// is 0.
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer = {});
 

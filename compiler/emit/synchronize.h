@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/schedule/target.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 #include "hw/isa/unit.h"
+#include "hw/machine/mapping.h"
 
 namespace systole::emit {
 

@@ -7,7 +7,7 @@ namespace systole::operators {
 namespace {
 
 /// By value: whether pooling writes it where its only reader, a concatenation, needs it
-/// (schedule/tensor_parts.h).
+/// (compiler/target/tpu_v1/network/tensor_parts.h).
 std::vector<bool> pooled_in_place(const ir::Graph& graph) {
     std::vector<bool> in_place(graph.values.size(), false);
     for (const ir::Node& node : graph.nodes) {

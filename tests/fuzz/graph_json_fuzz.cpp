@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const systole::ir::Graph graph = systole::frontend::build_json_graph(
             text, systole::operators::registry(), systole::frontend::WeightValues::Skipped);
         if (graph.has_weights || to_text(graph).empty()) __builtin_trap();
-        const systole::mapping::Network network = systole::tpu_v1::lower(systole::passes::prepare(graph, {}));
+        const systole::tpu_v1::Network network = systole::tpu_v1::lower(systole::passes::prepare(graph, {}));
         if (network.has_weights || network.layers.empty()) __builtin_trap();
         const auto made = network.tensors.at(network.outputs.front()).shape.elements();
         if (made != graph.output().shape.elements()) __builtin_trap();

@@ -8,11 +8,11 @@
 
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/mapping/compiled.h"
-#include "compiler/mapping/network.h"
 #include "compiler/mapping/options.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/target/tpu_v1/compile.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/network/network.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/execute/simulator.h"
@@ -25,7 +25,7 @@ namespace systole::tests {
 
 struct MappingCase {
     machine::MachineConfig machine;
-    mapping::Network network;
+    tpu_v1::Network network;
     mapping::Batches options;
 };
 

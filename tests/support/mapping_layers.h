@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "compiler/mapping/network.h"
+#include "compiler/target/tpu_v1/network/network.h"
 
 /// Parts of networks of the chip's work, for tests whose numbers do not matter.
 namespace systole::tests {
@@ -14,23 +14,23 @@ inline ir::Constant ones(std::uint64_t count) {
 }
 
 /// 2^-9 for all.
-inline mapping::Requantization requantization(std::uint32_t channels) {
-    mapping::Requantization rules;
+inline tpu_v1::Requantization requantization(std::uint32_t channels) {
+    tpu_v1::Requantization rules;
     rules.bias.assign(channels, 0);
     rules.multiplier.assign(channels, 1 << 30);
     rules.shift.assign(channels, -8);
     return rules;
 }
 
-inline mapping::Work elementwise(isa::VectorOperation operation) {
-    mapping::Elementwise work{.operation = operation, .a = {}, .b = {}, .result = {}, .table = {}};
-    if (operation == isa::VectorOperation::Lookup) work.table = mapping::ByteTable{};
+inline tpu_v1::Work elementwise(isa::VectorOperation operation) {
+    tpu_v1::Elementwise work{.operation = operation, .a = {}, .b = {}, .result = {}, .table = {}};
+    if (operation == isa::VectorOperation::Lookup) work.table = tpu_v1::ByteTable{};
     return work;
 }
-inline mapping::Work lookup() {
+inline tpu_v1::Work lookup() {
     return elementwise(isa::VectorOperation::Lookup);
 }
-inline mapping::Work addition() {
+inline tpu_v1::Work addition() {
     return elementwise(isa::VectorOperation::Add);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/window.h"
-#include "compiler/mapping/network.h"
+#include "compiler/target/tpu_v1/network/network.h"
 #include "tests/support/mapping_layers.h"
 
 namespace systole::tests {
@@ -15,7 +15,7 @@ namespace systole::tests {
 /// on; the layer that makes tensor n is "ln", and the network's output is what the last one makes.
 class NetworkBuilder {
 public:
-    using TensorId = mapping::TensorId;
+    using TensorId = tpu_v1::TensorId;
 
     explicit NetworkBuilder(const ir::FeatureMap& input, DataType type = DataType::Uint8) : type_(type) {
         network_.name = "made";
@@ -29,7 +29,7 @@ public:
     }
     TensorId convolution(TensorId from, std::uint32_t filters, const ir::Window& window = {},
                          std::uint32_t groups = 1) {
-        mapping::MatrixProduct work;
+        tpu_v1::MatrixProduct work;
         work.window = window;
         work.groups = groups;
         const std::uint64_t window_elements = window.kernel_elements() * (shape(from).channels / groups);
@@ -44,14 +44,14 @@ public:
     TensorId dense(const std::vector<TensorId>& from, std::uint32_t units) {
         std::uint64_t elements = 0;
         for (const TensorId id : from) elements += shape(id).elements();
-        mapping::MatrixProduct work;
+        tpu_v1::MatrixProduct work;
         work.weights = ones(elements * units);
         work.requantization = requantization(units);
         return add(from, {1, 1, units}, work, elements * units);
     }
     TensorId dense(TensorId from, std::uint32_t units) { return dense(std::vector{from}, units); }
     TensorId pool(TensorId from, const ir::Window& window = {}) {
-        mapping::Pooling work;
+        tpu_v1::Pooling work;
         work.window = window;
         return add({from}, ir::window_output(shape(from), window, shape(from).channels), work);
     }
@@ -61,26 +61,26 @@ public:
         ir::FeatureMap output = shape(from.front());
         output.channels = 0;
         for (const TensorId id : from) output.channels += shape(id).channels;
-        return add(from, output, mapping::Concatenation{});
+        return add(from, output, tpu_v1::Concatenation{});
     }
     TensorId concat_lines(const std::vector<TensorId>& from) {
         ir::FeatureMap output = shape(from.front());
         output.height = 0;
         for (const TensorId id : from) output.height += shape(id).height;
-        return add(from, output, mapping::Concatenation{.axis = mapping::Concatenation::Axis::Lines});
+        return add(from, output, tpu_v1::Concatenation{.axis = tpu_v1::Concatenation::Axis::Lines});
     }
     TensorId slice(TensorId from, std::uint64_t first_element, const ir::FeatureMap& output) {
-        return add({from}, output, mapping::Slice{.first_element = first_element});
+        return add({from}, output, tpu_v1::Slice{.first_element = first_element});
     }
     /// A segment of the host with one output.
     TensorId host(const std::vector<TensorId>& from, const ir::FeatureMap& output) {
-        const TensorId to = add(from, output, mapping::HostSegment{.layers = {"h"}, .graph = {}});
+        const TensorId to = add(from, output, tpu_v1::HostSegment{.layers = {"h"}, .graph = {}});
         network_.layers.back().outputs = {to};
         return to;
     }
 
     const ir::FeatureMap& shape(TensorId id) const { return network_.tensors[id].shape; }
-    mapping::Network& network() { return network_; }
+    tpu_v1::Network& network() { return network_; }
 
 private:
     TensorId add_tensor(const ir::FeatureMap& shape) {
@@ -88,7 +88,7 @@ private:
         network_.tensors.push_back({.name = "t" + std::to_string(id), .shape = shape, .type = type_});
         return id;
     }
-    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, mapping::Work work,
+    TensorId add(std::vector<TensorId> from, const ir::FeatureMap& shape, tpu_v1::Work work,
                  std::uint64_t macs = 0) {
         const TensorId to = add_tensor(shape);
         network_.layers.push_back({.name = "l" + std::to_string(to),
@@ -101,7 +101,7 @@ private:
     }
 
     DataType type_;
-    mapping::Network network_;
+    tpu_v1::Network network_;
 };
 
 }  // namespace systole::tests

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "compiler/ir/window.h"
-#include "compiler/mapping/network.h"
+#include "compiler/target/tpu_v1/network/network.h"
 #include "hw/machine/machine_config.h"
 #include "tests/support/mapping_layers.h"
 
@@ -37,7 +37,7 @@ inline machine::MachineConfig random_machine(std::mt19937& random) {
 }
 
 /// A network of one convolution with few filters.
-inline mapping::Network random_convolution(std::mt19937& random) {
+inline tpu_v1::Network random_convolution(std::mt19937& random) {
     const std::uint32_t kernel = between(random, 1, 7);
     const std::uint32_t stride = between(random, 1, 2);
     const std::uint32_t size = one_of(random, {7U, 8U, 12U, 14U, 24U, 28U, 32U, 56U});
@@ -47,11 +47,11 @@ inline mapping::Network random_convolution(std::mt19937& random) {
     const ir::FeatureMap input{size, size, channels};
     const ir::Window window = ir::same_window(input, {kernel, kernel}, {stride, stride});
     const ir::FeatureMap output = ir::window_output(input, window, filters);
-    mapping::MatrixProduct product;
+    tpu_v1::MatrixProduct product;
     product.window = window;
     if (depthwise) product.groups = channels;
     product.requantization = requantization(filters);
-    mapping::Network network;
+    tpu_v1::Network network;
     network.name = "convolution";
     network.has_weights = false;
     network.tensors = {{.name = "image", .shape = input}, {.name = "result", .shape = output}};

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/mapping/network.h"
-#include "compiler/schedule/analysed_network.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/network/analysed_network.h"
+#include "compiler/target/tpu_v1/network/network.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
@@ -34,7 +34,7 @@ inline machine::MachineConfig with_fast_memory(machine::MachineConfig machine) {
 }
 
 /// What the compiler takes of a machine, with its costs and the mapping's own choices.
-inline schedule::Target target_of(const machine::MachineConfig& machine) {
+inline tpu_v1::Target target_of(const machine::MachineConfig& machine) {
     machine::Mapping mapping;
     mapping.skip_zero_tiles = true;
     mapping.pipeline = true;
@@ -42,23 +42,23 @@ inline schedule::Target target_of(const machine::MachineConfig& machine) {
 }
 
 /// The same, where slices go through stages of which the second and later ones begin with these layers.
-inline schedule::Target pipelined(const machine::MachineConfig& machine,
-                                  std::vector<std::uint32_t> stages = {}, bool weights_first = false) {
-    schedule::Target target = target_of(machine);
+inline tpu_v1::Target pipelined(const machine::MachineConfig& machine, std::vector<std::uint32_t> stages = {},
+                                bool weights_first = false) {
+    tpu_v1::Target target = target_of(machine);
     target.choices.pipeline = {.stages = std::move(stages), .weights_first = weights_first};
     return target;
 }
 
 /// Layers and memory of a schedule, for slices of so many images.
-inline schedule::Schedule planned(const schedule::AnalysedNetwork& analysed, const schedule::Target& target,
-                                  std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
-    return schedule::plan_schedule(analysed, target,
-                                   {.batch = slice_images, .inferences = slice_images * slices});
+inline tpu_v1::Schedule planned(const tpu_v1::AnalysedNetwork& analysed, const tpu_v1::Target& target,
+                                std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
+    return tpu_v1::plan_schedule(analysed, target,
+                                 {.batch = slice_images, .inferences = slice_images * slices});
 }
 
-inline schedule::Schedule planned(const mapping::Network& network, const schedule::Target& target,
-                                  std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
-    return planned(schedule::analyse(network, target), target, slice_images, slices);
+inline tpu_v1::Schedule planned(const tpu_v1::Network& network, const tpu_v1::Target& target,
+                                std::uint32_t slice_images = 1, std::uint64_t slices = 1) {
+    return planned(tpu_v1::analyse(network, target), target, slice_images, slices);
 }
 
 }  // namespace systole::tests

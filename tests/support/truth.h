@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/emit/compile.h"
-#include "compiler/mapping/network.h"
 #include "compiler/reference/executor.h"
-#include "compiler/schedule/array_weights.h"
 #include "compiler/target/tpu_v1/compile.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/network/array_weights.h"
+#include "compiler/target/tpu_v1/network/network.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
@@ -26,7 +26,7 @@ namespace systole::tests {
 using Bytes = std::vector<std::uint8_t>;
 
 /// The target of a machine, with the compiler's usual choices.
-inline schedule::Target target_of(const machine::MachineConfig& machine) {
+inline tpu_v1::Target target_of(const machine::MachineConfig& machine) {
     return tpu_v1::target_of(machine, {});
 }
 
@@ -68,14 +68,14 @@ struct NeededMacs {
     std::uint64_t by_passes = 0;
 };
 
-inline NeededMacs needed_macs(const mapping::Network& network, const schedule::Target& target) {
+inline NeededMacs needed_macs(const tpu_v1::Network& network, const tpu_v1::Target& target) {
     NeededMacs needed;
-    for (const mapping::Layer& layer : network.layers) {
+    for (const tpu_v1::Layer& layer : network.layers) {
         needed.once += layer.macs;
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+        const auto* const product = std::get_if<tpu_v1::MatrixProduct>(&layer.work);
         if (product == nullptr) continue;
         needed.by_passes += layer.macs * bytes_of(network.tensors[layer.inputs[0]].type) *
-                            bytes_of(schedule::array_weights(*product, target).type);
+                            bytes_of(tpu_v1::array_weights(*product, target).type);
     }
     return needed;
 }
@@ -88,7 +88,7 @@ inline void check_traffic(const hw::Core& core, const isa::Program& program) {
     CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
 }
 
-inline void check_counters(const hw::Core& core, const isa::Program& program, const mapping::Network& network,
+inline void check_counters(const hw::Core& core, const isa::Program& program, const tpu_v1::Network& network,
                            const machine::MachineConfig& machine, std::uint64_t inferences) {
     CHECK(matrix_unit_cycles(core) == core.cycles());
     CHECK(core.counter("matrix_unit.useful_macs").value() + core.counter("matrix_unit.unused_macs").value() ==
@@ -131,7 +131,7 @@ void check_program(const ir::Graph& graph, const isa::Program& program, const ma
 }
 
 /// The program of a network with these choices of the compiler.
-inline isa::Program mapped_program(const mapping::Network& network, const machine::MachineConfig& machine,
+inline isa::Program mapped_program(const tpu_v1::Network& network, const machine::MachineConfig& machine,
                                    const mapping::Batches& options, const machine::Mapping& mapping) {
     return tpu_v1::compile(network, machine, {.mapping = mapping, .batches = options}).program;
 }
@@ -141,7 +141,7 @@ inline isa::Program mapped_program(const mapping::Network& network, const machin
 inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& machine,
                         const mapping::Batches& options, const Bytes& input,
                         const machine::Mapping& mapping = {}) {
-    const mapping::Network network = tpu_v1::lower(graph);
+    const tpu_v1::Network network = tpu_v1::lower(graph);
     const isa::Program program = mapped_program(network, machine, options, mapping);
     check_program(graph, program, machine, input, [&](const hw::Core& core) {
         check_counters(core, program, network, machine, options.inferences);

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/arithmetic.h"
-#include "compiler/mapping/cost.h"
-#include "compiler/schedule/choose_blocks.h"
-#include "compiler/schedule/layer_costs.h"
-#include "compiler/schedule/layer_plan.h"
-#include "compiler/schedule/lowering.h"
+#include "compiler/target/tpu_v1/choose/choose_blocks.h"
+#include "compiler/target/tpu_v1/cost/cost.h"
+#include "compiler/target/tpu_v1/cost/layer_costs.h"
+#include "compiler/target/tpu_v1/schedule/layer_lowering.h"
+#include "compiler/target/tpu_v1/schedule/layer_plan.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_runs.h"
@@ -20,7 +20,7 @@
 namespace systole {
 namespace {
 
-using mapping::PixelBlock;
+using tpu_v1::PixelBlock;
 
 /// The only layer of the network.
 constexpr std::array<std::uint32_t, 1> layer{0};
@@ -28,12 +28,12 @@ constexpr std::array<std::uint32_t, 1> layer{0};
 /// Predicted cycles of one mapping after the other.
 class Search {
 public:
-    explicit Search(const schedule::PredictionContext& context) : context_(context) {}
+    explicit Search(const tpu_v1::PredictionContext& context) : context_(context) {}
 
-    void try_blocks(const PixelBlock& block, const schedule::ChannelRest& rest) {
-        const schedule::LayerCosts& costs = context_.costs;
-        const schedule::LayerPlan plan =
-            schedule::plan_group(costs.network(), costs.target(), layer, block, rest);
+    void try_blocks(const PixelBlock& block, const tpu_v1::ChannelRest& rest) {
+        const tpu_v1::LayerCosts& costs = context_.costs;
+        const tpu_v1::LayerPlan plan =
+            tpu_v1::plan_group(costs.network(), costs.target(), layer, block, rest);
         fewest_ = std::min(fewest_, costs.product_cycles(0, plan, context_.images));
         ++tried_;
     }
@@ -41,7 +41,7 @@ public:
     std::uint64_t tried() const { return tried_; }
 
 private:
-    const schedule::PredictionContext& context_;
+    const tpu_v1::PredictionContext& context_;
     Cycle fewest_ = ~Cycle{0};
     std::uint64_t tried_ = 0;
 };
@@ -75,11 +75,11 @@ std::vector<PixelBlock> tight_blocks(const ir::FeatureMap& output, std::uint32_t
 
 /// Tries every block for the whole layer, and every pair of tight blocks for its channels cut at any of about
 /// `cuts` places.
-void try_all(const mapping::Network& network, std::uint32_t columns, std::uint32_t cuts, Search& search) {
+void try_all(const tpu_v1::Network& network, std::uint32_t columns, std::uint32_t cuts, Search& search) {
     const ir::FeatureMap& output = network.tensors.back().shape;
     search.try_blocks({}, {});
     for (const PixelBlock& block : all_blocks(output, output.channels, columns)) search.try_blocks(block, {});
-    const auto groups = std::get<mapping::MatrixProduct>(network.layers.front().work).groups;
+    const auto groups = std::get<tpu_v1::MatrixProduct>(network.layers.front().work).groups;
     const std::uint32_t step = std::max(output.channels / cuts, 1U);
     for (std::uint32_t first = step; first < output.channels; first += step) {
         if (groups > 1 && first % (output.channels / groups) != 0) continue;
@@ -106,15 +106,15 @@ TEST_CASE("The chosen blocks of 50 random convolutions are within 2 % of an exha
     for (std::uint32_t seed = first_seed; seed < first_seed + layers; ++seed) {
         std::mt19937 random(seed);
         const machine::MachineConfig machine = tests::random_machine(random);
-        const mapping::Network network = tests::random_convolution(random);
-        schedule::Target target = tpu_v1::target_of(machine, {});
+        const tpu_v1::Network network = tests::random_convolution(random);
+        tpu_v1::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const schedule::AnalysedNetwork analysed = schedule::analyse(network, target);
-        const schedule::LayerCosts predictor(analysed, target, machine);
+        const tpu_v1::AnalysedNetwork analysed = tpu_v1::analyse(network, target);
+        const tpu_v1::LayerCosts predictor(analysed, target, machine);
         const std::uint32_t images = tests::one_of(random, {1U, 2U, 8U, 32U});
-        const schedule::PredictionContext context{predictor, images};
-        const auto alternatives = schedule::block_alternatives(context, layer);
-        const Cycle chosen = alternatives[schedule::fastest_alternative(alternatives)].cycles;
+        const tpu_v1::PredictionContext context{predictor, images};
+        const auto alternatives = tpu_v1::block_alternatives(context, layer);
+        const Cycle chosen = alternatives[tpu_v1::fastest_alternative(alternatives)].cycles;
         Search search(context);
         try_all(network, target.geometry.columns, cuts, search);
         const double loss = static_cast<double>(chosen) / static_cast<double>(search.fewest()) - 1;

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compiler/passes/prepare.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "tests/support/integer_graphs.h"
 #include "tests/support/truth.h"
 
@@ -39,7 +39,7 @@ machine::MachineConfig machine_of(std::uint32_t rows, std::uint32_t columns) {
 }
 
 template <typename Kind>
-std::size_t count_of(const schedule::Schedule& schedule) {
+std::size_t count_of(const tpu_v1::Schedule& schedule) {
     return static_cast<std::size_t>(std::ranges::count_if(
         schedule.operations, [](const auto& each) { return std::holds_alternative<Kind>(each); }));
 }
@@ -64,12 +64,11 @@ TEST_CASE("Inception modules concatenate without copies and compute the same eve
     for (const std::uint32_t seed : {1U, 2U, 3U}) {
         INFO("seed " << seed << ", array " << size.rows << " x " << size.columns);
         const ir::Graph graph = prepared(tests::small_inception(seed, {13, 11, 3}), seed);
-        const mapping::Network network = tpu_v1::lower(graph);
+        const tpu_v1::Network network = tpu_v1::lower(graph);
         const machine::MachineConfig machine = machine_of(size.rows, size.columns);
         const mapping::Batches options{.batch = 2, .inferences = 3};
-        const schedule::Schedule schedule =
-            schedule::make_schedule(network, tests::target_of(machine), options);
-        CHECK(count_of<schedule::CopyLines>(schedule) == 0);
+        const tpu_v1::Schedule schedule = tpu_v1::make_schedule(network, tests::target_of(machine), options);
+        CHECK(count_of<tpu_v1::CopyLines>(schedule) == 0);
         CHECK(std::ranges::count_if(schedule.layers,
                                     [](const auto& layer) { return layer.kind == "concat"; }) == 3);
         tests::check_truth(graph, machine, options,
@@ -82,7 +81,7 @@ TEST_CASE("Inception modules take the same cycles on both engines", "[system][co
     const ir::Graph graph = prepared(tests::small_inception(seed, {9, 9, 2}), seed);
     machine::MachineConfig machine = machine_of(7, 6);
     const isa::Program program =
-        emit::compile(tpu_v1::lower(graph), tests::target_of(machine), {.batch = 1, .inferences = 1});
+        tpu_v1::compile(tpu_v1::lower(graph), tests::target_of(machine), {.batch = 1, .inferences = 1});
     std::vector<std::uint64_t> cycles;
     for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
         machine.matrix_unit.engine = engine;

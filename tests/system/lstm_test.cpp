@@ -70,7 +70,7 @@ struct Case {
 
     /// The integer reference's outputs as numbers.
     std::vector<float> outputs() const {
-        const mapping::Tensor& tensor = network.tensors[network.outputs.front()];
+        const tpu_v1::Tensor& tensor = network.tensors[network.outputs.front()];
         const Bytes bytes = reference::execute(quantized, stored, inferences);
         std::vector<float> numbers;
         for (std::size_t i = 0; i < bytes.size(); i += bytes_of(tensor.type)) {
@@ -86,7 +86,7 @@ struct Case {
     std::uint32_t inferences;
     std::vector<float> values;
     ir::Graph quantized;
-    mapping::Network network;
+    tpu_v1::Network network;
     Bytes stored;
 };
 
@@ -203,12 +203,12 @@ std::uint64_t dense_cycles(const Case& made, const Array& array) {
         return (elements + side - 1) / side;
     };
     std::uint64_t cycles = 0;
-    for (const mapping::Layer& layer : made.network.layers) {
-        const auto* const product = std::get_if<mapping::MatrixProduct>(&layer.work);
+    for (const tpu_v1::Layer& layer : made.network.layers) {
+        const auto* const product = std::get_if<tpu_v1::MatrixProduct>(&layer.work);
         if (product == nullptr || product->window) continue;
         const std::uint64_t units = made.network.tensors[layer.output].shape.channels;
-        for (const mapping::TensorId id : layer.inputs) {
-            const mapping::Tensor& tensor = made.network.tensors[id];
+        for (const tpu_v1::TensorId id : layer.inputs) {
+            const tpu_v1::Tensor& tensor = made.network.tensors[id];
             cycles += tiles(tensor.shape.elements(), array.rows) * tiles(units, array.columns) *
                       bytes_of(tensor.type);
         }
@@ -218,19 +218,19 @@ std::uint64_t dense_cycles(const Case& made, const Array& array) {
 
 void check_cycles(const Case& made, const machine::MachineConfig& machine, std::uint32_t batch) {
     const Array array{machine.matrix_unit.rows, machine.matrix_unit.columns};
-    const isa::Program program = emit::compile(made.network, tests::target_of(machine),
-                                               {.batch = batch, .inferences = made.inferences});
+    const isa::Program program = tpu_v1::compile(made.network, tests::target_of(machine),
+                                                 {.batch = batch, .inferences = made.inferences});
     tests::FreshSimulation simulation;
     hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
     core.run();
     CHECK(core.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
 }
 
-std::vector<std::string> kinds_of(const mapping::Network& network, const machine::MachineConfig& machine) {
+std::vector<std::string> kinds_of(const tpu_v1::Network& network, const machine::MachineConfig& machine) {
     std::vector<std::string> kinds;
     const auto schedule =
-        schedule::make_schedule(network, tests::target_of(machine), {.batch = 1, .inferences = 1});
-    for (const schedule::LayerPlan& layer : schedule.layers) kinds.push_back(layer.kind);
+        tpu_v1::make_schedule(network, tests::target_of(machine), {.batch = 1, .inferences = 1});
+    for (const tpu_v1::LayerPlan& layer : schedule.layers) kinds.push_back(layer.kind);
     return kinds;
 }
 
@@ -304,14 +304,14 @@ TEST_CASE("A cell is four dense layers of two inputs and five element-wise layer
     CHECK(count ==
           std::map<std::string, int>{
               {"slice", 3}, {"dense", 4}, {"multiply", 3}, {"add", 1}, {"lookup", 1}, {"concat", 1}});
-    for (const mapping::Layer& layer : made.network.layers) {
-        const auto* dense = std::get_if<mapping::MatrixProduct>(&layer.work);
+    for (const tpu_v1::Layer& layer : made.network.layers) {
+        const auto* dense = std::get_if<tpu_v1::MatrixProduct>(&layer.work);
         if (dense == nullptr) continue;
         CHECK(layer.inputs.size() == 2);
         CHECK(dense->requantization.table.has_value());
         // One encoding for both.
         const auto encoding = [&](std::size_t i) {
-            const mapping::Tensor& tensor = made.network.tensors[layer.inputs[i]];
+            const tpu_v1::Tensor& tensor = made.network.tensors[layer.inputs[i]];
             return std::pair(tensor.scale, tensor.zero_point);
         };
         CHECK(encoding(0) == encoding(1));
@@ -356,7 +356,7 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and give
         const machine::MachineConfig machine = machine_of({16, 8});
         tests::check_truth(made.quantized, machine, {.batch = 2, .inferences = 4}, made.stored);
         const isa::Program program =
-            emit::compile(made.network, tests::target_of(machine), {.batch = 2, .inferences = 4});
+            tpu_v1::compile(made.network, tests::target_of(machine), {.batch = 2, .inferences = 4});
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
         core.run();
@@ -370,7 +370,7 @@ TEST_CASE("A layer that cannot have 16 bits is a ModelError that names it", "[sy
         GraphParts parts(1);
         try {
             const Case made(std::move(graph), parts, 2);
-            emit::compile(made.network, tests::target_of(machine_of(array)), {.batch = 1, .inferences = 2});
+            tpu_v1::compile(made.network, tests::target_of(machine_of(array)), {.batch = 1, .inferences = 2});
         } catch (const ModelError& error) {
             return error.what();
         }

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "tests/support/mapping_layers.h"
 #include "tests/support/random_network.h"
 #include "tests/support/random_runs.h"
@@ -35,15 +35,15 @@ struct Found {
     std::uint32_t out_of_group = 0;  ///< joined to a layer that takes the pass in groups, and behind those
 };
 
-void count(const mapping::Network& network, const schedule::Schedule& schedule, Found& found) {
+void count(const tpu_v1::Network& network, const tpu_v1::Schedule& schedule, Found& found) {
     for (std::uint32_t l = 0; l < schedule.layers.size(); ++l) {
-        const schedule::LayerPlan& plan = schedule.layers[l];
+        const tpu_v1::LayerPlan& plan = schedule.layers[l];
         if (!plan.joined_to) continue;
         std::uint32_t segments = 0;
         for (const auto& column_tile : schedule.layers[*plan.joined_to].segments) {
-            for (const schedule::Segment& segment : column_tile) segments += segment.layer == l;
+            for (const tpu_v1::Segment& segment : column_tile) segments += segment.layer == l;
         }
-        const mapping::TensorId output = network.layers[l].output;
+        const tpu_v1::TensorId output = network.layers[l].output;
         const std::uint32_t grouped = schedule.memory.groups.layers;
         ++found.joined;
         found.cut += segments > 1;
@@ -55,15 +55,15 @@ void count(const mapping::Network& network, const schedule::Schedule& schedule, 
 }
 
 /// Three convolutions of one pixel's windows over an 8 x 8 x 16 image.
-mapping::Network three_convolutions() {
+tpu_v1::Network three_convolutions() {
     std::mt19937 random(3);
-    mapping::Network network;
+    tpu_v1::Network network;
     network.name = "parallel";
     network.tensors = {{.name = "image", .shape = {8, 8, 16}}};
     for (const std::uint32_t filters : {5U, 4U, 7U}) {
-        const auto output = static_cast<mapping::TensorId>(network.tensors.size());
+        const auto output = static_cast<tpu_v1::TensorId>(network.tensors.size());
         network.tensors.push_back({.name = "t" + std::to_string(output), .shape = {8, 8, filters}});
-        mapping::MatrixProduct convolution;
+        tpu_v1::MatrixProduct convolution;
         convolution.window = ir::Window{};
         convolution.weights = tests::random_weights(std::uint64_t{16} * filters, random);
         convolution.requantization = tests::requantization(filters);
@@ -91,11 +91,11 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
         std::mt19937 random(seed);
         RandomNetwork networks(random);
         const ir::Graph graph = networks.draw();
-        const mapping::Network network = tpu_v1::lower(graph);
+        const tpu_v1::Network network = tpu_v1::lower(graph);
         const Size& size = sizes[seed % std::size(sizes)];
         machine::MachineConfig machine = machine_of(size.rows, size.columns);
         mapping::Batches options{.batch = 1, .inferences = 1};
-        schedule::Schedule schedule = make_schedule(network, tests::target_of(machine), options);
+        tpu_v1::Schedule schedule = make_schedule(network, tests::target_of(machine), options);
         // Just too small for a batch.
         options = {.batch = 4, .inferences = 6};
         machine.unified_buffer.rows = 3 * schedule.memory.rows;
@@ -104,7 +104,7 @@ TEST_CASE("Parallel convolutions compute the same on arrays where nothing fits, 
         count(network, schedule, found);
         if (found.joined == joined_before) continue;
         INFO("seed " << seed << ", array " << size.rows << " x " << size.columns << "\n"
-                     << schedule::to_text(schedule));
+                     << tpu_v1::to_text(schedule));
         tests::check_truth(graph, machine, options, networks.images(graph, options.inferences));
     }
     CHECK(found.joined >= tests::random_share(51));
@@ -130,7 +130,7 @@ TEST_CASE("Pixels are streamed once for all parallel convolutions in a column ti
     CAPTURE(example.columns);
     const machine::MachineConfig machine = machine_of(16, example.columns);
     const isa::Program program =
-        emit::compile(three_convolutions(), tests::target_of(machine), {.batch = 1, .inferences = 1});
+        tpu_v1::compile(three_convolutions(), tests::target_of(machine), {.batch = 1, .inferences = 1});
     tests::FreshSimulation simulation;
     hw::Core core("core", machine, program, {});
     core.run();

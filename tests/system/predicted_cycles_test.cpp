@@ -9,12 +9,12 @@
 #include <optional>
 #include <random>
 
-#include "compiler/emit/compile.h"
-#include "compiler/schedule/choose_blocks.h"
-#include "compiler/schedule/choose_joins.h"
-#include "compiler/schedule/choose_slices.h"
-#include "compiler/schedule/choose_stages.h"
-#include "compiler/schedule/parallel_layers.h"
+#include "compiler/target/tpu_v1/choose/choose_blocks.h"
+#include "compiler/target/tpu_v1/choose/choose_joins.h"
+#include "compiler/target/tpu_v1/choose/choose_slices.h"
+#include "compiler/target/tpu_v1/choose/choose_stages.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
+#include "compiler/target/tpu_v1/network/parallel_layers.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "tests/support/chip.h"
 #include "tests/support/files.h"
@@ -32,20 +32,20 @@ using tests::random_convolution;
 using tests::random_machine;
 
 /// Cycles from the first row of array input to the last activation.
-Cycle simulated_cycles(const mapping::Network& network, const schedule::Target& target,
+Cycle simulated_cycles(const tpu_v1::Network& network, const tpu_v1::Target& target,
                        const machine::MachineConfig& machine, std::uint32_t batch) {
-    tests::Chip chip(machine, emit::compile(network, target, {.batch = batch, .inferences = batch}), {},
+    tests::Chip chip(machine, tpu_v1::compile(network, target, {.batch = batch, .inferences = batch}), {},
                      hw::Values::TimingOnly);
     chip.run();
     return chip.times(isa::Unit::Activation).back().complete - chip.times(isa::Unit::Matrix).front().begun;
 }
 
 /// A network of one dense layer.
-mapping::Network random_dense(std::mt19937& random) {
+tpu_v1::Network random_dense(std::mt19937& random) {
     const std::uint32_t outputs = one_of(random, {64U, 256U, 512U, 1024U, 2048U});
-    mapping::MatrixProduct product;
+    tpu_v1::MatrixProduct product;
     product.requantization = tests::requantization(outputs);
-    mapping::Network network;
+    tpu_v1::Network network;
     network.name = "dense";
     network.has_weights = false;
     network.tensors = {{.name = "vector", .shape = {1, 1, one_of(random, {64U, 256U, 1024U, 2048U})}},
@@ -55,9 +55,9 @@ mapping::Network random_dense(std::mt19937& random) {
     return network;
 }
 
-mapping::Layer product_layer(const char* name, mapping::TensorId input, mapping::TensorId output,
-                             std::uint32_t channels, std::optional<ir::Window> window) {
-    mapping::MatrixProduct product;
+tpu_v1::Layer product_layer(const char* name, tpu_v1::TensorId input, tpu_v1::TensorId output,
+                            std::uint32_t channels, std::optional<ir::Window> window) {
+    tpu_v1::MatrixProduct product;
     product.window = window;
     product.requantization = tests::requantization(channels);
     return {.name = name, .inputs = {input}, .output = output, .work = product, .macs = 1};
@@ -65,8 +65,8 @@ mapping::Layer product_layer(const char* name, mapping::TensorId input, mapping:
 
 /// Convolutions with large images, which come in groups where memory is short, and a dense layer with many
 /// weights behind them.
-mapping::Network random_cnn(std::mt19937& random) {
-    mapping::Network network = random_convolution(random);
+tpu_v1::Network random_cnn(std::mt19937& random) {
+    tpu_v1::Network network = random_convolution(random);
     const ir::FeatureMap large = network.tensors[1].shape;
     const ir::Window window = ir::same_window(large, {4, 4}, {4, 4});
     const ir::FeatureMap small = ir::window_output(large, window, 16);
@@ -80,11 +80,11 @@ mapping::Network random_cnn(std::mt19937& random) {
 }
 
 /// A network of two to four layers that read the same rows: dense layers or convolutions.
-mapping::Network random_siblings(std::mt19937& random) {
+tpu_v1::Network random_siblings(std::mt19937& random) {
     const bool dense = between(random, 0, 1) == 0;
-    mapping::Network network = dense ? random_dense(random) : random_convolution(random);
-    const mapping::Layer first = network.layers.front();
-    const auto window = std::get<mapping::MatrixProduct>(first.work).window;
+    tpu_v1::Network network = dense ? random_dense(random) : random_convolution(random);
+    const tpu_v1::Layer first = network.layers.front();
+    const auto window = std::get<tpu_v1::MatrixProduct>(first.work).window;
     network.layers.clear();
     network.outputs.clear();
     network.tensors.resize(1);
@@ -93,7 +93,7 @@ mapping::Network random_siblings(std::mt19937& random) {
         const std::uint32_t channels = between(random, 1, one_of(random, {30U, 100U, 300U, 600U}));
         const auto shape = window ? ir::window_output(network.tensors[0].shape, *window, channels)
                                   : ir::FeatureMap{1, 1, channels};
-        const auto id = static_cast<mapping::TensorId>(network.tensors.size());
+        const auto id = static_cast<tpu_v1::TensorId>(network.tensors.size());
         network.tensors.push_back({.name = fmt::format("result{}", i), .shape = shape});
         network.outputs.push_back(id);
         network.layers.push_back(product_layer("layer", 0, id, channels, window));
@@ -136,21 +136,21 @@ struct SlicesTried {
     double losses = 0, worst = 0, gains = 0;
     std::uint32_t networks = 0, chosen_others = 0, grouped = 0;
 
-    void add(const mapping::Network& network, const machine::MachineConfig& machine,
+    void add(const tpu_v1::Network& network, const machine::MachineConfig& machine,
              const mapping::Batches& options) {
-        schedule::Target target =
+        tpu_v1::Target target =
             tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
-        const schedule::SliceAlternatives compared =
-            schedule::compare_slices(schedule::analyse(network, target), target, machine, options);
+        const tpu_v1::SliceAlternatives compared =
+            tpu_v1::compare_slices(tpu_v1::analyse(network, target), target, machine, options);
         if (compared.alternatives.empty()) return;
         Cycle fewest = ~Cycle{0};
         Cycle chosen = 0;
         Cycle first = 0;
-        for (const schedule::SliceAlternative& alternative : compared.alternatives) {
+        for (const tpu_v1::SliceAlternative& alternative : compared.alternatives) {
             const bool is_first = &alternative == &compared.alternatives.front();
             target.choices.slice_images = is_first ? 0 : alternative.images;
-            const schedule::Schedule plan = schedule::make_schedule(network, target, options);
-            tests::Chip chip(machine, emit::emit_program(network, plan), {}, hw::Values::TimingOnly);
+            const tpu_v1::Schedule plan = tpu_v1::make_schedule(network, target, options);
+            tests::Chip chip(machine, tpu_v1::emit_program(network, plan), {}, hw::Values::TimingOnly);
             chip.run();
             const Cycle cycles = chip.times(isa::Unit::HostWrite).back().complete;
             if (is_first) first = cycles;
@@ -179,17 +179,17 @@ struct PipelinesTried {
     double errors = 0, worst_error = 0, losses = 0, worst_loss = 0, gains = 0;
     std::uint32_t predictions = 0, networks = 0, pipelines = 0;
 
-    void add(const mapping::Network& network, const machine::MachineConfig& machine,
+    void add(const tpu_v1::Network& network, const machine::MachineConfig& machine,
              const mapping::Batches& options) {
-        schedule::Target target =
+        tpu_v1::Target target =
             tpu_v1::target_of(machine, machine::mapping_named(machine::MappingName::Best));
-        target.costs = std::make_shared<const schedule::Costs>(schedule::Costs{.machine = machine});
-        const schedule::StageAlternatives compared =
-            schedule::compare_stages(schedule::analyse(network, target), target, options);
+        target.costs = std::make_shared<const tpu_v1::Costs>(tpu_v1::Costs{.machine = machine});
+        const tpu_v1::StageAlternatives compared =
+            tpu_v1::compare_stages(tpu_v1::analyse(network, target), target, options);
         if (compared.alternatives.empty()) return;
-        const auto cycles_of = [&](const schedule::Target& mapped) {
-            const schedule::Schedule plan = schedule::make_schedule(network, mapped, options);
-            tests::Chip chip(machine, emit::emit_program(network, plan), {}, hw::Values::TimingOnly);
+        const auto cycles_of = [&](const tpu_v1::Target& mapped) {
+            const tpu_v1::Schedule plan = tpu_v1::make_schedule(network, mapped, options);
+            tests::Chip chip(machine, tpu_v1::emit_program(network, plan), {}, hw::Values::TimingOnly);
             chip.run();
             return static_cast<double>(chip.times(isa::Unit::HostWrite).back().complete -
                                        chip.times(isa::Unit::Matrix).front().begun);
@@ -197,7 +197,7 @@ struct PipelinesTried {
         const double without = cycles_of(target);
         double fewest = without, chosen = without;
         for (std::size_t i = 0; i < compared.alternatives.size(); ++i) {
-            schedule::Target staged = target;
+            tpu_v1::Target staged = target;
             staged.choices.pipeline = compared.alternatives[i].pipeline;
             staged.choices.slice_images = compared.alternatives[i].images;
             const double cycles = cycles_of(staged);
@@ -234,7 +234,7 @@ TEST_CASE("Predicted cycles of pipelined slices are close to simulated ones, and
         INFO("seed " << seed);
         machine::MachineConfig machine = random_machine(random);
         machine.host_interface.latency_cycles = 700;
-        const mapping::Network network = random_cnn(random);
+        const tpu_v1::Network network = random_cnn(random);
         const std::uint32_t batch = one_of(random, {8U, 16U, 32U});
         tried.add(network, machine, {.batch = batch, .inferences = batch * between(random, 2, 20)});
     }
@@ -271,13 +271,12 @@ TEST_CASE("Slices of the predicted size take about the fewest cycles", "[system]
         machine.host_interface.latency_cycles = 700;
         machine.host_interface.read_gb_per_s = one_of(random, {2.0, 10.0, 10.0, 40.0});
         machine.host_interface.write_gb_per_s = machine.host_interface.read_gb_per_s;
-        const mapping::Network network = random_dense(random);
+        const tpu_v1::Network network = random_dense(random);
         const std::uint32_t batch = one_of(random, {200U, 1000U, 2048U, 4096U});
         dense.add(network, machine, {.batch = batch, .inferences = batch});
 
-        const mapping::Network cnn = random_cnn(random);
-        const std::uint64_t image =
-            mapping::image_bytes(cnn.tensors[0]) + mapping::image_bytes(cnn.tensors[1]);
+        const tpu_v1::Network cnn = random_cnn(random);
+        const std::uint64_t image = tpu_v1::image_bytes(cnn.tensors[0]) + tpu_v1::image_bytes(cnn.tensors[1]);
         machine.unified_buffer.rows =
             static_cast<std::uint32_t>((image * between(random, 2, 20) + 100'000) / machine.matrix_unit.rows);
         convolutions.add(cnn, machine, {.batch = 32, .inferences = 32});
@@ -301,17 +300,17 @@ TEST_CASE("Predicted cycles of convolutions are close to simulated ones, and cho
     for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(40); ++seed) {
         std::mt19937 random(seed);
         const machine::MachineConfig machine = random_machine(random);
-        const mapping::Network network = random_convolution(random);
+        const tpu_v1::Network network = random_convolution(random);
         const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
         INFO("seed " << seed);
-        schedule::Target target = tpu_v1::target_of(machine, {});
+        tpu_v1::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
-        const auto compared = schedule::compare_blocks(schedule::analyse(network, target), target, machine,
-                                                       {.batch = batch, .inferences = batch});
+        const auto compared = tpu_v1::compare_blocks(tpu_v1::analyse(network, target), target, machine,
+                                                     {.batch = batch, .inferences = batch});
         const auto memory =
-            schedule::make_schedule(network, target, {.batch = batch, .inferences = batch}).memory;
+            tpu_v1::make_schedule(network, target, {.batch = batch, .inferences = batch}).memory;
         if (compared.empty() || memory.images_per_slice < batch) continue;
-        for (const schedule::BlockAlternative& alternative : compared.front().alternatives) {
+        for (const tpu_v1::BlockAlternative& alternative : compared.front().alternatives) {
             target.choices.blocks = {alternative.block};
             target.choices.rests = {alternative.rest};
             splits += alternative.rest.first_channel > 0;
@@ -343,22 +342,22 @@ TEST_CASE("Predicted cycles of spilled weights are close to simulated ones, and 
         machine.weight_memory.bytes = 2 * machine.tile_bytes();
         machine.host_interface.read_gb_per_s = one_of(random, {12.5, 40.0, 100.0});
         machine.host_interface.latency_cycles = 700;
-        const mapping::Network network = random_convolution(random);
+        const tpu_v1::Network network = random_convolution(random);
         const std::uint32_t batch = one_of(random, {1U, 2U, 8U, 32U});
         const mapping::Batches options{.batch = batch, .inferences = batch};
         INFO("seed " << seed);
-        schedule::Target target = tpu_v1::target_of(machine, {});
+        tpu_v1::Target target = tpu_v1::target_of(machine, {});
         target.mapping.split_channels = true;
         const auto compared =
-            schedule::compare_blocks(schedule::analyse(network, target), target, machine, options);
-        const auto memory = schedule::make_schedule(network, target, options).memory;
+            tpu_v1::compare_blocks(tpu_v1::analyse(network, target), target, machine, options);
+        const auto memory = tpu_v1::make_schedule(network, target, options).memory;
         if (compared.empty() || memory.images_per_slice < batch) continue;
         const auto& alternatives = compared.front().alternatives;
         // Predictions say that all tiles are spilled.
         if (std::ranges::any_of(alternatives, [](const auto& each) { return each.tiles < 12; })) continue;
         machine::MachineConfig holds = machine;
         holds.weight_memory.bytes = machine::WeightMemoryConfig{}.bytes;
-        for (const schedule::BlockAlternative& alternative : alternatives) {
+        for (const tpu_v1::BlockAlternative& alternative : alternatives) {
             target.choices.blocks = {alternative.block};
             target.choices.rests = {alternative.rest};
             const Cycle simulated = simulated_cycles(network, target, machine, batch);
@@ -385,26 +384,26 @@ TEST_CASE(
         machine::MachineConfig machine = random_machine(random);
         // Results that leave take the ports that the model leaves out.
         machine.host_interface.write_gb_per_s = 400;
-        const mapping::Network network = random_siblings(random);
+        const tpu_v1::Network network = random_siblings(random);
         const std::uint32_t batch = network.layers.front().inputs.size() == 1 &&
-                                            std::get<mapping::MatrixProduct>(network.layers[0].work).window
+                                            std::get<tpu_v1::MatrixProduct>(network.layers[0].work).window
                                         ? one_of(random, {1U, 2U, 8U})
                                         : one_of(random, {1U, 16U, 200U, 1000U});
         const mapping::Batches options{.batch = batch, .inferences = batch};
         INFO("seed " << seed);
-        schedule::Target target = tpu_v1::target_of(machine, {});
-        const auto sets = schedule::compare_joins({network, target.geometry.rows}, target, machine, options,
-                                                  schedule::JoinBlocks::Best);
+        tpu_v1::Target target = tpu_v1::target_of(machine, {});
+        const auto sets = tpu_v1::compare_joins({network, target.geometry.rows}, target, machine, options,
+                                                tpu_v1::JoinBlocks::Best);
         const std::size_t layers = network.layers.size();
-        if (schedule::make_schedule(network, target, options).memory.images_per_slice < batch) continue;
-        schedule::SiblingAlternatives set = sets.front();
+        if (tpu_v1::make_schedule(network, target, options).memory.images_per_slice < batch) continue;
+        tpu_v1::SiblingAlternatives set = sets.front();
         const std::size_t chosen = set.chosen;
         for (set.chosen = 0; set.chosen < set.alternatives.size(); ++set.chosen) {
-            schedule::Target mapped = target;
-            mapped.choices.joins = schedule::chosen_joins({set}, layers);
-            schedule::set_chosen_blocks(
-                schedule::compare_blocks(schedule::analyse(network, mapped), mapped, machine, options),
-                layers, mapped.choices);
+            tpu_v1::Target mapped = target;
+            mapped.choices.joins = tpu_v1::chosen_joins({set}, layers);
+            tpu_v1::set_chosen_blocks(
+                tpu_v1::compare_blocks(tpu_v1::analyse(network, mapped), mapped, machine, options), layers,
+                mapped.choices);
             tried.add(set.alternatives[set.chosen].cycles, simulated_cycles(network, mapped, machine, batch),
                       set.chosen == chosen);
         }

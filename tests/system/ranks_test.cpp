@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/stored_integers.h"
-#include "compiler/emit/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
@@ -19,6 +18,7 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/ready_for_run.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/file_order.h"
 #include "tests/support/quantized_outputs.h"
@@ -96,7 +96,7 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
                                     const mapping::Batches& options, RandomTensors& random) {
     const auto inferences = static_cast<std::uint32_t>(options.inferences);
     ir::Graph quantized;
-    mapping::Network network;
+    tpu_v1::Network network;
     try {
         quantized = ir::is_quantized(graph) ? passes::prepare(passes::ready_for_run(graph), {})
                                             : tests::quantized(graph, inputs, inferences);

@@ -11,14 +11,14 @@
 #include <numeric>
 #include <random>
 
-#include "compiler/emit/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/mapping/network.h"
 #include "compiler/passes/prepare.h"
-#include "compiler/schedule/fit_memory.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/target/tpu_v1/choose/fit_memory.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/network/network.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/input/read.h"
@@ -43,15 +43,15 @@ std::uint32_t draw(std::mt19937& random, std::uint32_t low, std::uint32_t high) 
 constexpr std::uint32_t slice_bytes = 8;
 
 /// Whether slices begin at a row that depends on the size of rows, which must divide `slice_bytes` then.
-bool slices_move_rows(const mapping::Network& network) {
-    return std::any_of(network.layers.begin(), network.layers.end(), [](const mapping::Layer& layer) {
-        const auto* slice = std::get_if<mapping::Slice>(&layer.work);
+bool slices_move_rows(const tpu_v1::Network& network) {
+    return std::any_of(network.layers.begin(), network.layers.end(), [](const tpu_v1::Layer& layer) {
+        const auto* slice = std::get_if<tpu_v1::Slice>(&layer.work);
         return slice != nullptr && slice->first_element > 0;
     });
 }
 
 /// A machine of odd sizes and times that is just large enough for the network, or somewhat larger.
-machine::MachineConfig random_machine(const mapping::Network& network, std::mt19937& random) {
+machine::MachineConfig random_machine(const tpu_v1::Network& network, std::mt19937& random) {
     machine::MachineConfig machine;
     machine.matrix_unit.rows = slices_move_rows(network) ? 1U << draw(random, 0, 3) : draw(random, 1, 48);
     machine.matrix_unit.columns = draw(random, 1, 48);
@@ -79,15 +79,15 @@ machine::MachineConfig random_machine(const mapping::Network& network, std::mt19
     }
 
     std::uint32_t width = 1;
-    for (const mapping::Layer& layer : network.layers) {
+    for (const tpu_v1::Layer& layer : network.layers) {
         width = std::max(width, network.tensors[layer.output].shape.width);
     }
     machine.accumulators.banks = draw(random, 1, 4);
     machine.accumulators.rows = machine.accumulators.banks * (width + draw(random, 0, 40));
-    schedule::Target target = target_of(machine);
+    tpu_v1::Target target = target_of(machine);
     target.unified_buffer_rows = std::numeric_limits<std::uint16_t>::max();
     const std::uint32_t least =
-        schedule::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
+        tpu_v1::make_schedule(network, target, {.batch = 1, .inferences = 1}).memory.rows;
     machine.unified_buffer.rows = least + draw(random, 0, 3 * least);
     return machine;
 }
@@ -163,7 +163,7 @@ TEST_CASE("Random networks on random machines: chip, functional executor and int
         std::mt19937 random(seed);
         tests::RandomNetwork networks(random, slice_bytes);
         const ir::Graph graph = networks.draw();
-        const mapping::Network network = tpu_v1::lower(graph);
+        const tpu_v1::Network network = tpu_v1::lower(graph);
         machine::MachineConfig machine = random_machine(network, random);
         const mapping::Batches options{.batch = draw(random, 1, 5), .inferences = draw(random, 1, 9)};
         machine::Mapping mapping;
@@ -189,7 +189,7 @@ TEST_CASE("Networks with work of the host: both engines, functional executor and
         tests::RandomNetwork networks(random, slice_bytes);
         networks.add_host_work();
         const ir::Graph graph = networks.draw();
-        mapping::Network network;
+        tpu_v1::Network network;
         try {
             network = tpu_v1::lower(graph);
         } catch (const ModelError&) {
@@ -219,19 +219,19 @@ TEST_CASE(
         tests::RandomNetwork networks(random, slice_bytes);
         if (draw(random, 0, 3) == 0) networks.add_host_work();
         const ir::Graph graph = networks.draw();
-        std::optional<schedule::FittedNetwork> found;
+        std::optional<tpu_v1::FittedNetwork> found;
         machine::MachineConfig machine;
         try {
-            const mapping::Network network = tpu_v1::lower(graph);
+            const tpu_v1::Network network = tpu_v1::lower(graph);
             machine = random_machine(network, random);
             machine.unified_buffer.rows =
                 draw(random, machine.unified_buffer.rows / 8, machine.unified_buffer.rows / 2) + 1;
-            const schedule::Target target = target_of(machine);
-            found = schedule::fit_memory(schedule::analyse(network, target), target, machine);
+            const tpu_v1::Target target = target_of(machine);
+            found = tpu_v1::fit_memory(tpu_v1::analyse(network, target), target, machine);
         } catch (const ModelError&) {
             continue;  // the chip has no work, or too few rows even for a line
         }
-        const schedule::FittedNetwork& fitted = *found;
+        const tpu_v1::FittedNetwork& fitted = *found;
         if (!fitted.fit) continue;
         cut += fitted.fit->cut_layers > 0;
         spilled += !fitted.fit->spilled.empty();
@@ -239,8 +239,8 @@ TEST_CASE(
         INFO("seed " << seed << ", machine " << machine::to_json(machine).dump() << ", batch "
                      << options.batch << ", " << options.inferences << " inferences");
         const Bytes input = networks.images(graph, options.inferences);
-        const isa::Program program = emit::emit_program(
-            fitted.analysed.network(), schedule::make_schedule(fitted.analysed, fitted.target, options));
+        const isa::Program program = tpu_v1::emit_program(
+            fitted.analysed.network(), tpu_v1::make_schedule(fitted.analysed, fitted.target, options));
         for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
             machine.matrix_unit.engine = engine;
             tests::check_program(graph, program, machine, input, [&](const hw::Core& core) {
@@ -282,7 +282,7 @@ TEST_CASE("Weights with zero points take one pass with row sums and two without,
     const auto counted = [&](bool row_sums) {
         machine.matrix_unit.row_sums = row_sums;
         machine.matrix_unit.engine = machine::Engine::Wavefront;
-        const isa::Program program = emit::compile(tpu_v1::lower(graph), target_of(machine), options);
+        const isa::Program program = tpu_v1::compile(tpu_v1::lower(graph), target_of(machine), options);
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
         core.run();
@@ -306,7 +306,7 @@ TEST_CASE("Weights with zero points are subtracted in convolutions with groups a
         CAPTURE(row_sums);
         machine.matrix_unit.row_sums = row_sums;
         const isa::Program program =
-            emit::compile(tpu_v1::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
+            tpu_v1::compile(tpu_v1::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program, {.test_delta_delay = {}});
         std::ranges::copy(input, core.host_bytes(tests::buffer_of(program, isa::BufferKind::Input)).begin());
@@ -340,7 +340,7 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
     const machine::MachineConfig machine = machine::read_machine(shipped("configs/machines/tpu_v1.json"));
     const DigitNetwork digits(images);
     const isa::Program program =
-        emit::compile(tpu_v1::lower(digits.graph), target_of(machine), {.batch = 16, .inferences = images});
+        tpu_v1::compile(tpu_v1::lower(digits.graph), target_of(machine), {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> test_delta_delay) {
         tests::FreshSimulation simulation;
         hw::Core core("core", machine, program,

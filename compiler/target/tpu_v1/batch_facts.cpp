@@ -5,42 +5,41 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/mapping/accumulator_parts.h"
+#include "compiler/target/tpu_v1/network/accumulator_parts.h"
 
 namespace systole::tpu_v1 {
 namespace {
 
 /// Weight tiles that an operation fetches.
-std::uint64_t fetched_by(const schedule::Operation& operation) {
-    const schedule::MatrixWork* work = std::get_if<schedule::ConvolveLines>(&operation);
-    if (work == nullptr) work = std::get_if<schedule::MultiplyImages>(&operation);
+std::uint64_t fetched_by(const Operation& operation) {
+    const MatrixWork* work = std::get_if<ConvolveLines>(&operation);
+    if (work == nullptr) work = std::get_if<MultiplyImages>(&operation);
     return work == nullptr || work->keep_weights ? 0 : work->tiles;
 }
 
 /// The images for which a weight tile is fetched, mean of all tiles; 0 without weights.
-double images_a_fetch(const schedule::Schedule& schedule) {
+double images_a_fetch(const Schedule& schedule) {
     std::uint64_t fetched = 0;
-    for (const schedule::Operation& operation : schedule.operations) fetched += fetched_by(operation);
+    for (const Operation& operation : schedule.operations) fetched += fetched_by(operation);
     if (fetched == 0) return 0.0;
     return static_cast<double>(schedule.weight_tiles) * static_cast<double>(schedule.batches.inferences) /
            static_cast<double>(fetched);
 }
 
 /// The same inferences in other batches.
-schedule::Schedule in_batches(const schedule::AnalysedNetwork& analysed, const schedule::Schedule& schedule,
-                              std::uint64_t batch) {
+Schedule in_batches(const AnalysedNetwork& analysed, const Schedule& schedule, std::uint64_t batch) {
     mapping::Batches batches = schedule.batches;
     batches.batch = static_cast<std::uint32_t>(batch);
-    return schedule::make_schedule(analysed, schedule.target, batches);
+    return make_schedule(analysed, schedule.target, batches);
 }
 
 /// Chooses among the largest batch that fits and the largest of these whose images fill parts of the
 /// accumulators, if each image is a row.
-void find_fitting_batch(const schedule::AnalysedNetwork& analysed, const schedule::Schedule& schedule,
+void find_fitting_batch(const AnalysedNetwork& analysed, const Schedule& schedule,
                         machine::BatchFacts& facts) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     std::uint64_t largest = std::min(facts.that_fit, most);
-    schedule::Schedule fitting = in_batches(analysed, schedule, largest);
+    Schedule fitting = in_batches(analysed, schedule, largest);
     if (fitting.memory.images_per_slice < largest) {
         // Transfers of several batches overlap, which takes memory: fewer fit than of one.
         largest = fitting.memory.images_that_fit;
@@ -58,17 +57,16 @@ void find_fitting_batch(const schedule::AnalysedNetwork& analysed, const schedul
 
 }  // namespace
 
-machine::BatchFacts batch_facts(const schedule::AnalysedNetwork& analysed,
-                                const schedule::Schedule& schedule) {
-    const schedule::MemoryPlan& memory = schedule.memory;
-    const mapping::AccumulatorParts accumulators(schedule.target.accumulator_rows);
+machine::BatchFacts batch_facts(const AnalysedNetwork& analysed, const Schedule& schedule) {
+    const MemoryPlan& memory = schedule.memory;
+    const AccumulatorParts accumulators(schedule.target.accumulator_rows);
     machine::BatchFacts facts{
         .images = std::min<std::uint64_t>(schedule.batches.batch, schedule.batches.inferences),
         .at_a_time = memory.images_per_slice,
         .that_fit = memory.images_that_fit,
         .grouped_layers = memory.groups.layers,
         .group = memory.groups.images,
-        .rows_a_fetch = accumulators.part(mapping::AccumulatorParts::halves),
+        .rows_a_fetch = accumulators.part(AccumulatorParts::halves),
         .images_a_fetch = images_a_fetch(schedule),
         .fitting_batch = 0,
         .fitting_images_a_fetch = 0.0};

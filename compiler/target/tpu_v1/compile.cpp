@@ -2,24 +2,22 @@
 
 #include <utility>
 
-#include "compiler/emit/compile.h"
-#include "compiler/schedule/schedule.h"
 #include "compiler/target/tpu_v1/batch_facts.h"
-#include "compiler/target/tpu_v1/compare_mappings.h"
+#include "compiler/target/tpu_v1/choose/compare_mappings.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
 #include "compiler/target/tpu_v1/explain.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "compiler/target/tpu_v1/scheduled_network.h"
 #include "compiler/target/tpu_v1/target.h"
 
 namespace systole::tpu_v1 {
 
-mapping::Compiled compile(const mapping::Network& network, const machine::MachineConfig& machine,
+mapping::Compiled compile(const Network& network, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
     const mapping::Batches& batches = options.batches;
-    const schedule::Target target = target_of(machine, options.mapping, options.host);
+    const Target target = target_of(machine, options.mapping, options.host);
     ScheduledNetwork scheduled = schedule_network(network, target, batches);
-    const auto emit = [&] {
-        return emit::emit_program(scheduled.mapped.analysed.network(), scheduled.schedule);
-    };
+    const auto emit = [&] { return emit_program(scheduled.mapped.analysed.network(), scheduled.schedule); };
     mapping::Compiled compiled;
     compiled.program = emit();
     if (options.explain) compiled.explanation = explain(scheduled.mapped, batches);
@@ -34,7 +32,7 @@ mapping::Compiled compile(const mapping::Network& network, const machine::Machin
         compiled.chosen = compared.chosen;
     }
     if (options.explain) compiled.explanation += memory_text(scheduled.schedule);
-    if (options.schedule_text) compiled.schedule_text = schedule::to_text(scheduled.schedule);
+    if (options.schedule_text) compiled.schedule_text = to_text(scheduled.schedule);
     compiled.batch = batch_facts(scheduled.mapped.analysed, scheduled.schedule);
     compiled.cut_images = std::move(scheduled.mapped.cut_images);
     return compiled;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/schedule/fit_memory.h"
+#include "compiler/target/tpu_v1/choose/fit_memory.h"
 
 namespace systole::tpu_v1 {
 namespace {
@@ -34,12 +34,11 @@ std::string groups_text(const std::vector<std::string>& names, const std::vector
     return text;
 }
 
-std::string joins_text(const std::vector<std::string>& names,
-                       const std::vector<schedule::SiblingAlternatives>& sets) {
+std::string joins_text(const std::vector<std::string>& names, const std::vector<SiblingAlternatives>& sets) {
     std::string text;
-    for (const schedule::SiblingAlternatives& set : sets) {
+    for (const SiblingAlternatives& set : sets) {
         text += fmt::format("{} layers of the same rows, by those that go together\n", set.layers.size());
-        for (const schedule::JoinAlternative& alternative : set.alternatives) {
+        for (const JoinAlternative& alternative : set.alternatives) {
             const bool chosen = &alternative == &set.alternatives[set.chosen];
             text += fmt::format("  {:>22} cycles {}  {}{}\n", alternative.cycles,
                                 count_of(alternative.tiles, "tile"),
@@ -49,15 +48,14 @@ std::string joins_text(const std::vector<std::string>& names,
     return text;
 }
 
-std::string blocks_text(const std::vector<std::string>& names,
-                        const std::vector<schedule::LayerAlternatives>& layers) {
+std::string blocks_text(const std::vector<std::string>& names, const std::vector<LayerAlternatives>& layers) {
     std::string text;
-    for (const schedule::LayerAlternatives& layer : layers) {
+    for (const LayerAlternatives& layer : layers) {
         const std::vector<std::uint32_t> together(layer.layers.size(), 0);
         text += groups_text(names, layer.layers, together) + "\n";
-        for (const schedule::BlockAlternative& alternative : layer.alternatives) {
+        for (const BlockAlternative& alternative : layer.alternatives) {
             const bool chosen = &alternative == &layer.alternatives[layer.chosen];
-            const schedule::ChannelRest& rest = alternative.rest;
+            const ChannelRest& rest = alternative.rest;
             const std::string split = rest.first_channel == 0
                                           ? ""
                                           : fmt::format("  {} x {} from channel {} on", rest.block.width,
@@ -70,7 +68,7 @@ std::string blocks_text(const std::vector<std::string>& names,
     return text;
 }
 
-std::string stages_text(const std::vector<std::string>& names, const schedule::StageAlternatives& stages) {
+std::string stages_text(const std::vector<std::string>& names, const StageAlternatives& stages) {
     if (stages.alternatives.size() < 2) return {};
     constexpr std::size_t most_lines = 12;
     std::vector<std::size_t> order(stages.alternatives.size());
@@ -78,8 +76,8 @@ std::string stages_text(const std::vector<std::string>& names, const schedule::S
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return stages.alternatives[i].cycles; });
     std::string text = "all inferences, by images in a slice and the stages of a pipeline of slices\n";
     for (const std::size_t i : std::span(order).first(std::min(order.size(), most_lines))) {
-        const schedule::StageAlternative& alternative = stages.alternatives[i];
-        const schedule::Pipeline& pipeline = alternative.pipeline;
+        const StageAlternative& alternative = stages.alternatives[i];
+        const Pipeline& pipeline = alternative.pipeline;
         std::string begin;
         for (const std::uint32_t layer : pipeline.stages) begin += " " + names[layer];
         text += fmt::format("  {:>7} {:>14} cycles  {}{}{}{}\n", alternative.images, alternative.cycles,
@@ -91,10 +89,10 @@ std::string stages_text(const std::vector<std::string>& names, const schedule::S
     return text;
 }
 
-std::string slices_text(const schedule::SliceAlternatives& slices) {
+std::string slices_text(const SliceAlternatives& slices) {
     if (slices.alternatives.size() < 2) return {};
     std::string text = "all inferences, by images in a slice of the batch\n";
-    for (const schedule::SliceAlternative& alternative : slices.alternatives) {
+    for (const SliceAlternative& alternative : slices.alternatives) {
         const bool chosen = &alternative == &slices.alternatives[slices.chosen];
         text += fmt::format("  {:>7} {:>14} cycles {}{}\n", alternative.images, alternative.cycles,
                             count_of(alternative.slices, "slice"), chosen ? "  chosen" : "");
@@ -119,12 +117,12 @@ std::string explain(const MappedNetwork& mapped, const mapping::Batches& batches
     }
     choices += blocks_text(compared.layers, compared.blocks);
     text += choices.empty() ? "  no layer has a choice\n" : choices;
-    if (mapped.cut_images) return text + schedule::to_text(*mapped.cut_images);
+    if (mapped.cut_images) return text + to_text(*mapped.cut_images);
     return text + slices_text(compared.slices) + stages_text(compared.layers, compared.stages);
 }
 
-std::string memory_text(const schedule::Schedule& schedule) {
-    const schedule::MemoryPlan& memory = schedule.memory;
+std::string memory_text(const Schedule& schedule) {
+    const MemoryPlan& memory = schedule.memory;
     const std::uint64_t row_bytes = schedule.target.geometry.rows;
     const std::string sizes = fmt::format("unified buffer: {} bytes allocated, {} live at once",
                                           memory.rows * row_bytes, memory.least_rows * row_bytes);

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "compiler/mapping/options.h"
-#include "compiler/schedule/schedule.h"
-#include "compiler/target/tpu_v1/choose_mapping.h"
+#include "compiler/target/tpu_v1/choose/choose_mapping.h"
+#include "compiler/target/tpu_v1/schedule/schedule.h"
 
 namespace systole::tpu_v1 {
 
@@ -13,6 +13,6 @@ namespace systole::tpu_v1 {
 std::string explain(const MappedNetwork& mapped, const mapping::Batches& batches);
 
 /// The rows of the unified buffer that a schedule takes, as a line of text.
-std::string memory_text(const schedule::Schedule& schedule);
+std::string memory_text(const Schedule& schedule);
 
 }  // namespace systole::tpu_v1

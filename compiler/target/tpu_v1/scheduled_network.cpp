@@ -4,10 +4,10 @@
 
 namespace systole::tpu_v1 {
 
-ScheduledNetwork schedule_network(const mapping::Network& network, const schedule::Target& target,
+ScheduledNetwork schedule_network(const Network& network, const Target& target,
                                   const mapping::Batches& batches) {
     MappedNetwork mapped = choose_mapping(network, target, batches);
-    schedule::Schedule schedule = schedule::make_schedule(mapped.analysed, mapped.target, batches);
+    Schedule schedule = make_schedule(mapped.analysed, mapped.target, batches);
     return {.mapped = std::move(mapped), .schedule = std::move(schedule)};
 }
 

@@ -16,7 +16,7 @@ bool concatenates_channels(const ir::NodeView& node) {
 
 void lower_concat(const ir::NodeView& node, Lowering& lowering) {
     lowering.require_tensors(node.node());
-    lowering.add_layer(node.node(), node.node().output(), mapping::Concatenation{});
+    lowering.add_layer(node.node(), node.node().output(), Concatenation{});
 }
 
 }  // namespace systole::tpu_v1

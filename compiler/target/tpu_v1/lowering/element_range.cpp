@@ -5,7 +5,7 @@ namespace systole::tpu_v1 {
 
 void lower_slice(const ir::NodeView& node, Lowering& lowering) {
     const auto first = static_cast<std::uint64_t>(node.node().integer("first"));
-    lowering.add_layer(node.node(), node.node().output(), mapping::Slice{.first_element = first});
+    lowering.add_layer(node.node(), node.node().output(), Slice{.first_element = first});
 }
 
 bool reshapes_maps(const ir::NodeView& node) {
@@ -20,7 +20,7 @@ void lower_reshape(const ir::NodeView& node, Lowering& lowering) {
         lowering.share_tensor(result, lowering.tensor_of(node.node().inputs.front()));
         return;
     }
-    lowering.add_layer(node.node(), result, mapping::Slice{.first_element = 0});
+    lowering.add_layer(node.node(), result, Slice{.first_element = 0});
 }
 
 }  // namespace systole::tpu_v1

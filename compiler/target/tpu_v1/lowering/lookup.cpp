@@ -6,25 +6,25 @@
 
 namespace systole::tpu_v1 {
 
-mapping::Table table_of(const ir::NodeView& lookup) {
+Table table_of(const ir::NodeView& lookup) {
     const ir::Constant& contents = *lookup.constant(0)->constant;
     if (bytes_of(lookup.output().type) == 2) {
-        mapping::WideTable table{};
+        WideTable table{};
         std::ranges::copy(contents.values<std::int16_t>(), table.begin());
         return table;
     }
-    mapping::ByteTable table{};
+    ByteTable table{};
     std::ranges::copy(contents.bytes(), table.begin());
     return table;
 }
 
 void lower_lookup(const ir::NodeView& node, Lowering& lowering) {
     lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Elementwise{.operation = isa::VectorOperation::Lookup,
-                                            .a = {},
-                                            .b = {},
-                                            .result = {},
-                                            .table = table_of(node)});
+                       Elementwise{.operation = isa::VectorOperation::Lookup,
+                                   .a = {},
+                                   .b = {},
+                                   .result = {},
+                                   .table = table_of(node)});
 }
 
 }  // namespace systole::tpu_v1

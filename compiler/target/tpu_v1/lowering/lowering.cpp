@@ -21,7 +21,6 @@ namespace systole::tpu_v1 {
 
 using ir::Node;
 using ir::ValueId;
-using mapping::TensorId;
 using operators::HostNodes;
 using operators::SegmentGraph;
 
@@ -96,9 +95,9 @@ TensorId Lowering::add_tensor(ValueId id) {
     return tensor;
 }
 
-void Lowering::add_layer(const Node& node, ValueId result, mapping::Work work) {
+void Lowering::add_layer(const Node& node, ValueId result, Work work) {
     const ir::NodeView view(graph_, node);
-    mapping::Layer layer{
+    Layer layer{
         .name = node.name, .inputs = {}, .output = 0, .work = std::move(work), .macs = node.op->macs(view)};
     for (std::size_t i = 0, count = view.data_inputs(); i < count; ++i)
         layer.inputs.push_back(tensor_of(node.inputs[i]));
@@ -112,7 +111,7 @@ void Lowering::add_host_operation(const Node& node) {
     network_.host_operations.push_back({.kind = std::string(node.op->name()), .layer = node.name});
 }
 
-mapping::TensorId Lowering::add_host_tensor(ValueId id) {
+TensorId Lowering::add_host_tensor(ValueId id) {
     const auto on_chip = [&](ir::NodeId node) { return plan_.on_chip[node]; };
     const ir::Value& value = graph_.values[id];
     if (std::ranges::any_of(readers_[id], on_chip)) {
@@ -123,8 +122,7 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
         return add_tensor(id);
     }
     const auto tensor = static_cast<TensorId>(network_.tensors.size());
-    mapping::Tensor added{
-        .name = value.name, .shape = {}, .type = value.type, .conversion = value.conversion};
+    Tensor added{.name = value.name, .shape = {}, .type = value.type, .conversion = value.conversion};
     added.shape = {.height = 1, .width = 1, .channels = static_cast<std::uint32_t>(value.shape.elements())};
     if (value.quantization && value.quantization->scales.size() == 1) {
         added.scale = value.quantization->scales.front();
@@ -137,11 +135,11 @@ mapping::TensorId Lowering::add_host_tensor(ValueId id) {
 
 void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) {
     const operators::SegmentCost cost = operators::segment_cost(segment.graph);
-    mapping::HostSegment work{.layers = {},
-                              .graph = ir::to_text(segment.graph),
-                              .operations = cost.operations,
-                              .bytes = cost.bytes,
-                              .constant_bytes = cost.constant_bytes};
+    HostSegment work{.layers = {},
+                     .graph = ir::to_text(segment.graph),
+                     .operations = cost.operations,
+                     .bytes = cost.bytes,
+                     .constant_bytes = cost.constant_bytes};
     std::map<std::string_view, std::size_t> places;  // in work.layers, by name
     for (const ir::NodeId id : nodes) {
         const Node& node = graph_.nodes[id];
@@ -154,14 +152,14 @@ void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) 
     }
     if (std::ranges::count(work.macs, 0U) == std::ssize(work.macs)) work.macs.clear();
     std::string name = work.layers.front();
-    mapping::Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
+    Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
     for (const ValueId input : segment.inputs) layer.inputs.push_back(tensor_of(input));
     for (const ValueId output : segment.outputs) layer.outputs.push_back(add_host_tensor(output));
     layer.output = layer.outputs.front();
     network_.layers.push_back(std::move(layer));
 }
 
-mapping::Network Lowering::finish() && {
+Network Lowering::finish() && {
     network_.inputs.clear();
     network_.outputs.clear();
     network_.output_shapes.clear();
@@ -300,7 +298,7 @@ private:
 
 }  // namespace
 
-mapping::Network lower(const ir::Graph& graph) {
+Network lower(const ir::Graph& graph) {
     for (const ir::Value& value : graph.values) {
         if (!graph.has_weights || !value.constant || value.constant->is_known()) continue;
         throw ModelError(

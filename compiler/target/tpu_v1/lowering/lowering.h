@@ -6,8 +6,8 @@
 
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/graph.h"
-#include "compiler/mapping/network.h"
 #include "compiler/operators/host_segments.h"
+#include "compiler/target/tpu_v1/network/network.h"
 
 namespace systole::tpu_v1 {
 
@@ -23,7 +23,7 @@ public:
     [[noreturn]] void fail(const ir::Node& node, const std::string& rule) const;
 
     /// The tensor that holds a value. Throws ModelError if the value is constant.
-    mapping::TensorId tensor_of(ir::ValueId id) const;
+    TensorId tensor_of(ir::ValueId id) const;
     /// Throws ModelError if an input of the node is constant.
     void require_tensors(const ir::Node& node) const;
     bool has_tensor(ir::ValueId id) const { return tensors_[id].has_value(); }
@@ -32,38 +32,38 @@ public:
     /// The values that got a tensor since the last call, each perhaps several times.
     std::vector<ir::ValueId> take_placed() { return std::exchange(placed_, {}); }
     /// Adds a tensor for a value.
-    mapping::TensorId add_tensor(ir::ValueId id);
+    TensorId add_tensor(ir::ValueId id);
     /// Lets an existing tensor hold a value.
-    void share_tensor(ir::ValueId id, mapping::TensorId tensor) {
+    void share_tensor(ir::ValueId id, TensorId tensor) {
         tensors_[id] = tensor;
         placed_.push_back(id);
     }
     /// Adds the work of a node on its data inputs. `result` is the value that it computes: the node's own
     /// result, or that of a later node whose work is included.
-    void add_layer(const ir::Node& node, ir::ValueId result, mapping::Work work);
+    void add_layer(const ir::Node& node, ir::ValueId result, Work work);
     /// Adds a node that the host computes on the network's output, after the program.
     void add_host_operation(const ir::Node& node);
     /// Adds nodes that the host computes between the chip's work.
     void add_segment(const operators::HostNodes& nodes, const operators::SegmentGraph& segment);
     /// Adds a tensor for a value in host memory, and in the chip's if a node of the chip reads it.
-    mapping::TensorId add_host_tensor(ir::ValueId id);
+    TensorId add_host_tensor(ir::ValueId id);
     /// The division of the graph between chip and host.
     const operators::HostPlan& host_plan() const { return plan_; }
 
-    mapping::Network finish() &&;
+    Network finish() &&;
 
 private:
     const ir::Graph& graph_;
     const operators::HostPlan plan_;
     const ir::BorderValues border_;
     std::vector<std::vector<ir::NodeId>> readers_;
-    std::vector<std::optional<mapping::TensorId>> tensors_;  ///< by value
-    std::vector<ir::ValueId> placed_;                        ///< see take_placed
-    mapping::Network network_;
+    std::vector<std::optional<TensorId>> tensors_;  ///< by value
+    std::vector<ir::ValueId> placed_;               ///< see take_placed
+    Network network_;
 };
 
 /// The work of the chip for a quantized graph, and that of the host between it and after it. Throws
 /// ModelError if neither can compute a node.
-mapping::Network lower(const ir::Graph& graph);
+Network lower(const ir::Graph& graph);
 
 }  // namespace systole::tpu_v1

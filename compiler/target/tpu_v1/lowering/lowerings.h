@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/mapping/network.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/network/network.h"
 
 namespace systole::tpu_v1 {
 
@@ -35,7 +35,7 @@ bool concatenates_channels(const ir::NodeView& node);
 
 void lower_lookup(const ir::NodeView& node, Lowering& lowering);
 /// The table of a lookup, which may be fused with other work.
-mapping::Table table_of(const ir::NodeView& lookup);
+Table table_of(const ir::NodeView& lookup);
 
 void lower_reshape(const ir::NodeView& node, Lowering& lowering);
 bool reshapes_maps(const ir::NodeView& node);

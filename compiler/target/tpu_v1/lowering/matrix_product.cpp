@@ -61,18 +61,18 @@ std::optional<FixedPoint> chip_multiplier(const FixedPoint& wide) {
 }
 
 /// The conversion of the sums, without the bias and the table. Without weights, scales are unknown.
-mapping::Requantization requantization_of(const ir::NodeView& node) {
+Requantization requantization_of(const ir::NodeView& node) {
     const operators::Clamp clamp = operators::clamp_of(node);
     const std::size_t channels = node.output_map().channels;
     const bool has_weights = node.graph().has_weights;
-    mapping::Requantization rules{.bias = {},
-                                  .multiplier = {},
-                                  .shift = {},
-                                  .zero_point = ir::encoding_of(node.output()).zero_point,
-                                  .minimum = clamp.minimum,
-                                  .maximum = clamp.maximum,
-                                  .table = {},
-                                  .half_to_even = operators::has_single_rounding(node.node())};
+    Requantization rules{.bias = {},
+                         .multiplier = {},
+                         .shift = {},
+                         .zero_point = ir::encoding_of(node.output()).zero_point,
+                         .minimum = clamp.minimum,
+                         .maximum = clamp.maximum,
+                         .table = {},
+                         .half_to_even = operators::has_single_rounding(node.node())};
     if (operators::has_real_multiplier(node.node())) {
         rules.real_multiplier =
             has_weights ? operators::real_multipliers_of(node) : std::vector<double>(channels);
@@ -92,11 +92,11 @@ mapping::Requantization requantization_of(const ir::NodeView& node) {
 
 void lower_product(const ir::NodeView& node, const std::optional<ir::Window>& window, std::uint32_t groups,
                    const std::vector<std::uint64_t>& met_elements, Lowering& lowering) {
-    mapping::MatrixProduct product{.window = window,
-                                   .groups = groups,
-                                   .weights = {},
-                                   .weight_zero_point = operators::weight_zero_point(node),
-                                   .requantization = requantization_of(node)};
+    MatrixProduct product{.window = window,
+                          .groups = groups,
+                          .weights = {},
+                          .weight_zero_point = operators::weight_zero_point(node),
+                          .requantization = requantization_of(node)};
     if (node.graph().has_weights) {
         product.weights = *node.constant(0)->constant;
         product.requantization.bias = corrected_bias(node, met_elements);

@@ -15,14 +15,14 @@ void lower_pair(const ir::NodeView& node, isa::VectorOperation operation,
     lowering.require_tensors(node.node());
     const operators::Clamp clamp = operators::clamp_of(node);
     lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Elementwise{.operation = operation,
-                                            .a = scaling.a,
-                                            .b = scaling.b,
-                                            .result = scaling.result,
-                                            .minimum = clamp.minimum,
-                                            .maximum = clamp.maximum,
-                                            .table = {},
-                                            .half_to_even = operators::has_single_rounding(node.node())});
+                       Elementwise{.operation = operation,
+                                   .a = scaling.a,
+                                   .b = scaling.b,
+                                   .result = scaling.result,
+                                   .minimum = clamp.minimum,
+                                   .maximum = clamp.maximum,
+                                   .table = {},
+                                   .half_to_even = operators::has_single_rounding(node.node())});
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void lower_pool(const ir::NodeView& node, isa::VectorOperation operation, Loweri
         lowering.fail(node.node(),
                       fmt::format("it pools with {}; the chip pools without dilation", to_text(window)));
     }
-    lowering.add_layer(node.node(), node.node().output(), mapping::Pooling{operation, window, false});
+    lowering.add_layer(node.node(), node.node().output(), Pooling{operation, window, false});
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void lower_zero_padding(const ir::NodeView& node, Lowering& lowering) {
     const auto [top, left, bottom, right] = operators::padding_of(node.node());
     const ir::Window window{.pad_top = top, .pad_left = left, .pad_bottom = bottom, .pad_right = right};
     lowering.add_layer(node.node(), node.node().output(),
-                       mapping::Pooling{isa::VectorOperation::MaxPool, window, true});
+                       Pooling{isa::VectorOperation::MaxPool, window, true});
 }
 
 }  // namespace systole::tpu_v1

@@ -113,10 +113,10 @@ TEST_CASE("Other functions become a table behind the sums, done with them", "[co
     const ir::Graph integers = quantized(graph, calibration);
     REQUIRE(operators_of(integers) == Names{"convolution", "lookup"});
     CHECK(integers.nodes[0].integers("clamp").empty());
-    const mapping::Network network = tpu_v1::lower(integers);
+    const tpu_v1::Network network = tpu_v1::lower(integers);
     REQUIRE(network.layers.size() == 1);
     CHECK(network.layers[0].name == "conv");
-    const auto& rules = std::get<mapping::MatrixProduct>(network.layers[0].work).requantization;
+    const auto& rules = std::get<tpu_v1::MatrixProduct>(network.layers[0].work).requantization;
     CHECK(rules.table.has_value());
     CHECK(rules.minimum == 0);
     CHECK(rules.maximum == 255);
@@ -164,8 +164,8 @@ TEST_CASE("Pooling keeps its input's encoding", "[compiler][passes]") {
     const ir::Graph integers = quantized(graph, calibration);
     REQUIRE(operators_of(integers) == Names{"convolution", kind});
     CHECK(encoding_of(integers.output()) == encoding_of(integers.values[integers.nodes[1].inputs[0]]));
-    const mapping::Network network = tpu_v1::lower(integers);
-    CHECK_FALSE(std::get<mapping::Pooling>(network.layers[1].work).count_padding);
+    const tpu_v1::Network network = tpu_v1::lower(integers);
+    CHECK_FALSE(std::get<tpu_v1::Pooling>(network.layers[1].work).count_padding);
     CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.5);
 }
 
@@ -175,9 +175,9 @@ TEST_CASE("A border that no convolution includes is a layer of its own", "[compi
     graph.append("pool", tests::pool("max_pool", ir::Window{2, 2, 2, 2}), {2});
     const Calibration calibration = inputs_for(graph);
     const ir::Graph integers = quantized(graph, calibration);
-    const mapping::Network network = tpu_v1::lower(integers);
+    const tpu_v1::Network network = tpu_v1::lower(integers);
     REQUIRE(network.layers.size() == 3);
-    const auto& pool = std::get<mapping::Pooling>(network.layers[1].work);
+    const auto& pool = std::get<tpu_v1::Pooling>(network.layers[1].work);
     CHECK(pool.count_padding);
     CHECK(pool.window == ir::Window{.pad_top = 1, .pad_right = 2});
     CHECK(error_in_steps(graph, integers, calibration.inputs) < 3.0);
@@ -204,10 +204,10 @@ TEST_CASE("A final softmax is left to the host, another is a segment of it", "[c
     const ir::Graph pixels = quantized(by_pixel, inputs_for(by_pixel));
     CHECK(operators_of(pixels) == Names{"convolution", "softmax"});
     CHECK(pixels.output().type == DataType::Float32);
-    const mapping::Network all = tpu_v1::lower(pixels);
+    const tpu_v1::Network all = tpu_v1::lower(pixels);
     CHECK(all.host_operations.empty());
     REQUIRE(all.layers.size() == 2);
-    CHECK(mapping::runs_on_host(all.layers[1]));
+    CHECK(tpu_v1::runs_on_host(all.layers[1]));
 
     GraphParts parts(9);
     Graph graph = tests::graph_of({6, 6, 2});
@@ -217,7 +217,7 @@ TEST_CASE("A final softmax is left to the host, another is a segment of it", "[c
     const ir::Graph integers = quantized(graph, inputs_for(graph));
     CHECK(operators_of(integers) == Names{"convolution", "softmax"});
     CHECK(integers.output().type == DataType::Float32);
-    const mapping::Network network = tpu_v1::lower(integers);
+    const tpu_v1::Network network = tpu_v1::lower(integers);
     REQUIRE(network.host_operations.size() == 1);
     CHECK(network.host_operations[0].kind == "softmax");
     CHECK(network.host_operations[0].layer == "top");
@@ -227,10 +227,10 @@ TEST_CASE("A final softmax is left to the host, another is a segment of it", "[c
     const ir::Graph inside = quantized(graph, inputs_for(graph));
     CHECK(operators_of(inside) == Names{"convolution", "softmax", "lookup"});
     CHECK(inside.values[inside.nodes[1].output()].type == DataType::Uint8);
-    const mapping::Network segmented = tpu_v1::lower(inside);
+    const tpu_v1::Network segmented = tpu_v1::lower(inside);
     CHECK(segmented.host_operations.empty());
     REQUIRE(segmented.layers.size() == 3);
-    CHECK(mapping::runs_on_host(segmented.layers[1]));
+    CHECK(tpu_v1::runs_on_host(segmented.layers[1]));
 }
 
 TEST_CASE("A reshape between layers that depend on the shape costs nothing", "[compiler][passes]") {
@@ -242,12 +242,12 @@ TEST_CASE("A reshape between layers that depend on the shape costs nothing", "[c
     graph.append("flat", tests::reshape(ir::FeatureMap{1, 1, 8}), {3});
     const Calibration calibration = inputs_for(graph);
     const ir::Graph integers = quantized(graph, calibration);
-    const mapping::Network network = tpu_v1::lower(integers);
+    const tpu_v1::Network network = tpu_v1::lower(integers);
     REQUIRE(network.layers.size() == 3);
     CHECK(network.tensors[network.layers[0].output].shape == ir::FeatureMap{1, 1, 32});
     CHECK(network.tensors[network.layers[1].output].shape == ir::FeatureMap{4, 4, 2});
     CHECK(network.layers[1].name == "image");
-    CHECK(std::get<mapping::Slice>(network.layers[1].work).first_element == 0);
+    CHECK(std::get<tpu_v1::Slice>(network.layers[1].work).first_element == 0);
     CHECK(network.outputs.front() == network.layers[2].output);
     CHECK(error_in_steps(graph, integers, calibration.inputs) < 4.0);
 }
@@ -267,7 +267,7 @@ TEST_CASE("Quantization without usable calibration inputs is refused", "[compile
 
 TEST_CASE("A network without a layer gives its input", "[compiler][passes]") {
     const Graph graph = tests::graph_of({2, 2, 1});
-    const mapping::Network network = tpu_v1::lower(passes::prepare(graph, inputs_for(graph)));
+    const tpu_v1::Network network = tpu_v1::lower(passes::prepare(graph, inputs_for(graph)));
     CHECK(network.layers.empty());
     CHECK(network.outputs == network.inputs);
 }

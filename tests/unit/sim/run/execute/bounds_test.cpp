@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "compiler/emit/compile.h"
+#include "compiler/target/tpu_v1/emit/emit_program.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/assembly.h"
@@ -168,13 +168,13 @@ TEST_CASE("No bound of a compiled random network exceeds its cycles, on any engi
     std::array<std::uint32_t, 6> largest{};
     for (std::uint32_t run = 0; run < tests::random_runs(60); ++run) {
         std::mt19937 random(seed + run);
-        const mapping::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
+        const tpu_v1::Network network = tpu_v1::lower(tests::RandomNetwork(random).draw());
         machine::MachineConfig machine = random_machine(random);
         const mapping::Batches options{.batch = 1 + static_cast<std::uint32_t>(random() % 4),
                                        .inferences = 1 + random() % 6};
         INFO(fmt::format("seed {}: batch {}, {} inferences, {}", seed + run, options.batch,
                          options.inferences, machine::to_json(machine).dump()));
-        const isa::Program program = emit::compile(network, tpu_v1::target_of(machine, {}), options);
+        const isa::Program program = tpu_v1::compile(network, tpu_v1::target_of(machine, {}), options);
         const run::RunRecord record = timed(machine, program);
         const run::RunBounds& bounds = record.bounds;
         const std::array<Cycle, 6> of_run = values_of(bounds.run);

@@ -18,7 +18,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/host_segments.h"
-#include "compiler/target/tpu_v1/choose_mapping.h"
+#include "compiler/target/tpu_v1/choose/choose_mapping.h"
 #include "compiler/target/tpu_v1/explain.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/target.h"
@@ -69,7 +69,7 @@ std::string programs_of(const tests::MappingCase& drawn) {
 
 /// What the compiler says about its choices for a network.
 std::string explanation_of(const tests::MappingCase& drawn) {
-    const schedule::Target target =
+    const tpu_v1::Target target =
         tpu_v1::target_of(drawn.machine, machine::mapping_named(machine::MappingName::Best));
     try {
         return fmt::format("; explained {:016x}",

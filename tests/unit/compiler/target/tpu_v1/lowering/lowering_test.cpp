@@ -24,8 +24,8 @@ std::vector<std::uint8_t> some_table() {
     return table;
 }
 
-const mapping::MatrixProduct& product(const mapping::Network& network, std::size_t layer) {
-    return std::get<mapping::MatrixProduct>(network.layers.at(layer).work);
+const tpu_v1::MatrixProduct& product(const tpu_v1::Network& network, std::size_t layer) {
+    return std::get<tpu_v1::MatrixProduct>(network.layers.at(layer).work);
 }
 
 }  // namespace
@@ -35,11 +35,11 @@ TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero po
     const ir::ValueId input = made.input({1, 1, 3}, {0.5, 10});
     made.dense({input}, 2, {.values = {1, -2, 3, 4, -5, 6}, .scales = {0.25, 0.0625}, .bias = {7, 9}},
                {2.0, 100, DataType::Int8}, {{"clamp", std::vector<std::int64_t>{-4, 90}}});
-    const mapping::Network network = lower(made.graph());
+    const tpu_v1::Network network = lower(made.graph());
     REQUIRE(network.layers.size() == 1);
-    const mapping::MatrixProduct& dense = product(network, 0);
+    const tpu_v1::MatrixProduct& dense = product(network, 0);
     CHECK_FALSE(dense.window.has_value());
-    const mapping::Requantization& rules = dense.requantization;
+    const tpu_v1::Requantization& rules = dense.requantization;
     // 10 * (1 + 3 - 5) and 10 * (-2 + 4 + 6) less.
     CHECK(rules.bias == std::vector<std::int32_t>{7 + 10, 9 - 80});
     // 2^-4 and 2^-6.
@@ -51,7 +51,7 @@ TEST_CASE("Multipliers follow from the scales, and the bias corrects for zero po
     CHECK_FALSE(rules.table.has_value());
     CHECK(network.layers[0].macs == 6);
     CHECK(network.tensors[network.outputs.front()] ==
-          mapping::Tensor{
+          tpu_v1::Tensor{
               .name = "layer0", .shape = {1, 1, 2}, .scale = 2.0, .zero_point = 100, .type = DataType::Int8});
 }
 
@@ -62,36 +62,36 @@ TEST_CASE("A lookup is fused with matrix work if it is the only reader", "[compi
         append(made, sums);
         return lower(made.graph());
     };
-    const mapping::Network together = dense_with([](IntegerGraph& made, ir::ValueId sums) {
+    const tpu_v1::Network together = dense_with([](IntegerGraph& made, ir::ValueId sums) {
         made.lookup(sums, some_table(), {0.5, 9});
     });
     REQUIRE(together.layers.size() == 1);
     CHECK(together.layers[0].name == "layer0");
-    CHECK(std::get<mapping::ByteTable>(product(together, 0).requantization.table.value())[2] == 6);
+    CHECK(std::get<tpu_v1::ByteTable>(product(together, 0).requantization.table.value())[2] == 6);
     CHECK(product(together, 0).requantization.zero_point == 3);
     CHECK(together.tensors.size() == 2);
     CHECK(together.tensors[1].zero_point == 9);
 
-    const auto is_lookup = [](const mapping::Layer& layer) {
-        const auto* const work = std::get_if<mapping::Elementwise>(&layer.work);
+    const auto is_lookup = [](const tpu_v1::Layer& layer) {
+        const auto* const work = std::get_if<tpu_v1::Elementwise>(&layer.work);
         return work != nullptr && work->operation == isa::VectorOperation::Lookup;
     };
     // Another reads the result, too.
-    const mapping::Network read_twice = dense_with([](IntegerGraph& made, ir::ValueId sums) {
+    const tpu_v1::Network read_twice = dense_with([](IntegerGraph& made, ir::ValueId sums) {
         const ir::ValueId table = made.lookup(sums, some_table(), {1.0, 3});
         made.append("add", {sums, table}, {1.0, 3});
     });
     REQUIRE(read_twice.layers.size() == 3);
     CHECK(is_lookup(read_twice.layers[1]));
     // It is an output of the network.
-    const mapping::Network sent = dense_with([](IntegerGraph& made, ir::ValueId sums) {
+    const tpu_v1::Network sent = dense_with([](IntegerGraph& made, ir::ValueId sums) {
         made.lookup(sums, some_table(), {1.0, 3});
         made.graph().outputs = {sums};
     });
     REQUIRE(sent.layers.size() == 2);
     CHECK(is_lookup(sent.layers[1]));
     // Only one table fits behind the sums, and none behind vector work.
-    const mapping::Network two = dense_with([](IntegerGraph& made, ir::ValueId sums) {
+    const tpu_v1::Network two = dense_with([](IntegerGraph& made, ir::ValueId sums) {
         const ir::ValueId first = made.lookup(sums, some_table(), {1.0, 3});
         made.lookup(made.append("add", {first, first}, {1.0, 3}), some_table(), {1.0, 3});
     });
@@ -107,11 +107,11 @@ TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][t
     const ir::ValueId border = made.append("zero_padding", {made.reshape(part, {2, 2, 1})}, {1.0, 5},
                                            {{"padding", std::vector<std::int64_t>{1, 0, 2, 0}}});
     made.reshape(border, {1, 1, 10});
-    const mapping::Network network = lower(made.graph());
+    const tpu_v1::Network network = lower(made.graph());
     REQUIRE(network.layers.size() == 4);
-    CHECK(std::get<mapping::Slice>(network.layers[0].work).first_element == 0);
-    CHECK(std::get<mapping::Slice>(network.layers[1].work).first_element == 4);
-    const auto& pooling = std::get<mapping::Pooling>(network.layers[3].work);
+    CHECK(std::get<tpu_v1::Slice>(network.layers[0].work).first_element == 0);
+    CHECK(std::get<tpu_v1::Slice>(network.layers[1].work).first_element == 4);
+    const auto& pooling = std::get<tpu_v1::Pooling>(network.layers[3].work);
     CHECK(pooling.count_padding);
     CHECK(pooling.window == ir::Window{.pad_top = 1, .pad_bottom = 2});
     // The last reshape is that of the host.
@@ -120,9 +120,9 @@ TEST_CASE("Reshapes and slices move nothing, borders are pooling", "[compiler][t
 
 namespace {
 
-std::vector<std::string> names_of(const mapping::Network& network) {
+std::vector<std::string> names_of(const tpu_v1::Network& network) {
     std::vector<std::string> names;
-    for (const mapping::Layer& layer : network.layers) names.push_back(layer.name);
+    for (const tpu_v1::Layer& layer : network.layers) names.push_back(layer.name);
     return names;
 }
 
@@ -152,24 +152,24 @@ TEST_CASE("Work on floats is the host's, at the end or in a segment", "[compiler
     const ir::ValueId sums = made.dense({made.input({1, 1, 1})}, 1, {.values = {1}}, {});
     const ir::ValueId classes = float_softmax(made, sums);
     CHECK(operators::program_output(made.graph()) == sums);
-    const mapping::Network at_end = lower(made.graph());
+    const tpu_v1::Network at_end = lower(made.graph());
     CHECK(at_end.host_operations.front().layer == "layer1");
     CHECK(names_of(at_end) == std::vector<std::string>{"layer0"});
 
     // The chip's program cannot send the numbers of a sigmoid, so both are a segment.
     made.append("sigmoid", {classes}, {});
-    const mapping::Network behind = lower(made.graph());
+    const tpu_v1::Network behind = lower(made.graph());
     CHECK(behind.host_operations.empty());
     REQUIRE(names_of(behind) == std::vector<std::string>{"layer0", "layer1"});
-    CHECK(std::get<mapping::HostSegment>(behind.layers[1].work).layers ==
+    CHECK(std::get<tpu_v1::HostSegment>(behind.layers[1].work).layers ==
           std::vector<std::string>{"layer1", "layer2"});
-    CHECK(behind.outputs == std::vector<mapping::TensorId>{behind.layers[1].output});
+    CHECK(behind.outputs == std::vector<tpu_v1::TensorId>{behind.layers[1].output});
 
     // Nobody reads the sigmoid.
     made.graph().outputs = {classes};
-    const mapping::Network unread = lower(made.graph());
+    const tpu_v1::Network unread = lower(made.graph());
     REQUIRE(names_of(unread) == std::vector<std::string>{"layer0", "layer1"});
-    CHECK(unread.outputs == std::vector<mapping::TensorId>{unread.layers[1].outputs.front()});
+    CHECK(unread.outputs == std::vector<tpu_v1::TensorId>{unread.layers[1].outputs.front()});
 }
 
 TEST_CASE("The host adds constants", "[compiler][tpu_v1]") {
@@ -181,14 +181,14 @@ TEST_CASE("The host adds constants", "[compiler][tpu_v1]") {
         graph.add_constant("numbers", {1, 2}, DataType::Uint8, std::vector<std::uint8_t>{1, 2});
     made.store(numbers, {});
     graph.nodes[0].inputs[1] = numbers;
-    const mapping::Network alone = lower(graph);
+    const tpu_v1::Network alone = lower(graph);
     REQUIRE(alone.layers.size() == 1);
-    CHECK(mapping::runs_on_host(alone.layers[0]));
+    CHECK(tpu_v1::runs_on_host(alone.layers[0]));
     made.append("max_pool", {sum}, {});
-    const mapping::Network network = lower(graph);
+    const tpu_v1::Network network = lower(graph);
     REQUIRE(names_of(network) == std::vector<std::string>{"layer0", "layer1"});
-    CHECK(mapping::runs_on_host(network.layers[0]));
-    CHECK_FALSE(mapping::runs_on_host(network.layers[1]));
+    CHECK(tpu_v1::runs_on_host(network.layers[0]));
+    CHECK_FALSE(tpu_v1::runs_on_host(network.layers[1]));
 
     graph.outputs = {numbers};
     CHECK(refusal_of(graph) ==
@@ -221,13 +221,13 @@ TEST_CASE("A softmax between work of the chip is a segment of the host", "[compi
     const ir::ValueId input = made.input({1, 1, 4}, {0.5, 3});
     const ir::ValueId weights = made.append("softmax", {input}, shares);
     made.append("multiply", {input, weights}, {0.25, 1});
-    const mapping::Network network = lower(made.graph());
+    const tpu_v1::Network network = lower(made.graph());
     REQUIRE(names_of(network) == std::vector<std::string>{"layer0", "layer1"});
-    const mapping::Layer& layer = network.layers[0];
-    const auto& segment = std::get<mapping::HostSegment>(layer.work);
+    const tpu_v1::Layer& layer = network.layers[0];
+    const auto& segment = std::get<tpu_v1::HostSegment>(layer.work);
     CHECK(layer.inputs == network.inputs);
-    CHECK(layer.outputs == std::vector<mapping::TensorId>{layer.output});
-    CHECK(network.layers[1].inputs == std::vector<mapping::TensorId>{network.inputs[0], layer.output});
+    CHECK(layer.outputs == std::vector<tpu_v1::TensorId>{layer.output});
+    CHECK(network.layers[1].inputs == std::vector<tpu_v1::TensorId>{network.inputs[0], layer.output});
     CHECK(network.tensors[layer.output].scale == 1.0 / 256);
     CHECK(segment.layers == std::vector<std::string>{"layer0"});
     // 4 elements: 5 operations each, 2 to make real numbers of the input and 4 to store the result.
@@ -252,10 +252,10 @@ TEST_CASE("A segment of the host comes as soon as its operands are there", "[com
     const ir::ValueId beside = made.append("softmax", {input}, shares);
     made.append("add", {third, beside}, shares);
     CHECK(tpu_v1::nodes_on_chip(made.graph()) == std::vector<bool>{false, false, true, false, false, true});
-    const mapping::Network network = lower(made.graph());
+    const tpu_v1::Network network = lower(made.graph());
     CHECK(names_of(network) == std::vector<std::string>{"layer0", "layer4", "layer2", "layer3", "layer5"});
     CHECK(network.layers[0].outputs.size() == 2);
-    CHECK(std::get<mapping::HostSegment>(network.layers[0].work).layers ==
+    CHECK(std::get<tpu_v1::HostSegment>(network.layers[0].work).layers ==
           std::vector<std::string>{"layer0", "layer1"});
 }
 
@@ -266,12 +266,12 @@ TEST_CASE("Results of the host may be outputs of the network, and a network may 
     const ir::ValueId sum = made.append("add", {input, input}, {0.5, 3});
     const ir::ValueId result = made.append("softmax", {sum}, shares);
     made.graph().outputs = {result, sum};
-    const mapping::Network network = lower(made.graph());
+    const tpu_v1::Network network = lower(made.graph());
     REQUIRE(network.layers.size() == 2);
     CHECK(network.outputs ==
-          std::vector<mapping::TensorId>{network.layers[1].output, network.layers[0].output});
+          std::vector<tpu_v1::TensorId>{network.layers[1].output, network.layers[0].output});
     CHECK(network.host_operations.empty());
-    CHECK(mapping::runs_on_host(network.layers[1]));
+    CHECK(tpu_v1::runs_on_host(network.layers[1]));
 }
 
 TEST_CASE("Inputs of the chip and of the host keep how real numbers become their integers",
@@ -292,7 +292,7 @@ outputs %6
 %5 = add(%3, %4) "f"
 %6 = quantize(%5) "q"
 )";
-    const mapping::Network network = lower(ir::parse_graph(text, "g", operators::registry()));
+    const tpu_v1::Network network = lower(ir::parse_graph(text, "g", operators::registry()));
     REQUIRE(network.inputs.size() == 2);
     CHECK(network.tensors[network.inputs[0]].conversion == Conversion::HalfAway);
     CHECK(network.tensors[network.inputs[1]].conversion == Conversion::HalfToEven);
