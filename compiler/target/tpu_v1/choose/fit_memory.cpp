@@ -158,7 +158,7 @@ private:
         // Runs that neither make nor read such a tensor stay as they are.
         std::vector<std::uint32_t> touched(layer_count() + std::size_t{1}, 0);  // layers before each that do
         for (const TensorId id : changed) {
-            const TensorUse& use = analysed_.uses[id];
+            const mapping::TensorUse& use = analysed_.uses[id];
             if (use.maker) touched[*use.maker + std::size_t{1}] = 1;
             for (const std::uint32_t reader : use.chip_readers) touched[reader + std::size_t{1}] = 1;
         }
@@ -364,7 +364,7 @@ private:
         const std::uint32_t at = first_that_does_not_fit();
         std::vector<std::pair<double, TensorId>> victims;
         for (TensorId id = 0; id < homes_.on_chip.size(); ++id) {
-            const TensorUse& use = analysed_.uses[id];
+            const mapping::TensorUse& use = analysed_.uses[id];
             if (!homes_.on_chip[id] || analysed_.own_rows[id] == 0 || use.chip_readers.empty()) continue;
             if (first_layer(analysed_, id) > at || last_layers_[id] < at) continue;
             const std::uint64_t bytes = image_bytes(network_.tensors[id]);

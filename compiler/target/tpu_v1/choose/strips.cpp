@@ -290,7 +290,7 @@ TensorId with_rows(const AnalysedNetwork& analysed, TensorId id) {
     return part.is_slice ? id : part.whole;
 }
 
-bool ends_in_host(const TensorUse& use) {
+bool ends_in_host(const mapping::TensorUse& use) {
     return use.is_output || use.first_segment.has_value();
 }
 
@@ -301,7 +301,7 @@ std::uint64_t line_bytes(const Tensor& tensor) {
 Homes homes_of(const AnalysedNetwork& analysed, const std::vector<bool>& spilled) {
     Homes homes;
     for (std::size_t id = 0; id < analysed.uses.size(); ++id) {
-        const TensorUse& use = analysed.uses[id];
+        const mapping::TensorUse& use = analysed.uses[id];
         homes.on_chip.push_back(!use.begins_in_host && !spilled[id]);
         homes.in_host.push_back(use.begins_in_host || ends_in_host(use) || spilled[id]);
     }

@@ -27,7 +27,7 @@ std::uint32_t last_layer(const AnalysedNetwork& analysed, TensorId id);
 /// The tensor that has the rows of the whole tensor: itself or the concatenated one.
 TensorId with_rows(const AnalysedNetwork& analysed, TensorId id);
 /// Whether the tensor is an output, or read by a segment of the host.
-bool ends_in_host(const TensorUse& use);
+bool ends_in_host(const mapping::TensorUse& use);
 std::uint64_t line_bytes(const Tensor& tensor);
 
 /// Where each tensor lies between the runs of layers that make and read it: whole in the unified buffer, in

@@ -69,18 +69,21 @@ void set_rows(AnalysedNetwork& analysed) {
     }
 }
 
-std::vector<std::uint32_t> last_reading_steps(const AnalysedNetwork& analysed) {
-    const auto layers = static_cast<std::uint32_t>(analysed.network().layers.size());
-    std::vector<std::uint32_t> last(analysed.uses.size(), 0);
-    for (const HostPart& part : analysed.outputs) last[part.tensor] = layers + 1;
-    // From the last layer on: what reads a slice comes behind it.
-    for (std::uint32_t l = layers; l-- > 0;) {
-        const Layer& layer = analysed.network().layers[l];
-        const bool is_slice = std::holds_alternative<Slice>(layer.work);
-        const std::uint32_t step = is_slice ? last[layer.output] : analysed.joined_to[l] + 1;
-        for (const TensorId input : layer.inputs) last[input] = std::max(last[input], step);
+mapping::NetworkTensors tensors_of(const Network& network) {
+    mapping::NetworkTensors found{.layers = {},
+                                  .tensors = network.tensors.size(),
+                                  .inputs = network.inputs,
+                                  .outputs = network.outputs};
+    for (const Layer& layer : network.layers) {
+        const std::span<const TensorId> outputs = outputs_of(layer);
+        found.layers.push_back({.inputs = layer.inputs,
+                                .outputs = {outputs.begin(), outputs.end()},
+                                .runs_on_host = runs_on_host(layer),
+                                .reads_host_memory = reads_host_memory(layer),
+                                .writes_host_memory = writes_host_memory(layer),
+                                .is_view = std::holds_alternative<Slice>(layer.work)});
     }
-    return last;
+    return found;
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ AnalysedNetwork::AnalysedNetwork(Network network, std::uint32_t bytes_of_row)
     : row_bytes(bytes_of_row), network_(std::make_shared<const Network>(std::move(network))) {
     const Network& of = this->network();
     check(of);
-    uses = tensor_uses(of);
+    tensors = tensors_of(of);
+    uses = mapping::tensor_uses(tensors);
     inputs = input_parts(of, uses);
     outputs = output_parts(of, uses);
     parts = place_parts(of, uses, inputs, outputs, row_bytes);
@@ -103,7 +107,9 @@ void AnalysedNetwork::join(std::vector<std::uint32_t> joins) {
     joined_to = std::move(joins);
     members.assign(joined_to.size(), {});
     for (std::uint32_t l = 0; l < joined_to.size(); ++l) members[joined_to[l]].push_back(l);
-    last_steps = last_reading_steps(*this);
+    std::vector<TensorId> sent;
+    for (const HostPart& part : outputs) sent.push_back(part.tensor);
+    last_steps = mapping::last_reading_steps(tensors, joined_to, sent);
 }
 
 std::uint64_t slice_row(const AnalysedNetwork& analysed, TensorId id) {

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/mapping/tensor_use.h"
 #include "compiler/target/tpu_v1/network/host_parts.h"
 #include "compiler/target/tpu_v1/network/network.h"
 #include "compiler/target/tpu_v1/network/tensor_parts.h"
-#include "compiler/target/tpu_v1/network/tensor_use.h"
 #include "compiler/target/tpu_v1/target.h"
 
 namespace systole::tpu_v1 {
@@ -22,7 +22,8 @@ struct AnalysedNetwork {
     void join(std::vector<std::uint32_t> joins);
 
     std::uint32_t row_bytes = 0;  ///< of the unified buffer
-    std::vector<TensorUse> uses;  ///< by tensor
+    mapping::NetworkTensors tensors;
+    std::vector<mapping::TensorUse> uses;  ///< by tensor
     std::vector<HostPart> inputs;
     std::vector<HostPart> outputs;
     std::vector<TensorPart> parts;  ///< by tensor

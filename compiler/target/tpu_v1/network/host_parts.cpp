@@ -9,7 +9,7 @@ namespace systole::tpu_v1 {
 namespace {
 
 /// The first layer of the chip that reads the tensor, or the number of layers if none does.
-std::uint32_t first_reader(const Network& network, const TensorUse& use) {
+std::uint32_t first_reader(const Network& network, const mapping::TensorUse& use) {
     return use.chip_readers.empty() ? static_cast<std::uint32_t>(network.layers.size())
                                     : use.chip_readers.front();
 }
@@ -20,9 +20,9 @@ std::vector<HostPart> in_order(std::vector<HostPart> parts) {
     return parts;
 }
 
-void add_input_parts(const Network& network, std::span<const TensorUse> uses, TensorId input,
+void add_input_parts(const Network& network, std::span<const mapping::TensorUse> uses, TensorId input,
                      std::vector<HostPart>& parts) {
-    const TensorUse& use = uses[input];
+    const mapping::TensorUse& use = uses[input];
     const HostPart whole{
         .whole = input, .tensor = input, .first_byte = 0, .layer = first_reader(network, use)};
     const std::uint32_t element_bytes = bytes_of(network.tensors[input].type);
@@ -48,7 +48,7 @@ void add_input_parts(const Network& network, std::span<const TensorUse> uses, Te
     parts.insert(parts.end(), slices.begin(), slices.end());
 }
 
-void add_output_parts(const Network& network, std::span<const TensorUse> uses, TensorId id,
+void add_output_parts(const Network& network, std::span<const mapping::TensorUse> uses, TensorId id,
                       std::vector<HostPart>& parts) {
     const std::optional<std::uint32_t> maker = uses[id].maker;
     if (maker && writes_host_memory(network.layers[*maker])) return;
@@ -79,13 +79,13 @@ void add_output_parts(const Network& network, std::span<const TensorUse> uses, T
 
 }  // namespace
 
-std::vector<HostPart> input_parts(const Network& network, std::span<const TensorUse> uses) {
+std::vector<HostPart> input_parts(const Network& network, std::span<const mapping::TensorUse> uses) {
     std::vector<HostPart> parts;
     for (const TensorId input : network.inputs) add_input_parts(network, uses, input, parts);
     return in_order(std::move(parts));
 }
 
-std::vector<HostPart> output_parts(const Network& network, std::span<const TensorUse> uses) {
+std::vector<HostPart> output_parts(const Network& network, std::span<const mapping::TensorUse> uses) {
     std::vector<HostPart> parts;
     for (const TensorId output : network.outputs) add_output_parts(network, uses, output, parts);
     return in_order(std::move(parts));

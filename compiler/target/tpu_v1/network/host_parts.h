@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/mapping/tensor_use.h"
 #include "compiler/target/tpu_v1/network/network.h"
-#include "compiler/target/tpu_v1/network/tensor_use.h"
 
 namespace systole::tpu_v1 {
 
@@ -22,11 +22,11 @@ struct HostPart {
 /// The parts in which the network's inputs are transferred, in the order in which they are read: an input
 /// itself, or its slices if only slices are read. So the first layer of a recurrent network does not wait for
 /// the states of all layers. Inputs that are only read in host memory have none.
-std::vector<HostPart> input_parts(const Network& network, std::span<const TensorUse> uses);
+std::vector<HostPart> input_parts(const Network& network, std::span<const mapping::TensorUse> uses);
 
 /// The parts in which the network's outputs are transferred, in the order in which they are computed: an
 /// output itself, or the concatenated vectors if it is a concatenation of vectors, which saves the copies.
 /// Outputs that the host computes, or that layers send, have none.
-std::vector<HostPart> output_parts(const Network& network, std::span<const TensorUse> uses);
+std::vector<HostPart> output_parts(const Network& network, std::span<const mapping::TensorUse> uses);
 
 }  // namespace systole::tpu_v1

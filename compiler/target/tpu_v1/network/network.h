@@ -15,6 +15,7 @@
 #include "compiler/ir/constant.h"
 #include "compiler/ir/feature_map.h"
 #include "compiler/ir/window.h"
+#include "compiler/mapping/tensor_use.h"
 #include "hw/isa/instructions/vector.h"
 #include "hw/isa/multipliers.h"
 
@@ -23,7 +24,7 @@
 /// these; schedule and emit read only this.
 namespace systole::tpu_v1 {
 
-using TensorId = std::uint32_t;
+using TensorId = mapping::TensorId;
 
 /// real = scale * (stored - zero_point); the zero point of int16 is 0. Tensors that only the host reads and
 /// writes may be of any type; those of real numbers have scale 1 and zero point 0.

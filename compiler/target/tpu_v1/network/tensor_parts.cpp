@@ -23,12 +23,12 @@ struct WritesAmongOthers {
 };
 
 /// Whether one layer reads the tensor, as one of its inputs alone.
-bool is_read_once(const Network& network, const TensorUse& use, TensorId id) {
+bool is_read_once(const Network& network, const mapping::TensorUse& use, TensorId id) {
     return use.readers.size() == 1 && std::ranges::count(network.layers[use.readers.front()].inputs, id) == 1;
 }
 
 /// For each tensor, whether it can lie inside the tensor that it is concatenated to along the axis.
-std::vector<bool> possible_parts(const Network& network, std::span<const TensorUse> uses,
+std::vector<bool> possible_parts(const Network& network, std::span<const mapping::TensorUse> uses,
                                  std::span<const HostPart> outputs, Axis axis) {
     std::vector<bool> possible(network.tensors.size(), false);
     for (const Layer& layer : network.layers) {
@@ -47,7 +47,7 @@ std::vector<bool> possible_parts(const Network& network, std::span<const TensorU
 
 }  // namespace
 
-std::vector<TensorPart> place_parts(const Network& network, std::span<const TensorUse> uses,
+std::vector<TensorPart> place_parts(const Network& network, std::span<const mapping::TensorUse> uses,
                                     std::span<const HostPart> inputs, std::span<const HostPart> outputs,
                                     std::uint32_t row_bytes) {
     const std::vector<bool> among_channels = possible_parts(network, uses, outputs, Axis::Channels);

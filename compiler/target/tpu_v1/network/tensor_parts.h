@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "compiler/mapping/tensor_use.h"
 #include "compiler/target/tpu_v1/network/host_parts.h"
 #include "compiler/target/tpu_v1/network/network.h"
-#include "compiler/target/tpu_v1/network/tensor_use.h"
 
 namespace systole::tpu_v1 {
 
@@ -28,7 +28,7 @@ struct TensorPart {
 /// parent. All other tensors have rows of their own and are copied by concatenations; so do host parts
 /// (host_parts.h). Readers therefore find each tensor that they read packed. Tensor ids must be valid.
 /// `row_bytes` is that of the unified buffer.
-std::vector<TensorPart> place_parts(const Network& network, std::span<const TensorUse> uses,
+std::vector<TensorPart> place_parts(const Network& network, std::span<const mapping::TensorUse> uses,
                                     std::span<const HostPart> inputs, std::span<const HostPart> outputs,
                                     std::uint32_t row_bytes);
 

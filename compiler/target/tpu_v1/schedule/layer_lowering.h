@@ -41,7 +41,7 @@ struct LayerLowering {
     std::uint32_t layer = 0;       ///< its number
     std::uint32_t image_rows = 1;  ///< unified-buffer rows of an image of the output
     const MemoryPlan& memory;
-    const std::vector<TensorUse>& uses;  ///< by tensor
+    const std::vector<mapping::TensorUse>& uses;  ///< by tensor
     std::uint64_t first_inference = 0;
     std::uint32_t first_image = 0;  ///< the place of that inference in the unified buffer
     std::uint32_t images = 0;

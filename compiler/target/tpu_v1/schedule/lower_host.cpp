@@ -34,7 +34,7 @@ void lower(const HostSegment&, LayerLowering& context) {
     for (const TensorId input : layer.inputs) {
         const bool seen_before = !seen.insert(input).second;
         // An output of the network is sent when it has been computed, unless that waits for all groups.
-        const TensorUse& use = context.uses[input];
+        const mapping::TensorUse& use = context.uses[input];
         const bool is_sent = use.is_output && context.layer >= context.memory.groups.layers;
         if (use.begins_in_host || seen_before || is_sent || use.first_segment != context.layer) {
             continue;

@@ -14,7 +14,7 @@
 #include "compiler/target/tpu_v1/network/sum_check.h"
 #include "compiler/target/tpu_v1/schedule/layer_lowering.h"
 #include "compiler/target/tpu_v1/schedule/layer_plan.h"
-#include "compiler/target/tpu_v1/schedule/list_scheduler.h"
+#include "compiler/target/tpu_v1/schedule/order_steps.h"
 
 namespace systole::tpu_v1 {
 namespace {

@@ -92,7 +92,7 @@ TEST_CASE("Inputs and outputs that only the host has are not transferred", "[com
     std::vector<bool> begins_in_host, read_by_chip;
     std::vector<std::optional<std::uint32_t>> first_segments;
     const AnalysedNetwork analysed = analyse(network, narrow);
-    for (const TensorUse& use : analysed.uses) {
+    for (const mapping::TensorUse& use : analysed.uses) {
         begins_in_host.push_back(use.begins_in_host);
         read_by_chip.push_back(!use.chip_readers.empty());
         first_segments.push_back(use.first_segment);

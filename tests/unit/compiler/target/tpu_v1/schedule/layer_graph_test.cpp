@@ -1,5 +1,3 @@
-#include "compiler/target/tpu_v1/schedule/layer_graph.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/network/host_parts.h"
 #include "compiler/target/tpu_v1/network/tensor_parts.h"
+#include "compiler/target/tpu_v1/schedule/order_steps.h"
 #include "compiler/target/tpu_v1/schedule/schedule.h"
 #include "tests/support/network_builder.h"
 #include "tests/support/random_layers.h"
@@ -96,7 +95,7 @@ private:
     std::vector<Row> rows_;
 };
 
-LayerGraph graph_of(const Network& network, const Schedule& schedule) {
+schedule::LayerGraph graph_of(const Network& network, const Schedule& schedule) {
     return layer_graph(analyse(network, schedule.target), schedule);
 }
 
@@ -108,7 +107,7 @@ TEST_CASE("A layer waits for those whose results it reads", "[compiler][schedule
     const TensorId b = builder.lookup(0);    // layer 1
     const TensorId sum = builder.sum(a, b);  // layer 2
     builder.sum(sum, a);                     // layer 3
-    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
+    const schedule::LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {}, {0, 1}, {0, 2}});
     CHECK(graph.after == Before{{2, 3}, {2}, {3}, {}});
     CHECK(graph.step == std::vector<std::uint32_t>{1, 2, 3, 4});
@@ -120,7 +119,7 @@ TEST_CASE("A layer waits for the host's segment that makes what it reads, and a 
     const TensorId made = builder.lookup(0);
     const TensorId host = builder.host({made}, {4, 4, 4});
     builder.sum(host, host);
-    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
+    const schedule::LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {0}, {1}});
 }
 
@@ -192,7 +191,7 @@ TEST_CASE("Readers of a slice wait for the layer that makes its parent",
     const TensorId whole = builder.lookup(0);                   // layer 0
     const TensorId slice = builder.slice(whole, 0, {2, 4, 4});  // layer 1
     builder.lookup(slice);                                      // layer 2
-    const LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
+    const schedule::LayerGraph graph = graph_of(builder.network(), planned_apart(builder.network()));
     CHECK(graph.before == Before{{}, {0}, {1}});
 }
 
@@ -206,7 +205,7 @@ TEST_CASE("Joined layers are one node, that of the layer which computes them",
     const TensorId last = builder.lookup(b);          // layer 4
     Schedule schedule = planned_apart(builder.network());
     REQUIRE(schedule.layers[3].joined_to == 1U);
-    const LayerGraph apart = graph_of(builder.network(), schedule);
+    const schedule::LayerGraph apart = graph_of(builder.network(), schedule);
     CHECK(apart.before == Before{{}, {0}, {1}, {1}, {1}});
     CHECK(apart.step == std::vector<std::uint32_t>{1, 2, 3, 2, 5});
     SECTION("it waits for those whose rows a joined layer overwrites") {
@@ -236,7 +235,7 @@ TEST_CASE("In any order that the layers' graph allows, each layer finds what it 
         Target target = tests::target_of(machine);
         target.mapping.in_place = seed % 2 == 0;
         const Schedule schedule = tests::planned(network, target, 2);
-        const LayerGraph graph = graph_of(network, schedule);
+        const schedule::LayerGraph graph = graph_of(network, schedule);
         Rows rows(network, schedule);
         std::vector<std::size_t> waits_for;
         std::vector<std::uint32_t> ready;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cycle.h"
+#include "compiler/schedule/layer_graph.h"
 #include "compiler/target/tpu_v1/network/analysed_network.h"
 #include "compiler/target/tpu_v1/network/network.h"
 #include "compiler/target/tpu_v1/schedule/operation.h"
@@ -30,16 +31,14 @@ struct OrderedWork {
     Cycle array_cycles = 0;  ///< of all streams
 };
 
-/// Puts the work of pipelined slices in order, by a list scheduler. A step is the work on a chunk of a layer:
-/// streams of one column tile with the activations of their sums, or an operation of the activation unit; a
-/// product that waits for weights has a step for each tile. Of all steps that may be next, it takes the one
-/// for which units wait the fewest cycles, before it and before the best step behind it; if there are
-/// several, one of the slice with the most work left in its stage.
-///
-/// The steps of a layer may begin when the layers are finished whose results it reads, and those that use the
-/// rows it writes (layer_graph.h); slices enter stages as Stages says. A step gets rows of accumulators when
-/// it is taken. `work` gives the work of a slice; it is called for each slice once, in order. `schedule` has
-/// layers and memory, with a pipeline.
+/// Which layers of a slice come before which, by the tensors' places in the unified buffer.
+schedule::LayerGraph layer_graph(const AnalysedNetwork& analysed, const Schedule& schedule);
+
+/// Puts the work of pipelined slices in order (compiler/schedule/list_scheduler.h). A step is the work on a
+/// chunk of a layer: streams of one column tile with the activations of their sums, or an operation of the
+/// activation unit; a product that waits for weights has a step for each tile. A step gets rows of
+/// accumulators when it is taken. `work` gives the work of a slice; it is called for each slice once, in
+/// order. `schedule` has layers and memory, with a pipeline.
 OrderedWork order_steps(const AnalysedNetwork& analysed, const Schedule& schedule, std::size_t slices,
                         const std::function<SliceWork(std::size_t)>& work);
 

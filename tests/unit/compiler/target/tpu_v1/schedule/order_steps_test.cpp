@@ -1,4 +1,4 @@
-#include "compiler/target/tpu_v1/schedule/list_scheduler.h"
+#include "compiler/target/tpu_v1/schedule/order_steps.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -18,8 +18,8 @@
 #include "compiler/target/tpu_v1/cost/layer_costs.h"
 #include "compiler/target/tpu_v1/cost/step_costs.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
-#include "compiler/target/tpu_v1/schedule/layer_graph.h"
 #include "compiler/target/tpu_v1/schedule/layer_lowering.h"
+#include "compiler/target/tpu_v1/schedule/order_steps.h"
 #include "tests/support/network_builder.h"
 #include "tests/support/random_layers.h"
 #include "tests/support/random_network.h"
@@ -201,7 +201,7 @@ void check_that_operations_are_kept(const Ordering& ordering) {
 }
 
 /// The layers that each layer waits for, directly or not.
-std::vector<std::vector<bool>> all_before(const LayerGraph& graph) {
+std::vector<std::vector<bool>> all_before(const schedule::LayerGraph& graph) {
     const std::size_t layers = graph.before.size();
     std::vector<std::vector<bool>> before(layers, std::vector<bool>(layers, false));
     for (std::size_t round = 0; round < layers; ++round) {
@@ -222,7 +222,7 @@ std::vector<std::vector<bool>> all_before(const LayerGraph& graph) {
 void check_dependencies(const Ordering& ordering) {
     const Schedule& schedule = ordering.schedule();
     const auto layers = static_cast<std::uint32_t>(ordering.network().layers.size());
-    const LayerGraph graph = layer_graph(analyse(ordering.network(), schedule.target), schedule);
+    const schedule::LayerGraph graph = layer_graph(analyse(ordering.network(), schedule.target), schedule);
     const std::vector<std::vector<bool>> before = all_before(graph);
     const schedule::Stages stages(schedule.memory.pipeline->stages, layers, schedule.memory.slack);
     const auto stage_of = [&](std::uint32_t layer) { return stages.of_step(graph.step[layer]); };
