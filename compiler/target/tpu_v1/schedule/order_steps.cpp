@@ -151,6 +151,7 @@ public:
         }
         host_writes_ =
             std::max(host_writes_, end) + static_cast<double>(timing::host_write_cycles(bytes, machine_));
+        result_.outputs_left.push_back(static_cast<Cycle>(std::llround(host_writes_)));
         slices_.pop_front();
         ++closed_;
     }
@@ -200,12 +201,18 @@ private:
         result_.operations.insert(result_.operations.end(), operations.begin(), operations.end());
     }
 
-    /// When all that a layer without work passes on has been written.
+    /// When all that a layer passes on has been written: one without work, but to send its output.
     double inputs_done(const ReadSlice& slice, std::uint32_t layer) const {
+        const bool has_work = !std::ranges::all_of(slice.work.layers[layer], [](const Operation& operation) {
+            return std::holds_alternative<WriteOutput>(operation);
+        });
+        return has_work ? 0 : last_written(slice, network_.layers[layer].inputs);
+    }
+
+    static double last_written(const ReadSlice& slice, std::span<const TensorId> tensors) {
         double done = 0;
-        if (!slice.work.layers[layer].empty()) return done;
-        for (const TensorId input : network_.layers[layer].inputs) {
-            for (const double line : slice.done[input]) done = std::max(done, line);
+        for (const TensorId tensor : tensors) {
+            for (const double line : slice.done[tensor]) done = std::max(done, line);
         }
         return done;
     }
@@ -265,11 +272,10 @@ private:
     double add_host_work(ReadSlice& slice, std::uint32_t layer) {
         const Layer& segment = network_.layers[layer];
         const auto* const work = std::get_if<HostSegment>(&segment.work);
-        if (work == nullptr) return 0;  // a transfer
-        double ready = 0;
+        if (work == nullptr) return last_written(slice, outputs_of(segment));  // a transfer
+        const double ready = last_written(slice, segment.inputs);
         std::uint64_t sent = 0, fetched = 0;
         for (const TensorId input : segment.inputs) {
-            for (const double line : slice.done[input]) ready = std::max(ready, line);
             if (!uses_[input].begins_in_host) sent += image_bytes(network_.tensors[input]);
         }
         for (const TensorId output : segment.outputs) {

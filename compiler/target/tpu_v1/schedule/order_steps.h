@@ -27,8 +27,9 @@ struct OrderedWork {
     /// By slice, predicted: its last results are in the unified buffer, in cycles from the first row of array
     /// input of the first.
     std::vector<Cycle> slice_ends;
-    Cycle cycles = 0;        ///< predicted: the last output has left
-    Cycle array_cycles = 0;  ///< of all streams
+    std::vector<Cycle> outputs_left;  ///< by slice, predicted: its last output has left
+    Cycle cycles = 0;                 ///< predicted: the last output has left
+    Cycle array_cycles = 0;           ///< of all streams
 };
 
 /// Which layers of a slice come before which, by the tensors' places in the unified buffer.

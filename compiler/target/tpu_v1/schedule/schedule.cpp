@@ -156,7 +156,7 @@ public:
         if (slices_.size() == computed) return predicted;
         const std::size_t last = computed - filling - 1;
         const Cycle interval =
-            divide_up(ordered.slice_ends[last] - ordered.slice_ends[last - steady], Cycle{steady});
+            divide_up(ordered.outputs_left[last] - ordered.outputs_left[last - steady], Cycle{steady});
         predicted.cycles += (slices_.size() - computed) * interval;
         predicted.array = to_64_bits(multiply_divide_up(predicted.array, slices_.size(), computed),
                                      "slices take more than 64 bits of cycles");
