@@ -47,8 +47,11 @@ inline std::string area_of(std::string_view path) {
         if (path.starts_with(inner)) return std::string(inner.substr(0, inner.size() - 1));
     }
     if (top != "hw" && top != "compiler" && top != "sim") return {};
-    const std::size_t folder = path.find('/', slash + 1);
+    std::size_t folder = path.find('/', slash + 1);
     if (folder == std::string_view::npos) return std::string(top == "compiler" ? top : path);
+    // Each family of machines is an area of its own.
+    const std::size_t family = path.find('/', folder + 1);
+    if (path.starts_with("compiler/target/") && family != std::string_view::npos) folder = family;
     return std::string(path.substr(0, folder));
 }
 
@@ -88,8 +91,10 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     if (from == "compiler/schedule") return below_schedule;
     const bool below_emit = below_schedule || to == "compiler/schedule";
     if (from == "compiler/emit") return below_emit;
-    if (from == "compiler/target") {
-        return below_emit || is_one_of({"compiler/emit", "compiler/operators", "compiler/passes"});
+    const bool below_target = below_emit || to == "compiler/emit";
+    if (from == "compiler/target") return below_target;
+    if (from.starts_with("compiler/target/")) {
+        return below_target || is_one_of({"compiler/target", "compiler/operators", "compiler/passes"});
     }
     // Its files are the compiler's door, behind which all of it is but the frontends.
     return from == "compiler" && (to == "hw/machine" || to == "hw/isa" ||
