@@ -114,7 +114,8 @@ ValueId Graph::add_constant(std::string constant_name, const Shape& shape, DataT
 }
 
 ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
-                      std::vector<ValueId> node_inputs, DataType stored_as, std::vector<ResultType> types) {
+                      std::vector<ValueId> node_inputs, DataType stored_as, std::vector<ResultType> types,
+                      std::optional<std::uint32_t> stated_data) {
     for (const ValueId input : node_inputs) {
         if (input >= values.size()) throw std::logic_error("a node reads only values that are there");
     }
@@ -122,7 +123,8 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
               .op = &op,
               .attributes = {},
               .inputs = std::move(node_inputs),
-              .outputs = {}};
+              .outputs = {},
+              .stated_data = stated_data};
     std::vector<Shape> shapes;
     try {
         node.attributes = complete_attributes(op, std::move(attributes));
@@ -172,6 +174,7 @@ void Graph::fold_last_node() {
 }
 
 std::size_t NodeView::data_inputs() const {
+    if (node_.stated_data) return std::min<std::size_t>(*node_.stated_data, node_.inputs.size());
     const auto is_data = [&](ValueId id) { return !graph_.values[id].constant.has_value(); };
     return static_cast<std::size_t>(std::ranges::count_if(node_.inputs, is_data));
 }
@@ -197,9 +200,25 @@ void NodeView::require_inputs(std::size_t data, std::size_t constants) const {
     }
 }
 
-const Value* NodeView::constant(std::size_t index) const {
+const Value* NodeView::parameter(std::size_t index) const {
     const std::size_t input_index = data_inputs() + index;
     return input_index < node_.inputs.size() ? &input(input_index) : nullptr;
+}
+
+const Value* NodeView::constant(std::size_t index) const {
+    const Value* const value = parameter(index);
+    if (value == nullptr || value->constant) return value;
+    throw ModelError(
+        fmt::format("{} is computed by another layer; it must be a constant", in_quotes(value->name)));
+}
+
+std::optional<std::string> NodeView::computed_parameter() const {
+    const std::vector<std::string_view> roles = node_.op->parameter_roles();
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        const Value* const value = parameter(i);
+        if (value != nullptr && !value->constant) return std::string(roles[i]);
+    }
+    return std::nullopt;
 }
 
 std::vector<Attribute> complete_attributes(const Operator& op, std::vector<NamedAttribute> given) {
@@ -265,7 +284,7 @@ std::uint64_t macs(const Graph& graph) {
 
 std::uint64_t weight_count(const NodeView& node) {
     if (!node.node().op->has_weights()) return 0;
-    return node.constant(0)->shape.elements();
+    return node.parameter(0)->shape.elements();
 }
 
 void replace_value(Graph& graph, ValueId value, ValueId by) {

@@ -23,8 +23,11 @@ struct Node {
     std::string name;  ///< the layer's name in the file; a layer may become several nodes
     const Operator* op = nullptr;
     std::vector<Attribute> attributes;  ///< in the order of the operator's declarations
-    std::vector<ValueId> inputs;        ///< data inputs first, then constants
+    std::vector<ValueId> inputs;        ///< data inputs first, then parameters
     std::vector<ValueId> outputs;
+    /// How many of the inputs are data. Absent: as many as are not constants. Stated where a parameter, such
+    /// as the weights, is the result of another node, or data is a constant.
+    std::optional<std::uint32_t> stated_data = {};
 
     bool is(std::string_view op_name) const { return op->name() == op_name; }
     ValueId output() const { return outputs.front(); }
@@ -81,9 +84,10 @@ struct Graph {
     /// the type by the operator's rule. Attributes that are not given have their defaults. Returns the id of
     /// the first result; further results have the following ids. Throws ModelError with the layer's name if
     /// the inputs do not fit the operator or a result is too large; the graph is then unchanged.
+    /// `stated_data` is Node::stated_data.
     ValueId append(std::string layer, const Operator& op, std::vector<NamedAttribute> attributes,
                    std::vector<ValueId> node_inputs, DataType stored_as = DataType::Uint8,
-                   std::vector<ResultType> types = {});
+                   std::vector<ResultType> types = {}, std::optional<std::uint32_t> stated_data = {});
     /// Replaces the last node by constants with its results if all its inputs are known constants.
     void fold_last_node();
 };
@@ -103,12 +107,17 @@ public:
     FeatureMap output_map() const { return feature_map(output().shape, batch()); }
     /// The first extent of the node's images.
     std::uint32_t batch() const { return data_inputs() == 0 ? 1 : graph_.batch; }
-    /// The number of inputs that are not constants; they come first.
+    /// The number of data inputs (Node::stated_data); they come first. The others are parameters.
     std::size_t data_inputs() const;
     /// Throws ModelError unless the node has `data` data inputs and `constants` constants.
     void require_inputs(std::size_t data, std::size_t constants = 0) const;
-    /// Constant number `index` behind the data inputs, or null if there is none.
+    /// Parameter number `index`, or null if there is none. It may be the result of another node.
+    const Value* parameter(std::size_t index) const;
+    /// The same for code that needs its elements before the network runs. Throws ModelError if another node
+    /// computes it.
     const Value* constant(std::size_t index) const;
+    /// The role of the first parameter that is not a constant, such as "weights"; nullopt if there is none.
+    std::optional<std::string> computed_parameter() const;
 
 private:
     const Graph& graph_;

@@ -46,8 +46,11 @@ public:
     virtual std::optional<std::vector<Attribute>> on_one_image(const NodeView& node,
                                                                const std::vector<bool>& has_batch) const;
 
-    /// Whether the constant inputs are weights, whose last axis is the output channel, and optionally a bias.
-    virtual bool has_weights() const { return false; }
+    /// The names of the inputs behind the data, of which the last may be absent: those of operators with
+    /// weights are "weights", whose last axis is the output channel, and "bias". Only operators that name
+    /// them take parameters that other nodes compute.
+    virtual std::vector<std::string_view> parameter_roles() const { return {}; }
+    bool has_weights() const { return !parameter_roles().empty(); }
     /// Multiply-accumulates of one inference.
     virtual std::uint64_t macs(const NodeView& /*node*/) const { return 0; }
 

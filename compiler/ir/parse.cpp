@@ -355,6 +355,11 @@ private:
         tokens_.word("an operator");
         tokens_.expect('(');
         node.inputs = id_list();
+        if (tokens_.take(';')) {
+            node.stated_data = static_cast<std::uint32_t>(node.inputs.size());
+            const std::vector<ValueId> parameters = id_list();
+            node.inputs.insert(node.inputs.end(), parameters.begin(), parameters.end());
+        }
         tokens_.expect(')');
         node.name = tokens_.name();
         std::vector<NamedAttribute> given;

@@ -1,6 +1,8 @@
 // Writes a graph as text.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <type_traits>
 
@@ -115,7 +117,7 @@ private:
     }
 
     void print_node(const Node& node) {
-        add("{} = {}({}) {}", joined(node.outputs, "%"), node.op->name(), joined(node.inputs, "%"),
+        add("{} = {}({}) {}", joined(node.outputs, "%"), node.op->name(), inputs_of(node),
             escaped(node.name));
         const std::vector<AttributeDeclaration>& declarations = node.op->attributes();
         std::string attributes;
@@ -126,6 +128,14 @@ private:
         }
         if (!attributes.empty()) add(" {{{}}}", attributes);
         text_ += '\n';
+    }
+
+    static std::string inputs_of(const Node& node) {
+        if (!node.stated_data) return joined(node.inputs, "%");
+        const auto data =
+            node.inputs.begin() + std::min<std::ptrdiff_t>(*node.stated_data, std::ssize(node.inputs));
+        return fmt::format("{}; {}", joined(std::vector(node.inputs.begin(), data), "%"),
+                           joined(std::vector(data, node.inputs.end()), "%"));
     }
 
     const Graph& graph_;

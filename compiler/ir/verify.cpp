@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -149,6 +150,7 @@ private:
         }
         if (fault_) return;
         check_attributes(node, wrong);
+        check_roles(node, wrong);
         if (fault_) return;
         const NodeView view(graph_, node);
         try {
@@ -163,6 +165,27 @@ private:
             node.op->check_types(view);
         } catch (const ModelError& error) {
             wrong(error.what());
+        }
+    }
+
+    /// Checks the division of the inputs into data and parameters.
+    template <typename Wrong>
+    void check_roles(const Node& node, const Wrong& wrong) {
+        const std::vector<std::string_view> roles = node.op->parameter_roles();
+        if (!node.stated_data) {
+            if (roles.empty()) return;
+            const auto is_constant = [&](ValueId id) { return graph_.values[id].constant.has_value(); };
+            if (std::ranges::is_partitioned(node.inputs, std::not_fn(is_constant))) return;
+            return wrong("a constant precedes a computed input; ';' must divide data and parameters");
+        }
+        if (roles.empty())
+            return wrong(fmt::format("{} has no parameters to divide from data", node.op->name()));
+        const std::size_t inputs = node.inputs.size();
+        if (*node.stated_data == 0 || *node.stated_data >= inputs ||
+            inputs - *node.stated_data > roles.size()) {
+            wrong(fmt::format(
+                "it has {} inputs, {} of them data; it must have data, then parameters, at most {}: {}",
+                inputs, *node.stated_data, roles.size(), joined(roles)));
         }
     }
 

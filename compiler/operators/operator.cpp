@@ -198,7 +198,7 @@ std::optional<std::vector<ir::Attribute>> batch_of_elements(const ir::NodeView& 
 }
 
 void check_bias(const ir::NodeView& node, std::uint64_t channels) {
-    const ir::Value* const bias = node.constant(1);
+    const ir::Value* const bias = node.parameter(1);
     if (bias != nullptr && bias->shape.elements() != channels) {
         throw ModelError(
             fmt::format("its bias has {} numbers; it must have {}", bias->shape.elements(), channels));

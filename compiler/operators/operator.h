@@ -21,7 +21,11 @@ struct FloatCall {
     std::uint32_t batch = 0;
     float* output = nullptr;
 
-    std::size_t constant_input(std::size_t index) const { return node.data_inputs() + index; }
+    /// The elements of parameter `index` of the node, or null if there is none.
+    const float* parameter(std::size_t index) const {
+        const std::size_t input = node.data_inputs() + index;
+        return input < inputs.size() ? inputs[input] : nullptr;
+    }
 };
 
 /// The arguments of an integer reference: it computes `batch` results, packed, as stored numbers.

@@ -151,6 +151,10 @@ std::vector<std::int32_t> bias_of(const ir::NodeView& node) {
 void WeightedOperator::check_types(const ir::NodeView& node) const {
     check_clamp(node);
     if (!works_on_integers(node)) return;
+    if (const auto role = node.computed_parameter()) {
+        throw ModelError(
+            fmt::format("another layer computes its {}; on integers, parameters must be constants", *role));
+    }
     require_integers(node);
     for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
         if (node.input(i).type == node.input().type) continue;
@@ -182,6 +186,27 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
         real_multipliers_of(node);
     } else {
         multipliers_of(node);
+    }
+}
+
+void WeightedOperator::evaluate(const FloatCall& call) const {
+    const ir::NodeView& node = call.node;
+    const std::size_t data = node.data_inputs();
+    bool is_alike = true;  // data has elements for each inference, and parameters have none
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const bool is_constant = node.input(i).constant.has_value();
+        is_alike &= is_constant == (i >= data);
+        if (is_constant) static_cast<void>(known_floats(node.input(i)));
+    }
+    if (is_alike) return evaluate_products(call);
+    std::vector<const float*> inputs(call.inputs.begin(), call.inputs.end());
+    float* output = call.output;
+    for (std::uint32_t inference = 0; inference < call.batch; ++inference) {
+        evaluate_products({.node = node, .inputs = inputs, .batch = 1, .output = output});
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (!node.input(i).constant) inputs[i] += node.input(i).shape.elements();
+        }
+        output += node.output().shape.elements();
     }
 }
 

@@ -30,22 +30,25 @@
 /// from zero: the rule of TFLite's fully connected operator since 2.20.
 namespace systole::operators {
 
-/// An operator whose constant inputs are weights, with the output channel as the last axis, and optionally a
-/// bias.
+/// An operator whose parameters are weights, with the output channel as the last axis, and optionally a bias.
+/// In float, other nodes may compute them; then each inference has its own.
 class WeightedOperator : public Operator {
 public:
-    bool has_weights() const override { return true; }
+    std::vector<std::string_view> parameter_roles() const final { return {"weights", "bias"}; }
     std::optional<std::vector<ir::Attribute>> on_one_image(
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
         return kept_batch(node, has_batch);
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
     void check_types(const ir::NodeView& node) const override;
+    void evaluate(const FloatCall& call) const final;
     Placement placement() const override;
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
 
 protected:
+    /// Computes the node in float with the same parameters for all inferences of the call.
+    virtual void evaluate_products(const FloatCall& call) const = 0;
     /// The number of an input's elements that are multiplied for one result.
     virtual std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const = 0;
 };

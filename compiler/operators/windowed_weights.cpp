@@ -93,7 +93,7 @@ std::vector<ir::AttributeDeclaration> WindowedWeights::shared_attributes() {
 ir::Shape WindowedWeights::checked_kernel(const ir::NodeView& node) {
     if (node.data_inputs() != 1) node.require_inputs(1);
     const ir::Window window = ir::window_of(node.node());
-    const ir::Value* const weights = node.constant(0);
+    const ir::Value* const weights = node.parameter(0);
     constexpr std::size_t weights_rank = 4;
     if (weights == nullptr || weights->shape.rank() != weights_rank) {
         throw ModelError("it must have weights of 4 extents");
@@ -110,12 +110,12 @@ ir::Shape WindowedWeights::checked_kernel(const ir::NodeView& node) {
 
 ir::Shape WindowedWeights::result_shape(const ir::NodeView& node) {
     return ir::image_shape(
-        window_output(node.input_map(), ir::window_of(node.node()), node.constant(0)->shape[3]),
+        window_output(node.input_map(), ir::window_of(node.node()), node.parameter(0)->shape[3]),
         node.batch());
 }
 
 std::uint64_t WindowedWeights::met_elements(const ir::NodeView& node, std::size_t /*input*/) const {
-    return node.constant(0)->shape.elements() / node.output_map().channels;
+    return node.parameter(0)->shape.elements() / node.output_map().channels;
 }
 
 std::vector<ir::LayerKey> keras_convolution_keys(std::vector<ir::LayerKey> own) {

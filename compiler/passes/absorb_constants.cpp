@@ -79,7 +79,9 @@ private:
         if (!constant.constant->is_known() || !is_by_channel(constant.shape, x.shape)) return false;
         if (constant.shape.elements() > 1) return true;
         const bool read_once = readers_[id].size() == 1 && !border_.is_output(id);
-        return read_once && producers_[id] && graph_.nodes[*producers_[id]].op->has_weights();
+        if (!read_once || !producers_[id]) return false;
+        const ir::Node& producer = graph_.nodes[*producers_[id]];
+        return producer.op->has_weights() && !ir::NodeView(graph_, producer).computed_parameter();
     }
 
     ir::Graph& graph_;

@@ -75,8 +75,8 @@ std::map<NodeKey, std::vector<ir::NodeId>> weighted_nodes(const ir::Graph& graph
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::NodeView node(graph, graph.nodes[id]);
         if (!operators::operator_of(node.node()).has_weights()) continue;
-        const ir::Value* const weights = node.constant(0);
-        if (weights != nullptr && is_wanted(*weights)) nodes[key_of(node)].push_back(id);
+        const ir::Value* const weights = node.parameter(0);
+        if (weights != nullptr && weights->constant && is_wanted(*weights)) nodes[key_of(node)].push_back(id);
     }
     return nodes;
 }

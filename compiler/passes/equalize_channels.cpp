@@ -21,10 +21,10 @@ constexpr float most_growth = 8.0F;
 
 bool has_known_weights(const ir::Graph& graph, const ir::Node& node) {
     const ir::NodeView view(graph, node);
-    const ir::Value* const weights = view.constant(0);
-    const ir::Value* const bias = view.constant(1);
+    const ir::Value* const weights = view.parameter(0);
+    const ir::Value* const bias = view.parameter(1);
     const auto is_known = [](const ir::Value& value) {
-        return value.type == DataType::Float32 && value.constant->is_known();
+        return value.type == DataType::Float32 && value.constant && value.constant->is_known();
     };
     return weights != nullptr && is_known(*weights) && (bias == nullptr || is_known(*bias));
 }

@@ -1,6 +1,6 @@
 // Removes batch normalizations. Each becomes part of the weights and bias of the convolution or dense layer
-// before it, if it is the layer's only reader; otherwise it becomes a 1x1 depthwise convolution, whose result
-// is an image, and a reshape to the axes of the value.
+// before it, if these are constants and it is the layer's only reader; otherwise it becomes a 1x1 depthwise
+// convolution, whose result is an image, and a reshape to the axes of the value.
 #include "compiler/passes/fold_batch_normalization.h"
 
 #include <algorithm>
@@ -98,7 +98,10 @@ ir::Graph fold_batch_normalization(ir::Graph graph) {
             const ir::NodeId id = *producers[value];
             const ir::Node& producer = graph.nodes[id];
             if (folded[id]) return into[id];
-            if (producer.op->has_weights()) return id;
+            if (producer.op->has_weights()) {
+                if (ir::NodeView(graph, producer).computed_parameter()) break;
+                return id;
+            }
             if (!keeps_channels({graph, producer})) break;
             value = producer.inputs.front();
         }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -71,9 +72,14 @@ private:
             return false;
         std::vector<ir::NodeId>& readers = readers_[concat.output()];
         std::erase_if(readers, [&](ir::NodeId reader) { return removed_[reader]; });
-        const auto is_dense = [&](ir::NodeId reader) { return graph_.nodes[reader].is("dense"); };
+        const auto reads_as_data = [&](ir::NodeId reader) {
+            const ir::Node& node = graph_.nodes[reader];
+            const std::size_t data = ir::NodeView(graph_, node).data_inputs();
+            const std::span<const ir::ValueId> parameters = std::span(node.inputs).subspan(data);
+            return node.is("dense") && std::ranges::find(parameters, concat.output()) == parameters.end();
+        };
         return !readers.empty() && !border_.is_output(concat.output()) &&
-               std::ranges::all_of(readers, is_dense);
+               std::ranges::all_of(readers, reads_as_data);
     }
 
     void fold(ir::NodeId id) {
@@ -109,7 +115,11 @@ private:
     /// Lets a dense layer read the parts of the concatenations that are folded.
     void read_parts(ir::Node& dense) const {
         std::vector<ir::ValueId> inputs;
-        std::vector<ir::ValueId> left(dense.inputs.rbegin(), dense.inputs.rend());
+        // Parameters that other nodes compute stay as they are.
+        const auto data = static_cast<std::ptrdiff_t>(ir::NodeView(graph_, dense).data_inputs());
+        const std::vector<ir::ValueId> parameters(dense.inputs.begin() + data, dense.inputs.end());
+        std::vector<ir::ValueId> left(dense.inputs.begin(), dense.inputs.begin() + data);
+        std::ranges::reverse(left);
         while (!left.empty()) {
             const ir::ValueId value = left.back();
             left.pop_back();
@@ -120,6 +130,8 @@ private:
             const std::vector<ir::ValueId>& parts = graph_.nodes[*producers_[value]].inputs;
             for (std::size_t i = parts.size(); i-- > 0;) left.push_back(before_reshapes_[parts[i]]);
         }
+        if (dense.stated_data) dense.stated_data = static_cast<std::uint32_t>(inputs.size());
+        inputs.insert(inputs.end(), parameters.begin(), parameters.end());
         dense.inputs = std::move(inputs);
     }
 

@@ -289,6 +289,7 @@ private:
         const std::size_t data = old.data_inputs();
         const bool has_weights = work.op->has_weights();
         if (data == 0 || (!has_weights && data != work.inputs.size())) return false;
+        if (old.computed_parameter()) return false;
         for (std::size_t i = 0; i < data; ++i) {
             const auto integers = integers_of(work.inputs[i]);
             if (!integers) return false;

@@ -262,6 +262,8 @@ private:
     /// A dense layer reads elements, so it may read them in another order, with its weights in the same.
     void append_dense(const ir::Node& node) {
         const ir::NodeView old(old_, node);
+        // Weights that another node computes have the order that they have.
+        if (old.computed_parameter()) return append(node);
         ir::Node added = node;
         std::vector<std::vector<std::size_t>> orders;
         bool is_moved = false;

@@ -11,6 +11,7 @@
 #include "base/message_text.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
+#include "compiler/passes/check_chip_limits.h"
 #include "compiler/passes/correct_biases.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
@@ -67,6 +68,7 @@ PassManager preparation(Calibration calibration) {
 }
 
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration) {
+    check_chip_limits(graph);
     const auto shared = std::make_shared<const Calibration>(std::move(calibration));
     QuantizedNetwork network;
     PassManager passes = preparation_in_float(shared);
@@ -100,6 +102,7 @@ ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
+    check_chip_limits(graph);
     return preparation(std::move(calibration)).run(graph, observer);
 }
 

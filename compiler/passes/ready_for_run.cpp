@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/passes/check_chip_limits.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/pass_manager.h"
@@ -10,6 +11,7 @@
 namespace systole::passes {
 
 ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs) {
+    check_chip_limits(graph);
     PassManager passes;
     passes.add("move_transposes", move_transposes);
     if (needs.timing_only) passes.add("drop_weights", drop_weights);

@@ -85,8 +85,9 @@ private:
         std::uint64_t elements = 0;
         const std::size_t inputs = ir::NodeView(graph_, node).data_inputs();
         for (std::size_t i = 0; i < inputs; ++i) elements += graph_.values[node.inputs[i]].shape.elements();
-        ir::Shape& weights = graph_.values[node.inputs.at(inputs)].shape;
-        weights = {grown(elements, 1), weights[1]};
+        ir::Value& weights = graph_.values[node.inputs.at(inputs)];
+        // The shape of weights that another node computes follows from that node.
+        if (weights.constant) weights.shape = {grown(elements, 1), weights.shape[1]};
     }
 
     ir::Graph& graph_;

@@ -22,6 +22,26 @@ std::string program_of(const tests::Folder& folder, const std::string& arguments
 
 }  // namespace
 
+TEST_CASE("A network that no chip runs is refused in one line", "[system][graph_text]") {
+    const tests::Folder folder;
+    const std::string graph =
+        folder.file("net.txt",
+                    "graph \"g\"\ninputs %0\noutputs %2\n%0 float32 1x4 \"x\"\n"
+                    "%1 float32 4x1 \"w\"\n%2 float32 1x1 \"d\"\n"
+                    "%1 = reshape(%0) \"w\" {shape [4, 1]}\n%2 = dense(%0; %1) \"d\"\n");
+    for (const std::string& arguments :
+         {"run " + graph + " --random-input 1", "run " + graph + " --timing-only",
+          "compile " + graph + " --random-input 1 --text assembly"}) {
+        CAPTURE(arguments);
+        const Outcome refused = sim(arguments + " --machine tpu_v1");
+        CHECK(refused.exit_code == 2);
+        CHECK(refused.out.empty());
+        CHECK(refused.err == "sim: " + graph +
+                                 ": layer \"d\": another layer computes its weights; the chip needs constant "
+                                 "weights\n");
+    }
+}
+
 TEST_CASE("The dumped graph of a pass compiles and runs like the network file", "[system][graph_text]") {
     const tests::Folder folder;
     const std::string network = folder.file("net.json", R"({

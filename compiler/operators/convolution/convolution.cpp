@@ -228,11 +228,12 @@ public:
         return {result_shape(node)};
     }
 
-    void evaluate(const FloatCall& call) const override {
+protected:
+    void evaluate_products(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();
-        const float* const weights = known_floats(*call.node.constant(0)).data();
-        const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[2];
+        const float* const weights = call.parameter(0);
+        const float* const bias = call.parameter(1);
         ConvolutionWork work{input, result, ir::window_of(call.node.node()), call.batch};
         const std::uint32_t groups = groups_of(call.node.node());
         if (groups == 1) {
@@ -260,7 +261,6 @@ public:
         }
     }
 
-protected:
     void add_pixel(const ir::Node& node, const std::int32_t* pixel, std::size_t channels,
                    std::int32_t zero_point, const std::int8_t* weights,
                    std::vector<std::int32_t>& sums) const override {

@@ -101,7 +101,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const std::size_t inputs = node.data_inputs();
         if (inputs == 0) throw ModelError("it has no input; it must have at least 1");
-        const ir::Value* const weights = node.constant(0);
+        const ir::Value* const weights = node.parameter(0);
         if (weights == nullptr || weights->shape.rank() != 2) {
             throw ModelError("it must have weights of 2 extents");
         }
@@ -125,24 +125,6 @@ public:
     }
     std::uint64_t macs(const ir::NodeView& node) const override { return weight_count(node); }
     bool reads_elements() const override { return true; }
-
-    void evaluate(const FloatCall& call) const override {
-        const std::span<const float> weights = known_floats(*call.node.constant(0));
-        const std::size_t inputs = call.node.data_inputs();
-        const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[inputs + 1];
-        const std::size_t units = call.node.output_map().channels;
-        std::size_t first = call.node.input(0).shape.elements();
-        multiply(call.inputs[0], weights.data(), call.output, call.batch, units, first);
-        std::vector<float> products(inputs > 1 ? call.batch * units : 0);
-        for (std::size_t i = 1; i < inputs; ++i) {
-            const std::size_t elements = call.node.input(i).shape.elements();
-            multiply(call.inputs[i], weights.data() + first * units, products.data(), call.batch, units,
-                     elements);
-            std::transform(products.begin(), products.end(), call.output, call.output, std::plus<>());
-            first += elements;
-        }
-        add_bias(call.output, bias, call.batch, units);
-    }
 
     void execute(const IntegerCall& call) const override {
         const SumRounding rounding(call.node);
@@ -170,6 +152,23 @@ public:
     }
 
 protected:
+    void evaluate_products(const FloatCall& call) const override {
+        const float* const weights = call.parameter(0);
+        const float* const bias = call.parameter(1);
+        const std::size_t inputs = call.node.data_inputs();
+        const std::size_t units = call.node.output_map().channels;
+        std::size_t first = call.node.input(0).shape.elements();
+        multiply(call.inputs[0], weights, call.output, call.batch, units, first);
+        std::vector<float> products(inputs > 1 ? call.batch * units : 0);
+        for (std::size_t i = 1; i < inputs; ++i) {
+            const std::size_t elements = call.node.input(i).shape.elements();
+            multiply(call.inputs[i], weights + first * units, products.data(), call.batch, units, elements);
+            std::transform(products.begin(), products.end(), call.output, call.output, std::plus<>());
+            first += elements;
+        }
+        add_bias(call.output, bias, call.batch, units);
+    }
+
     std::uint64_t met_elements(const ir::NodeView& node, std::size_t input) const override {
         return node.input(input).shape.elements();
     }

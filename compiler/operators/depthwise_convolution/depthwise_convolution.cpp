@@ -184,12 +184,13 @@ public:
         return {result_shape(node)};
     }
 
-    void evaluate(const FloatCall& call) const override {
+protected:
+    void evaluate_products(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();
         const ir::Window window = ir::window_of(call.node.node());
-        const std::span<const float> weights = known_floats(*call.node.constant(0));
-        const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[2];
+        const float* const weights = call.parameter(0);
+        const float* const bias = call.parameter(1);
         const std::size_t in_channels = input.channels;
         const std::size_t channels = result.channels;
         const std::size_t multiplier = channels / in_channels;
@@ -218,7 +219,7 @@ public:
                         for (std::uint32_t column = columns.first; column < columns.last; ++column) {
                             const std::size_t pixel = rows.under(row) * input.width + columns.under(column);
                             const std::size_t tap = std::size_t{row} * window.kernel_width + column;
-                            add_pixel(pixels + pixel * in_channels, weights.data() + tap * channels, sums);
+                            add_pixel(pixels + pixel * in_channels, weights + tap * channels, sums);
                         }
                     }
                 }
@@ -226,7 +227,6 @@ public:
         }
     }
 
-protected:
     void add_pixel(const ir::Node& /*node*/, const std::int32_t* pixel, std::size_t channels,
                    std::int32_t zero_point, const std::int8_t* weights,
                    std::vector<std::int32_t>& sums) const override {

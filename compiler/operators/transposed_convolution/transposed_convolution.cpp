@@ -211,7 +211,7 @@ public:
 
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         if (node.data_inputs() != 1) node.require_inputs(1);
-        const ir::Value* const weights = node.constant(0);
+        const ir::Value* const weights = node.parameter(0);
         constexpr std::size_t weights_rank = 4;
         if (weights == nullptr || weights->shape.rank() != weights_rank) {
             throw ModelError("it must have weights of 4 extents");
@@ -255,45 +255,6 @@ public:
     /// The host computes it in float32.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 
-    void evaluate(const FloatCall& call) const override {
-        const WrittenGeometry geometry = written_geometry(call.node);
-        const ir::FeatureMap input = call.node.input_map();
-        const ir::FeatureMap result = call.node.output_map();
-        const ir::Shape& kernel = call.node.constant(0)->shape;
-        const float* const weights = known_floats(*call.node.constant(0)).data();
-        const float* const bias = call.node.constant(1) == nullptr ? nullptr : call.inputs[2];
-        const auto groups = static_cast<std::size_t>(geometry.groups);
-        const std::size_t own_channels = input.channels / groups;
-        const std::size_t own_filters = kernel[3] / groups;
-        const std::size_t pixels = std::size_t{input.height} * input.width;
-        // The products of all pixels of an image with one element of the kernel, one group at a time.
-        std::vector<float> own(pixels * own_channels);
-        std::vector<float> own_weights(own_channels * own_filters);
-        std::vector<float> products(pixels * own_filters);
-        for (std::uint32_t image = 0; image < call.batch; ++image) {
-            const float* const from = call.inputs[0] + image * input.elements();
-            float* const to = call.output + image * result.elements();
-            std::fill_n(to, result.elements(), 0.0F);
-            for (std::size_t group = 0; group < groups; ++group) {
-                for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-                    std::copy_n(from + pixel * input.channels + group * own_channels, own_channels,
-                                own.data() + pixel * own_channels);
-                }
-                for (std::size_t tap = 0; tap < std::size_t{kernel[0]} * kernel[1]; ++tap) {
-                    for (std::size_t c = 0; c < own_channels; ++c) {
-                        std::copy_n(weights + (tap * own_channels + c) * kernel[3] + group * own_filters,
-                                    own_filters, own_weights.data() + c * own_filters);
-                    }
-                    multiply(own.data(), own_weights.data(), products.data(), pixels, own_filters,
-                             own_channels);
-                    add_products(geometry, result, tap, products.data(), to + group * own_filters,
-                                 own_filters);
-                }
-            }
-            add_bias(to, bias, std::size_t{result.height} * result.width, result.channels);
-        }
-    }
-
     void execute(const IntegerCall& call) const override {
         const WrittenGeometry geometry = written_geometry(call.node);
         const ir::FeatureMap input = call.node.input_map();
@@ -329,6 +290,45 @@ public:
     }
 
 protected:
+    void evaluate_products(const FloatCall& call) const override {
+        const WrittenGeometry geometry = written_geometry(call.node);
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const ir::Shape& kernel = call.node.parameter(0)->shape;
+        const float* const weights = call.parameter(0);
+        const float* const bias = call.parameter(1);
+        const auto groups = static_cast<std::size_t>(geometry.groups);
+        const std::size_t own_channels = input.channels / groups;
+        const std::size_t own_filters = kernel[3] / groups;
+        const std::size_t pixels = std::size_t{input.height} * input.width;
+        // The products of all pixels of an image with one element of the kernel, one group at a time.
+        std::vector<float> own(pixels * own_channels);
+        std::vector<float> own_weights(own_channels * own_filters);
+        std::vector<float> products(pixels * own_filters);
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            const float* const from = call.inputs[0] + image * input.elements();
+            float* const to = call.output + image * result.elements();
+            std::fill_n(to, result.elements(), 0.0F);
+            for (std::size_t group = 0; group < groups; ++group) {
+                for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+                    std::copy_n(from + pixel * input.channels + group * own_channels, own_channels,
+                                own.data() + pixel * own_channels);
+                }
+                for (std::size_t tap = 0; tap < std::size_t{kernel[0]} * kernel[1]; ++tap) {
+                    for (std::size_t c = 0; c < own_channels; ++c) {
+                        std::copy_n(weights + (tap * own_channels + c) * kernel[3] + group * own_filters,
+                                    own_filters, own_weights.data() + c * own_filters);
+                    }
+                    multiply(own.data(), own_weights.data(), products.data(), pixels, own_filters,
+                             own_channels);
+                    add_products(geometry, result, tap, products.data(), to + group * own_filters,
+                                 own_filters);
+                }
+            }
+            add_bias(to, bias, std::size_t{result.height} * result.width, result.channels);
+        }
+    }
+
     std::uint64_t met_elements(const ir::NodeView& /*node*/, std::size_t /*input*/) const override {
         throw std::logic_error("the chip computes no transposed convolution");
     }

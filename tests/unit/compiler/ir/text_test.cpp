@@ -305,3 +305,47 @@ TEST_CASE("The error for a graph that a pass has broken names the pass and the n
               "value %1 \"d/kernel\": it has 1 scales and 1 zero points; it must have 2 of each");
     }
 }
+
+TEST_CASE("Data and parameters are divided where they are not what is computed and what is constant",
+          "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0, %1\noutputs %2\n"
+        "%0 float32 1x2 \"x\"\n%1 float32 2x2 \"w\"\n%2 float32 1x2 \"d\"\n"
+        "%2 = dense(%0; %1) \"d\"\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.nodes.front().stated_data == 1U);
+    const ir::NodeView view(graph, graph.nodes.front());
+    CHECK(view.data_inputs() == 1);
+    CHECK(view.parameter(0) == &graph.values[1]);
+    CHECK(view.computed_parameter() == "weights");
+    CHECK_THROWS_WITH(view.constant(0), "\"w\" is computed by another layer; it must be a constant");
+    const auto error = [&](const std::string& by) { return error_of(replaced(text, "dense(%0; %1)", by)); };
+    CHECK(error("dense(%0, %1)") == "net.txt: node 0 \"d\": it must have weights of 2 extents");
+    CHECK(error("dense(; %0, %1)") ==
+          "net.txt: node 0 \"d\": it has 2 inputs, 0 of them data; it must have data, then parameters, at "
+          "most 2: weights, bias");
+    CHECK(error("dense(%0, %1; )") ==
+          "net.txt: node 0 \"d\": it has 2 inputs, 2 of them data; it must have data, then parameters, at "
+          "most 2: weights, bias");
+    CHECK(error("dense(%0; %1, %0, %0)") ==
+          "net.txt: node 0 \"d\": it has 4 inputs, 1 of them data; it must have data, then parameters, at "
+          "most 2: weights, bias");
+    CHECK(error("add(%0; %1)") == "net.txt: node 0 \"d\": add has no parameters to divide from data");
+    CHECK(error("dense(%0; %1; %0)") == "net.txt:7:18: \";\": it must be ')'");
+    CHECK(error_of(replaced(text, "2x2 \"w\"", "3x2 \"w\"")) ==
+          "net.txt: node 0 \"d\": its input is 1x1x2 = 2 elements; its weights are for 3");
+    // Without a division, constants come last.
+    const std::string constant =
+        replaced(replaced(text, "inputs %0, %1", "inputs %1"), "\"x\"", "\"x\" = [1.0, 2.0]");
+    CHECK(error_of(constant) == "none");
+    CHECK(error_of(replaced(constant, "dense(%0; %1)", "dense(%0, %1)")) ==
+          "net.txt: node 0 \"d\": a constant precedes a computed input; ';' must divide data and parameters");
+    // No rule for integers takes them.
+    const std::string integers =
+        "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 uint8 1x2 \"x\" scale 0.5 zero 0\n"
+        "%1 int8 2x2 \"w\" scale 0.5 zero 0\n%2 uint8 1x2 \"d\" scale 0.5 zero 0\n%2 = dense(%0; %1) \"d\"\n";
+    CHECK(error_of(integers) ==
+          "net.txt: node 0 \"d\": another layer computes its weights; on integers, parameters must be "
+          "constants");
+}

@@ -1,0 +1,20 @@
+#include "compiler/passes/check_chip_limits.h"
+
+#include <fmt/format.h>
+
+#include "base/message_text.h"
+#include "compiler/ir/model_error.h"
+
+namespace systole::passes {
+
+void check_chip_limits(const ir::Graph& graph) {
+    for (const ir::Node& node : graph.nodes) {
+        if (const auto role = ir::NodeView(graph, node).computed_parameter()) {
+            throw ModelError(
+                fmt::format("layer {}: another layer computes its {}; the chip needs constant weights",
+                            in_quotes(node.name), *role));
+        }
+    }
+}
+
+}  // namespace systole::passes
