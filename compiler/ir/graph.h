@@ -51,6 +51,14 @@ struct Graph {
     std::vector<Node> nodes;
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
+    /// An input and the output that replaces it in the next run, by their positions in `inputs` and
+    /// `outputs`.
+    struct State {
+        std::uint32_t input = 0;
+        std::uint32_t output = 0;
+        bool operator==(const State&) const = default;
+    };
+    std::vector<State> state;
     /// Outputs of the file that are constants, each with its place among all outputs of the file. They are
     /// known before the network runs; nothing computes them.
     struct ConstantOutput {
@@ -156,7 +164,7 @@ void infer_shapes_of(Graph& graph, NodeId id);
 
 /// The first fault of a graph, in one line with the node or value; nullopt if the graph is valid. Checks ids,
 /// topological order, one definition of each value, attributes, shapes and types by the rules of the
-/// operators, and sizes of constants and of quantizations.
+/// operators, state, and sizes of constants and of quantizations.
 std::optional<std::string> find_fault(const Graph& graph);
 
 /// Throws std::logic_error, with the pass and the fault, if the graph that a pass has returned is not valid.

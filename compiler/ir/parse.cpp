@@ -106,13 +106,17 @@ public:
 
     template <typename Number>
     Number number(std::string_view what) {
+        const std::optional<Number> value = peek_number<Number>();
+        if (!value) fail(fmt::format("it must be {}", what));
+        position_ += peek_word().size();
+        return *value;
+    }
+    template <typename Number>
+    std::optional<Number> peek_number() {
         const std::string_view found = peek_word();
         Number value{};
         const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
-        if (found.empty() || error != std::errc{} || end != found.data() + found.size()) {
-            fail(fmt::format("it must be {}", what));
-        }
-        position_ += found.size();
+        if (found.empty() || error != std::errc{} || end != found.data() + found.size()) return std::nullopt;
         return value;
     }
 
@@ -192,6 +196,7 @@ public:
         tokens_.expect_word("outputs");
         graph_.outputs = id_list();
         tokens_.end_line();
+        while (!tokens_.at_end() && tokens_.take_word("state")) parse_state();
         while (!tokens_.at_end()) parse_line();
         if (const auto fault = find_fault(graph_)) throw ModelError(fmt::format("{}: {}", file_, *fault));
         return std::move(graph_);
@@ -208,6 +213,24 @@ private:
         do ids.push_back(id());
         while (tokens_.take(','));
         return ids;
+    }
+
+    void parse_state() {
+        const std::uint32_t input = position_in(graph_.inputs, "an input of the network");
+        if (!tokens_.take_word("-") || !tokens_.take('>')) tokens_.fail("it must be ->");
+        graph_.state.push_back(
+            {.input = input, .output = position_in(graph_.outputs, "an output of the network")});
+        tokens_.end_line();
+    }
+
+    /// The position of the value that stands next in a list.
+    std::uint32_t position_in(const std::vector<ValueId>& ids, std::string_view what) {
+        tokens_.expect('%');
+        const auto number = tokens_.peek_number<ValueId>();
+        const auto found = number ? std::ranges::find(ids, *number) : ids.end();
+        if (found == ids.end()) tokens_.fail(fmt::format("it must be the number of {}", what));
+        tokens_.word("the number of a value");
+        return static_cast<std::uint32_t>(found - ids.begin());
     }
 
     /// Parses a value ("%3 float32 ...") or a node ("%3 = ..." or "%3, %4 = ...").

@@ -86,6 +86,9 @@ public:
         add("graph {}{}\n", escaped(graph_.name), graph_.has_weights ? "" : " without weights");
         add("inputs {}\n", joined(graph_.inputs, "%"));
         add("outputs {}\n", joined(graph_.outputs, "%"));
+        for (const Graph::State& state : graph_.state) {
+            add("state %{} -> %{}\n", graph_.inputs[state.input], graph_.outputs[state.output]);
+        }
         for (ValueId id = 0; id < graph_.values.size(); ++id) print_value(id, graph_.values[id]);
         for (const Node& node : graph_.nodes) print_node(node);
         return std::move(text_);

@@ -20,6 +20,10 @@ namespace systole::ir {
 ///     %3 float32 1x28x28x4 "conv" stored int16
 ///     %3 = convolution(%0, %1, %2) "conv" {kernel [3, 3], padding [1, 1, 1, 1]}
 ///
+/// Behind the outputs, "state %0 -> %3" says that output %3 is input %0 of the next run. A node divides its
+/// inputs by ';' into data and parameters where they are not those that are no constants and the constants:
+/// "dense(%0; %2)" has weights that another node computes.
+///
 /// After its name, a calibrated value has "range -1.5 3.0"; a value of integers has "scale 0.25 zero 128" or,
 /// with a scale for each index of an axis, "axis 3 scales [0.5, 0.25] zeros [0, 0]".
 std::string to_text(const Graph& graph);

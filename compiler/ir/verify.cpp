@@ -23,6 +23,7 @@ public:
         check_ends(graph_.outputs, "output");
         if (fault_) return fault_;
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
+        if (!fault_) check_state();
         for (const ValueId id : graph_.inputs) define(id, "the network's inputs");
         for (std::size_t id = 0; id < graph_.nodes.size() && !fault_; ++id) check_node(id);
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) {
@@ -40,6 +41,31 @@ private:
         if (ends.empty()) fail(fmt::format("the network has no {}", what));
         for (const ValueId id : ends) {
             if (id >= graph_.values.size()) fail(fmt::format("{} %{} is no value", what, id));
+        }
+    }
+
+    void check_state() {
+        std::vector<bool> has_input(graph_.inputs.size(), false);
+        std::vector<bool> has_output(graph_.outputs.size(), false);
+        for (const Graph::State& state : graph_.state) {
+            if (state.input >= has_input.size() || state.output >= has_output.size()) {
+                return fail("a state is of inputs or outputs that the network does not have");
+            }
+            const Value& before = graph_.values[graph_.inputs[state.input]];
+            const Value& after = graph_.values[graph_.outputs[state.output]];
+            const auto wrong = [&](std::string_view rule) {
+                fail(fmt::format("state %{} -> %{}: {}", graph_.inputs[state.input],
+                                 graph_.outputs[state.output], rule));
+            };
+            if (has_input[state.input] || has_output[state.output]) {
+                return wrong("an input and an output may be of one state only");
+            }
+            has_input[state.input] = true;
+            has_output[state.output] = true;
+            if (before.shape != after.shape || before.type != after.type ||
+                before.quantization != after.quantization || before.file_axes != after.file_axes) {
+                return wrong("both must have the same shape, type, scales and axes in the file");
+            }
         }
     }
 

@@ -8,6 +8,12 @@
 namespace systole::passes {
 
 void check_chip_limits(const ir::Graph& graph) {
+    if (!graph.state.empty()) {
+        const ir::Value& input = graph.values[graph.inputs[graph.state.front().input]];
+        throw ModelError(
+            fmt::format("input {}: an output replaces it in the next run; no chip keeps state yet",
+                        in_quotes(input.name)));
+    }
     for (const ir::Node& node : graph.nodes) {
         if (const auto role = ir::NodeView(graph, node).computed_parameter()) {
             throw ModelError(

@@ -98,6 +98,7 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {
 }
 
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
+    check_chip_limits(graph);
     return simplification().run(graph, observer);
 }
 

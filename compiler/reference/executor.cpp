@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -154,6 +156,32 @@ std::uint32_t chunk_images(const Graph& graph) {
 std::vector<TensorBytes> run(const Graph& graph, std::span<const std::span<const std::uint8_t>> inputs,
                              std::uint32_t batch, const TensorObserver& observer) {
     return Execution(graph, batch).run(inputs, observer);
+}
+
+std::vector<std::vector<TensorBytes>> run_steps(const Graph& graph, std::vector<TensorBytes> state,
+                                                std::span<const std::vector<TensorBytes>> steps,
+                                                std::uint32_t batch) {
+    if (state.size() != graph.state.size()) {
+        throw std::logic_error(fmt::format("{} has {}; {} {} given", graph.name,
+                                           counted(graph.state.size(), "state"), state.size(),
+                                           state.size() == 1 ? "was" : "were"));
+    }
+    const std::size_t own_inputs = graph.inputs.size() - graph.state.size();
+    std::vector<std::optional<std::size_t>> replaced(graph.inputs.size());  // by input
+    for (std::size_t i = 0; i < state.size(); ++i) replaced[graph.state[i].input] = i;
+    std::vector<std::vector<TensorBytes>> results;
+    for (const std::vector<TensorBytes>& step : steps) {
+        if (step.size() != own_inputs) {
+            throw std::logic_error(fmt::format("a step has {}; {} has {} without state",
+                                               counted(step.size(), "input"), graph.name, own_inputs));
+        }
+        std::vector<std::span<const std::uint8_t>> inputs;
+        auto own = step.begin();
+        for (const std::optional<std::size_t>& by : replaced) inputs.emplace_back(by ? state[*by] : *own++);
+        results.push_back(run(graph, inputs, batch));
+        for (std::size_t i = 0; i < state.size(); ++i) state[i] = results.back()[graph.state[i].output];
+    }
+    return results;
 }
 
 std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std::span<const float>> inputs,

@@ -24,6 +24,13 @@ using TensorObserver = std::function<void(ir::ValueId value, std::span<const std
 std::vector<TensorBytes> run(const ir::Graph& graph, std::span<const std::span<const std::uint8_t>> inputs,
                              std::uint32_t batch, const TensorObserver& observer = {});
 
+/// Runs a graph with state once for each element of `steps`: the bytes of the inputs without state, in the
+/// order of the graph. `state` has those of the inputs with state, in the order of ir::Graph::state; an
+/// output replaces its input in the next step. Returns the outputs of the network of each step.
+std::vector<std::vector<TensorBytes>> run_steps(const ir::Graph& graph, std::vector<TensorBytes> state,
+                                                std::span<const std::vector<TensorBytes>> steps,
+                                                std::uint32_t batch);
+
 /// Called with the values of each float activation, inputs included: packed elements of several images at a
 /// time.
 using ValueObserver = std::function<void(ir::ValueId value, std::span<const float> values)>;

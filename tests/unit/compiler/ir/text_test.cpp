@@ -349,3 +349,41 @@ TEST_CASE("Data and parameters are divided where they are not what is computed a
           "net.txt: node 0 \"d\": another layer computes its weights; on integers, parameters must be "
           "constants");
 }
+
+TEST_CASE("State is pairs of an input and the output that replaces it", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0, %1\noutputs %2, %3\nstate %1 -> %2\nstate %0 -> %3\n"
+        "%0 float32 1x2 \"a\"\n%1 float32 1x2 \"b\"\n%2 float32 1x2 \"c\"\n%3 float32 1x2 \"d\"\n"
+        "%2 = add(%0, %1) \"c\"\n%3 = subtract(%0, %1) \"d\"\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.state == std::vector<ir::Graph::State>{{.input = 1, .output = 0}, {.input = 0, .output = 1}});
+    const auto error = [&](const std::string& part, const std::string& by) {
+        return error_of(replaced(text, part, by));
+    };
+    CHECK(error("state %1 -> %2", "state %2 -> %2") ==
+          "net.txt:4:8: \"2\": it must be the number of an input of the network");
+    CHECK(error("state %1 -> %2", "state %1 -> %1") ==
+          "net.txt:4:14: \"1\": it must be the number of an output of the network");
+    CHECK(error("state %1 -> %2", "state %1 %2") == "net.txt:4:10: \"%\": it must be ->");
+    CHECK(error("state %1 -> %2", "state 1 -> %2") == "net.txt:4:7: \"1\": it must be '%'");
+    CHECK(error("state %1 -> %2", "state %0 -> %2") ==
+          "net.txt: state %0 -> %3: an input and an output may be of one state only");
+    CHECK(error("state %0 -> %3", "state %0 -> %2") ==
+          "net.txt: state %0 -> %2: an input and an output may be of one state only");
+    CHECK(error("state %0 -> %3\n", "") == "none");
+    const std::string other =
+        "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x4 \"a\"\n%1 float32 1x2x2x1 \"b\"\n"
+        "%1 = reshape(%0) \"b\" {shape [1, 2, 2, 1]}\n";
+    CHECK(error_of(other) ==
+          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
+    const std::string scaled =
+        "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 uint8 1x4 \"a\" scale 0.5 zero 0\n"
+        "%1 uint8 1x4 \"b\" scale 0.25 zero 0\n%1 = requantize(%0) \"b\"\n";
+    CHECK(error_of(scaled) ==
+          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
+    CHECK(error_of(replaced(scaled, "scale 0.25", "scale 0.5")) == "none");
+    ir::Graph broken = graph;
+    broken.state.front().output = 2;
+    CHECK(ir::find_fault(broken) == "a state is of inputs or outputs that the network does not have");
+}

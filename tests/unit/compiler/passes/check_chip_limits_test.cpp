@@ -76,6 +76,11 @@ TEST_CASE("What no chip runs is refused in one line, before any pass", "[compile
         "%2 float32 2x2 \"w\" = [1.0, 2.0, 3.0, 4.0]\n%3 float32 1x2 \"d\"\n%3 = dense(%0; %2, %1) \"d\"\n";
     CHECK(refusal_of(tests::graph_of_text(bias)) ==
           "layer \"d\": another layer computes its bias; the chip needs constant weights");
+    const std::string state =
+        "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"y\"\n"
+        "%1 = relu(%0) \"y\"\n";
+    CHECK(refusal_of(tests::graph_of_text(state)) ==
+          "input \"x\": an output replaces it in the next run; no chip keeps state yet");
 }
 
 TEST_CASE("Passes leave a layer with computed weights as it is", "[compiler][passes]") {
