@@ -138,6 +138,7 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
         throw std::logic_error(fmt::format("node {} has {} results and {} types", in_quotes(node.name),
                                            shapes.size(), types.size()));
     }
+    const bool is_shared = makes_shared(NodeView(*this, node));
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         node.outputs.push_back(static_cast<ValueId>(values.size()));
         values.push_back({.name = node.name,
@@ -146,6 +147,7 @@ ValueId Graph::append(std::string layer, const Operator& op, std::vector<NamedAt
                           .quantization = std::move(types[i].quantization),
                           .constant = {},
                           .range = {},
+                          .is_shared = is_shared,
                           .stored_as = stored_as});
     }
     nodes.push_back(std::move(node));
@@ -384,6 +386,16 @@ void remove_unread(Graph& graph) {
         rename(node.inputs);
         rename(node.outputs);
     }
+}
+
+bool makes_shared(const NodeView& node) {
+    if (node.node().op->reduces_batch(node.node())) return true;
+    bool reads_shared = false;
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        if (node.input(i).has_batch()) return false;
+        reads_shared |= node.input(i).is_shared;
+    }
+    return reads_shared;
 }
 
 void infer_shapes_of(Graph& graph, NodeId id) {

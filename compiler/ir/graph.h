@@ -157,6 +157,9 @@ void replace_value(Graph& graph, ValueId value, ValueId by);
 void remove_nodes(Graph& graph, const std::vector<bool>& marked);
 /// Removes nodes and values that no output of the network depends on. The network's inputs stay.
 void remove_unread(Graph& graph);
+/// Whether all inferences share the results of a node: it combines a batch into them, or reads nothing but
+/// what all share. Constants alone do not make it so.
+bool makes_shared(const NodeView& node);
 /// Infers the shapes of all results again after the shapes of inputs were changed. Throws ModelError.
 void infer_shapes(Graph& graph);
 /// The same for the results of one node.
@@ -164,7 +167,7 @@ void infer_shapes_of(Graph& graph, NodeId id);
 
 /// The first fault of a graph, in one line with the node or value; nullopt if the graph is valid. Checks ids,
 /// topological order, one definition of each value, attributes, shapes and types by the rules of the
-/// operators, state, and sizes of constants and of quantizations.
+/// operators, state, which values are shared, and sizes of constants and of quantizations.
 std::optional<std::string> find_fault(const Graph& graph);
 
 /// Throws std::logic_error, with the pass and the fault, if the graph that a pass has returned is not valid.

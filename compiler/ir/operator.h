@@ -16,6 +16,7 @@
 
 namespace systole::ir {
 
+struct Node;
 class NodeView;
 
 /// A kind of node as the graph needs it. The operators in compiler/operators derive from it, add their other
@@ -51,6 +52,8 @@ public:
     /// them take parameters that other nodes compute.
     virtual std::vector<std::string_view> parameter_roles() const { return {}; }
     bool has_weights() const { return !parameter_roles().empty(); }
+    /// Whether the node combines the elements of all inferences of a batch into one set, which they share.
+    virtual bool reduces_batch(const Node& /*node*/) const { return false; }
     /// Multiply-accumulates of one inference.
     virtual std::uint64_t macs(const NodeView& /*node*/) const { return 0; }
 

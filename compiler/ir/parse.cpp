@@ -310,6 +310,12 @@ private:
             value.quantization = std::move(quantization);
         }
         if (tokens_.take_word("conversion")) value.conversion = conversion();
+        if (tokens_.peek_word() == "shared") {
+            if (!is_input(graph_, static_cast<ValueId>(graph_.values.size()))) {
+                tokens_.fail("only inputs of the network are stated to be shared");
+            }
+            value.is_shared = tokens_.take_word("shared");
+        }
         if (tokens_.take('=')) value.constant = contents(value);
         tokens_.end_line();
         graph_.values.push_back(std::move(value));
@@ -397,7 +403,18 @@ private:
             tokens_.fail(error.what());
         }
         tokens_.end_line();
+        share_results(node);
         graph_.nodes.push_back(std::move(node));
+    }
+
+    /// Marks the results that all inferences share. Values that are not there are a fault that is found
+    /// later.
+    void share_results(const Node& node) {
+        const auto is_there = [&](ValueId id) { return id < graph_.values.size(); };
+        if (!std::ranges::all_of(node.inputs, is_there) || !std::ranges::all_of(node.outputs, is_there))
+            return;
+        const bool is_shared = makes_shared(NodeView(graph_, node));
+        for (const ValueId id : node.outputs) graph_.values[id].is_shared = is_shared;
     }
 
     NamedAttribute parse_attribute(const Operator& op) {

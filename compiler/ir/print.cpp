@@ -109,6 +109,8 @@ private:
         }
         if (value.quantization) text_ += text_of(*value.quantization);
         if (value.conversion != Conversion::Nearest) add(" conversion {}", name_of(value.conversion));
+        // Of results it follows from the node.
+        if (value.is_shared && is_input(graph_, id)) text_ += " shared";
         if (value.constant) {
             if (with_contents_) {
                 add(" = {}", contents(value));

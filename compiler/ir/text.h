@@ -24,6 +24,8 @@ namespace systole::ir {
 /// inputs by ';' into data and parameters where they are not those that are no constants and the constants:
 /// "dense(%0; %2)" has weights that another node computes.
 ///
+/// An input that all inferences of a batch share has "shared" behind the rest.
+///
 /// After its name, a calibrated value has "range -1.5 3.0"; a value of integers has "scale 0.25 zero 128" or,
 /// with a scale for each index of an axis, "axis 3 scales [0.5, 0.25] zeros [0, 0]".
 std::string to_text(const Graph& graph);

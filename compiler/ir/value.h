@@ -44,6 +44,9 @@ struct Value {
     std::optional<Quantization> quantization = {};
     std::optional<Constant> constant = {};
     std::optional<Range> range = {};  ///< of a float activation, after calibration
+    /// Of an input of the network or a result: whether all inferences of a batch have the same elements,
+    /// which are then there once. Those of constants are, too.
+    bool is_shared = false;
     /// For a float activation: the type in which quantization shall store it.
     DataType stored_as = DataType::Uint8;
     /// For an input or output of the network: axis i of the file's tensor is axis file_axes[i] of this one.
@@ -54,6 +57,9 @@ struct Value {
     /// While a pass runs: the value that this one was before it. Absent: the pass makes it. A pass that gives
     /// a value another shape makes another value (passes/pass_manager.h).
     std::optional<std::uint32_t> before = {};
+
+    /// Whether each inference has elements of its own.
+    bool has_batch() const { return !constant && !is_shared; }
 
     bool operator==(const Value&) const = default;
 };

@@ -66,6 +66,9 @@ private:
                 before.quantization != after.quantization || before.file_axes != after.file_axes) {
                 return wrong("both must have the same shape, type, scales and axes in the file");
             }
+            if (before.is_shared != after.is_shared) {
+                return wrong("all inferences must share both, or none");
+            }
         }
     }
 
@@ -89,6 +92,7 @@ private:
         if (*elements == 0) return wrong("its shape has an extent of 0; each must be at least 1");
         if (value.constant) {
             define(id, "a constant");
+            if (value.is_shared) wrong("it is stated to be shared; constants are so without it");
             if (value.constant->is_known() &&
                 value.constant->bytes().size() != *elements * bytes_of(value.type)) {
                 wrong(fmt::format("it has {} bytes; {} of {} has {}", value.constant->bytes().size(),
@@ -188,9 +192,27 @@ private:
                 return wrong(fmt::format("its result is {}; it must be {}", to_text(view.output(i).shape),
                                          to_text(shapes[i])));
             }
+            check_shared(view, wrong);
+            if (fault_) return;
             node.op->check_types(view);
         } catch (const ModelError& error) {
             wrong(error.what());
+        }
+    }
+
+    /// Checks which inferences have the results.
+    template <typename Wrong>
+    void check_shared(const NodeView& view, const Wrong& wrong) {
+        const auto has_batch = [&](ValueId id) { return graph_.values[id].has_batch(); };
+        if (view.node().op->reduces_batch(view.node()) &&
+            std::ranges::none_of(view.node().inputs, has_batch)) {
+            return wrong("it combines a batch, and all inferences share its input");
+        }
+        const bool is_shared = makes_shared(view);
+        for (std::size_t i = 0; i < view.node().outputs.size(); ++i) {
+            if (view.output(i).is_shared == is_shared) continue;
+            return wrong(is_shared ? "all inferences must share its result"
+                                   : "its result must not be shared: inferences have inputs of their own");
         }
     }
 

@@ -38,7 +38,7 @@ struct IntegerCall {
 };
 
 /// The arguments of a reference on tensors of any types: it computes `batch` results from `batch` inputs, all
-/// packed.
+/// packed. What all inferences share is repeated for each. A node that combines a batch makes one result.
 struct TensorCall {
     ir::NodeView node;
     std::span<const void* const> inputs;  ///< by input of the node, in its type; a constant is not repeated
@@ -59,7 +59,7 @@ struct TensorCall {
         return value.shape.elements() * (value.constant ? 1 : batch);
     }
     std::size_t output_elements(std::size_t index = 0) const {
-        return node.output(index).shape.elements() * batch;
+        return node.output(index).shape.elements() * (node.output(index).is_shared ? 1 : batch);
     }
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
@@ -118,8 +119,17 @@ const std::vector<ir::AttributeDeclaration>& Reduction::attributes() const {
          .meaning = "1: the axes stay, with extent 1",
          .absent = std::int64_t{0},
          .minimum = 0,
+         .maximum = 1},
+        {.name = "over_batch",
+         .meaning = "1: the first axis is that of the whole batch, whose inferences share the result",
+         .absent = std::int64_t{0},
+         .minimum = 0,
          .maximum = 1}};
     return declarations;
+}
+
+bool Reduction::reduces_batch(const ir::Node& node) const {
+    return node.integer("over_batch") != 0;
 }
 
 std::vector<ir::LayerKind> Reduction::layer_kinds() const {
@@ -134,6 +144,9 @@ std::vector<ir::Shape> Reduction::output_shapes(const ir::NodeView& node) const 
     if (node.node().inputs.size() != 1) throw ModelError("it must have exactly 1 input");
     const ir::Shape& shape = node.input().shape;
     const std::vector<std::size_t> axes = reduced_axes(node);
+    if (reduces_batch(node.node()) && (axes.empty() || axes.front() != 0)) {
+        throw ModelError("it combines a batch; its axes must have the first one");
+    }
     std::vector<std::uint32_t> extents;
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
         if (std::ranges::find(axes, axis) == axes.end()) {
@@ -147,6 +160,7 @@ std::vector<ir::Shape> Reduction::output_shapes(const ir::NodeView& node) const 
 
 std::optional<PermutedNode> Reduction::permuted(const ir::NodeView& node,
                                                 std::span<const std::uint32_t> axes) const {
+    if (reduces_batch(node.node()) && axes[0] != 0) return std::nullopt;
     ir::Node moved = node.node();
     moved.set("axes", moved_axes(node, axes));
     if (moved.integer("keep") != 0)
@@ -163,6 +177,9 @@ void Reduction::check_types(const ir::NodeView& node) const {
     if (input.type != DataType::Float32 && !is_integer(input.type)) {
         throw ModelError(fmt::format("{} of {} is not supported", name(), name_of(input.type)));
     }
+    if (reduces_batch(node.node()) && input.quantization && !definition_.works_on_stored) {
+        throw ModelError(fmt::format("{} over a batch of quantized numbers is not supported", name()));
+    }
     if (input.quantization == result.quantization) {
         if (!input.quantization || definition_.works_on_stored || works_on_quantized()) return;
     } else if (works_on_quantized()) {
@@ -178,17 +195,20 @@ Placement Reduction::placement() const {
 void Reduction::compute(const TensorCall& call) const {
     const ir::Value& input = call.node.input();
     const std::size_t elements = input.shape.elements();
-    const std::size_t results = call.node.output().shape.elements();
-    const std::size_t count = reduced_elements(call.node);
+    const bool over_batch = reduces_batch(call.node.node());
+    if (over_batch && call.batch == 0) throw std::logic_error("a batch of 0 has nothing to combine");
+    const std::size_t results = call.output_elements();
+    const std::size_t own_results = over_batch ? 0 : call.node.output().shape.elements();
+    const std::size_t count = reduced_elements(call.node) * (over_batch ? call.batch : 1);
     const std::size_t step = input.constant ? 0 : elements;
     if (input.type == DataType::Float32) {
         auto* const to = call.output<float>();
-        std::fill_n(to, results * call.batch, definition_.first_float);
+        std::fill_n(to, results, definition_.first_float);
         for (std::size_t image = 0; image < call.batch; ++image) {
-            reduce(call.node, call.input<float>(0) + image * step, to + image * results,
+            reduce(call.node, call.input<float>(0) + image * step, to + image * own_results,
                    definition_.combine_floats);
         }
-        for (std::size_t i = 0; i < results * call.batch; ++i) to[i] = finish_float(to[i], count);
+        for (std::size_t i = 0; i < results; ++i) to[i] = finish_float(to[i], count);
         return;
     }
     std::vector<std::int32_t> numbers(call.input_elements(0));
@@ -198,9 +218,9 @@ void Reduction::compute(const TensorCall& call) const {
         const std::int32_t zero_point = input.quantization->zero_points.front();
         for (std::int32_t& number : numbers) number -= zero_point;
     }
-    std::vector<std::int32_t> sums(results * call.batch, definition_.first_integer);
+    std::vector<std::int32_t> sums(results, definition_.first_integer);
     for (std::size_t image = 0; image < call.batch; ++image) {
-        reduce(call.node, numbers.data() + image * step, sums.data() + image * results,
+        reduce(call.node, numbers.data() + image * step, sums.data() + image * own_results,
                definition_.combine_integers);
     }
     for (std::int32_t& sum : sums) {

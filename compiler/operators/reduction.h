@@ -36,8 +36,8 @@ void for_each_reduced(const ir::NodeView& node, const Visit& visit) {
     });
 }
 
-/// The definition of a reduction: combine(combine(start, x0), x1)... in the order of the input. On float32
-/// and on int32 sums.
+/// The definition of a reduction: combine(combine(start, x0), x1)... in the order of the input, and of the
+/// inferences where it combines a batch. On float32 and on int32 sums.
 struct ReductionDefinition {
     std::string_view name;
     std::string_view summary;
@@ -52,7 +52,8 @@ struct ReductionDefinition {
     const char* tflite_name = nullptr;
 };
 
-/// A reduction. Attributes: `axes`, and `keep`: whether they stay, with extent 1.
+/// A reduction. Attributes: `axes`; `keep`: whether they stay, with extent 1; `over_batch`: whether the first
+/// axis is that of the whole batch.
 class Reduction : public Operator {
 public:
     explicit Reduction(ReductionDefinition definition) : definition_(definition) {}
@@ -66,6 +67,7 @@ public:
         const ir::NodeView& node, const std::vector<bool>& has_batch) const override {
         return kept_batch(node, has_batch, reduced_axes(node).front() != 0);
     }
+    bool reduces_batch(const ir::Node& node) const override;
     void check_types(const ir::NodeView& node) const override;
     Placement placement() const override;
     std::optional<PermutedNode> permuted(const ir::NodeView& node,

@@ -192,11 +192,11 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
 void WeightedOperator::evaluate(const FloatCall& call) const {
     const ir::NodeView& node = call.node;
     const std::size_t data = node.data_inputs();
-    bool is_alike = true;  // data has elements for each inference, and parameters have none
+    bool is_alike = true;  // data has elements for each inference, and all share the parameters
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-        const bool is_constant = node.input(i).constant.has_value();
-        is_alike &= is_constant == (i >= data);
-        if (is_constant) static_cast<void>(known_floats(node.input(i)));
+        const ir::Value& value = node.input(i);
+        is_alike &= i < data ? !value.constant : !value.has_batch();
+        if (value.constant) static_cast<void>(known_floats(value));
     }
     if (is_alike) return evaluate_products(call);
     std::vector<const float*> inputs(call.inputs.begin(), call.inputs.end());

@@ -31,7 +31,7 @@
 namespace systole::operators {
 
 /// An operator whose parameters are weights, with the output channel as the last axis, and optionally a bias.
-/// In float, other nodes may compute them; then each inference has its own.
+/// In float, other nodes may compute them; each inference has its own then, unless all share them.
 class WeightedOperator : public Operator {
 public:
     std::vector<std::string_view> parameter_roles() const final { return {"weights", "bias"}; }

@@ -14,7 +14,18 @@ void check_chip_limits(const ir::Graph& graph) {
             fmt::format("input {}: an output replaces it in the next run; no chip keeps state yet",
                         in_quotes(input.name)));
     }
+    for (const ir::ValueId id : graph.inputs) {
+        const ir::Value& input = graph.values[id];
+        if (!input.is_shared) continue;
+        throw ModelError(fmt::format("input {}: all inferences of a batch share it; no chip runs this yet",
+                                     in_quotes(input.name)));
+    }
     for (const ir::Node& node : graph.nodes) {
+        if (node.op->reduces_batch(node)) {
+            throw ModelError(
+                fmt::format("layer {}: it combines the inferences of a batch; no chip does so yet",
+                            in_quotes(node.name)));
+        }
         if (const auto role = ir::NodeView(graph, node).computed_parameter()) {
             throw ModelError(
                 fmt::format("layer {}: another layer computes its {}; the chip needs constant weights",

@@ -61,7 +61,7 @@ std::vector<float> numbers_of(std::span<const std::uint8_t> bytes, DataType type
 }
 
 std::size_t bytes_of_value(const ir::Value& value, std::uint32_t batch) {
-    return value.shape.elements() * bytes_of(value.type) * batch;
+    return value.shape.elements() * bytes_of(value.type) * (value.has_batch() ? batch : 1);
 }
 
 /// One execution of a graph.
@@ -110,10 +110,20 @@ private:
     }
 
     void compute(const Node& node) {
+        // A node of which all share the result is computed once, unless it combines a batch.
+        const bool is_once = graph_.values[node.output()].is_shared && !node.op->reduces_batch(node);
+        std::vector<TensorBytes> copies;
+        copies.reserve(node.inputs.size());  // the pointers below must stay valid
         std::vector<const void*> inputs;
         for (const ValueId input : node.inputs) {
-            const auto& constant = graph_.values[input].constant;
-            inputs.push_back(constant ? constant->bytes().data() : tensors_[input].data());
+            const ir::Value& value = graph_.values[input];
+            if (value.constant) {
+                inputs.push_back(value.constant->bytes().data());
+            } else if (value.is_shared && !is_once) {
+                inputs.push_back(copies.emplace_back(repeated(tensors_[input])).data());
+            } else {
+                inputs.push_back(tensors_[input].data());
+            }
         }
         std::vector<void*> outputs;
         for (const ValueId output : node.outputs) {
@@ -121,8 +131,10 @@ private:
             outputs.push_back(tensors_[output].data());
         }
         try {
-            operators::operator_of(node).compute(
-                {.node = ir::NodeView(graph_, node), .inputs = inputs, .batch = batch_, .outputs = outputs});
+            operators::operator_of(node).compute({.node = ir::NodeView(graph_, node),
+                                                  .inputs = inputs,
+                                                  .batch = is_once ? 1 : batch_,
+                                                  .outputs = outputs});
         } catch (const ModelError& error) {
             throw ModelError(fmt::format("layer {}: {}", in_quotes(node.name), error.what()));
         }
@@ -139,6 +151,11 @@ private:
     std::vector<NodeId> last_use_;
     std::vector<TensorBytes> tensors_;  ///< by value
 };
+
+/// The elements of an input for a batch.
+std::size_t elements_of(const ir::Value& value, std::uint32_t batch) {
+    return value.shape.elements() * (value.has_batch() ? batch : 1);
+}
 
 /// The number of images whose largest tensor fits in a second-level cache.
 std::uint32_t chunk_images(const Graph& graph) {
@@ -192,7 +209,7 @@ std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std:
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const ir::Shape& shape = graph.values[graph.inputs[i]].shape;
-        if (inputs[i].size() != batch * shape.elements()) {
+        if (inputs[i].size() != elements_of(graph.values[graph.inputs[i]], batch)) {
             throw ModelError(fmt::format("{}: {} values were given for {} inputs of {}", graph.name,
                                          inputs[i].size(), batch, ir::map_text(shape)));
         }
@@ -204,15 +221,16 @@ std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std:
         };
     }
     std::vector<std::vector<float>> outputs(graph.outputs.size());
-    const std::uint32_t chunk = chunk_images(graph);
+    // Only the whole batch gives what its inferences share.
+    const bool has_shared = std::ranges::any_of(graph.values, &ir::Value::is_shared);
+    const std::uint32_t chunk = has_shared ? std::max(batch, 1U) : chunk_images(graph);
     for (std::uint32_t first = 0; first < batch; first += chunk) {
         const std::uint32_t count = std::min(chunk, batch - first);
         std::vector<TensorBytes> integers(inputs.size());
         std::vector<std::span<const std::uint8_t>> some;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const ir::Value& value = graph.values[graph.inputs[i]];
-            const std::uint64_t elements = value.shape.elements();
-            const auto floats = inputs[i].subspan(first * elements, count * elements);
+            const auto floats = inputs[i].subspan(first * value.shape.elements(), elements_of(value, count));
             if (is_integer(value.type)) integers[i] = integers_of(floats, value.type);
             some.push_back(is_integer(value.type) ? std::span<const std::uint8_t>(integers[i])
                                                   : bytes_of_floats(floats));

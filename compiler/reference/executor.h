@@ -13,7 +13,8 @@
 /// arithmetic shared with the chip.
 namespace systole::reference {
 
-/// The bytes of a value for all images of a batch, image by image; multi-byte elements are little endian.
+/// The bytes of a value for all images of a batch, image by image, or once if all share them; multi-byte
+/// elements are little endian.
 using TensorBytes = std::vector<std::uint8_t>;
 
 /// Called with the bytes of each activation, inputs of the network included.

@@ -387,3 +387,68 @@ TEST_CASE("State is pairs of an input and the output that replaces it", "[compil
     broken.state.front().output = 2;
     CHECK(ir::find_fault(broken) == "a state is of inputs or outputs that the network does not have");
 }
+
+TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0, %1\noutputs %2, %3, %4\n"
+        "%0 float32 1x2 \"x\"\n%1 float32 1x2 \"w\" shared\n%2 float32 1x2 \"s\"\n%3 float32 1x2 \"r\"\n"
+        "%4 float32 1x2 \"b\"\n"
+        "%2 = add(%0, %1) \"s\"\n%3 = relu(%1) \"r\"\n"
+        "%4 = reduce_sum(%0) \"b\" {axes [0], keep 1, over_batch 1}\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    const auto shares = [&](const ir::Graph& of) {
+        std::vector<bool> shared;
+        for (const ir::Value& value : of.values) shared.push_back(value.is_shared);
+        return shared;
+    };
+    CHECK(shares(graph) == std::vector<bool>{false, true, false, true, true});
+    const auto error = [&](const std::string& part, const std::string& by) {
+        return error_of(replaced(text, part, by));
+    };
+    CHECK(error("1x2 \"r\"\n", "1x2 \"r\" shared\n") ==
+          "net.txt:7:20: \"shared\": only inputs of the network are stated to be shared");
+    CHECK(error("reduce_sum(%0)", "reduce_sum(%1)") ==
+          "net.txt: node 2 \"b\": it combines a batch, and all inferences share its input");
+    CHECK(error("axes [0]", "axes [1]") ==
+          "net.txt: node 2 \"b\": it combines a batch; its axes must have the first one");
+    CHECK(error("over_batch 1", "over_batch 2") ==
+          "net.txt:11:57: \"end of line\": attribute over_batch is 2; it must be at most 1");
+    CHECK(error("outputs %2, %3, %4\n", "outputs %2, %3, %4\nstate %0 -> %3\n") ==
+          "net.txt: state %0 -> %3: all inferences must share both, or none");
+    CHECK(error("outputs %2, %3, %4\n", "outputs %2, %3, %4\nstate %1 -> %4\n") == "none");
+    ir::Graph broken = graph;
+    broken.values[3].is_shared = false;
+    CHECK(ir::find_fault(broken) == "node 1 \"r\": all inferences must share its result");
+    broken = graph;
+    broken.values[2].is_shared = true;
+    CHECK(ir::find_fault(broken) ==
+          "node 0 \"s\": its result must not be shared: inferences have inputs of their own");
+    const std::string constant =
+        "graph \"g\"\ninputs %0\noutputs %2\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"c\" = [1.0, 2.0]\n"
+        "%2 float32 1x2 \"s\"\n%2 = add(%0, %1) \"s\"\n";
+    broken = read(constant);
+    broken.values[1].is_shared = true;
+    CHECK(ir::find_fault(broken) == "value %1 \"c\": it is stated to be shared; constants are so without it");
+    const std::string quantized =
+        "graph \"g\"\ninputs %0\noutputs %1\n%0 uint8 1x2 \"x\" scale 0.5 zero 0\n%1 uint8 1x2 \"r\" scale "
+        "0.5 zero 0\n"
+        "%1 = reduce_max(%0) \"r\" {axes [0], keep 1, over_batch 1}\n";
+    CHECK(error_of(quantized) == "none");
+    CHECK(error_of(replaced(quantized, "reduce_max", "reduce_sum")) ==
+          "net.txt: node 0 \"r\": reduce_sum over a batch of quantized numbers is not supported");
+    // A graph that is built gives what the text gives.
+    ir::Graph built;
+    built.name = "g";
+    built.add_input("x", {1, 2});
+    built.add_input("w", {1, 2});
+    built.values[1].is_shared = true;
+    const ir::OperatorSet& all = operators::registry();
+    built.outputs = {built.append("s", all.at("add"), {}, {0, 1}), built.append("r", all.at("relu"), {}, {1}),
+                     built.append("b", all.at("reduce_sum"),
+                                  {{"axes", std::vector<std::int64_t>{0}},
+                                   {"keep", std::int64_t{1}},
+                                   {"over_batch", std::int64_t{1}}},
+                                  {0})};
+    CHECK(built == graph);
+}

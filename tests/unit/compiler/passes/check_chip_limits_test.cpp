@@ -81,6 +81,16 @@ TEST_CASE("What no chip runs is refused in one line, before any pass", "[compile
         "%1 = relu(%0) \"y\"\n";
     CHECK(refusal_of(tests::graph_of_text(state)) ==
           "input \"x\": an output replaces it in the next run; no chip keeps state yet");
+    const std::string shared =
+        "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"y\" shared\n"
+        "%2 float32 1x2 \"z\"\n%2 = add(%0, %1) \"z\"\n";
+    CHECK(refusal_of(tests::graph_of_text(shared)) ==
+          "input \"y\": all inferences of a batch share it; no chip runs this yet");
+    const std::string sum =
+        "graph \"g\"\ninputs %0\noutputs %1\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"s\"\n"
+        "%1 = reduce_sum(%0) \"s\" {axes [0], keep 1, over_batch 1}\n";
+    CHECK(refusal_of(tests::graph_of_text(sum)) ==
+          "layer \"s\": it combines the inferences of a batch; no chip does so yet");
 }
 
 TEST_CASE("Passes leave a layer with computed weights as it is", "[compiler][passes]") {
