@@ -155,6 +155,9 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
         throw ModelError(
             fmt::format("another layer computes its {}; on integers, parameters must be constants", *role));
     }
+    if (has_sum_tile(node.node())) {
+        throw ModelError("it works on integers, and `sum_tile` is of sums in float32");
+    }
     require_integers(node);
     for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
         if (node.input(i).type == node.input().type) continue;
@@ -309,6 +312,26 @@ ir::AttributeDeclaration real_multiplier_attribute() {
             .maximum = 1};
 }
 
+ir::AttributeDeclaration sum_tile_attribute() {
+    return {
+        .name = "sum_tile",
+        .meaning =
+            "of float32: the products of a sum, in the order of the weights, are cut after every so many; "
+            "each part begins with 0 and adds one product after the other, rounded once (fma), and the parts "
+            "are added in order, then the bias; 0: any order",
+        .absent = std::int64_t{0},
+        .minimum = 0,
+        .maximum = std::numeric_limits<std::uint32_t>::max()};
+}
+
+std::size_t sum_tile(const ir::Node& node) {
+    return static_cast<std::size_t>(node.integer("sum_tile"));
+}
+
+bool has_sum_tile(const ir::Node& node) {
+    return (node.is("dense") || node.is("convolution")) && sum_tile(node) != 0;
+}
+
 bool has_wide_sums(const ir::Node& node) {
     return node.integer("wide_sums") != 0;
 }
@@ -357,6 +380,28 @@ void multiply(const float* a, const float* b, float* c, std::size_t m, std::size
     if (status != dnnl_success) {
         throw std::logic_error(fmt::format("operators::multiply: m {}, n {}, k {}: oneDNN status {}", m, n, k,
                                            static_cast<int>(status)));
+    }
+}
+
+void multiply_in_order(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k,
+                       std::size_t sum_tile) {
+    if (sum_tile == 0) return multiply(a, b, c, m, n, k);
+    std::fill_n(c, m * n, 0.0F);
+    std::vector<float> part(n);
+    for (std::size_t row = 0; row < m; ++row, a += k, c += n) {
+        for (std::size_t first = 0; first < k; first += sum_tile) {
+            std::ranges::fill(part, 0.0F);
+            for (std::size_t i = first; i < std::min(k, first + sum_tile); ++i) {
+                const float* const weights = b + i * n;
+                for (std::size_t column = 0; column < n; ++column) {
+                    part[column] = std::fma(a[i], weights[column], part[column]);
+                }
+            }
+            // The first part is not added to anything: a sum of -0 stays one.
+            for (std::size_t column = 0; column < n; ++column) {
+                c[column] = first == 0 ? part[column] : c[column] + part[column];
+            }
+        }
     }
 }
 

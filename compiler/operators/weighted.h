@@ -28,6 +28,9 @@
 /// halves to the even number, as in ONNX; the scales' quotient then has float32. With the attribute
 /// `real_multiplier`, the quotient is a float64, and so is the product, which is rounded once, halves away
 /// from zero: the rule of TFLite's fully connected operator since 2.20.
+///
+/// In float32, oneDNN's kernel adds the products in an order of its own. With the attribute `sum_tile`, dense
+/// layers and convolutions have the sums of a matrix unit with so many rows, to the bit.
 namespace systole::operators {
 
 /// An operator whose parameters are weights, with the output channel as the last axis, and optionally a bias.
@@ -111,8 +114,18 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
 /// The weights as integers. Throws std::logic_error if they are unknown.
 std::span<const std::int8_t> known_weights(const ir::NodeView& node);
 
+/// The attribute `sum_tile` of products in float32.
+ir::AttributeDeclaration sum_tile_attribute();
+std::size_t sum_tile(const ir::Node& node);
+/// Whether a node of any operator has one other than 0.
+bool has_sum_tile(const ir::Node& node);
+
 /// C (m x n) = A (m x k) * B (k x n), all packed and row major, on one thread.
 void multiply(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k);
+
+/// The same with sums in the order that `sum_tile` says; if it is 0, as `multiply`.
+void multiply_in_order(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k,
+                       std::size_t sum_tile);
 
 /// Adds bias[column] to every row of C (m x n), unless the bias is null.
 void add_bias(float* c, const float* bias, std::size_t m, std::size_t n);

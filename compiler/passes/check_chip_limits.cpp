@@ -4,6 +4,7 @@
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/weighted.h"
 
 namespace systole::passes {
 
@@ -25,6 +26,12 @@ void check_chip_limits(const ir::Graph& graph) {
             throw ModelError(
                 fmt::format("layer {}: it combines the inferences of a batch; no chip does so yet",
                             in_quotes(node.name)));
+        }
+        // A graph on integers keeps its layers in float32 for the host.
+        if (!ir::is_quantized(graph) && operators::has_sum_tile(node)) {
+            throw ModelError(fmt::format(
+                "layer {}: its float32 sums have an order (sum_tile); the chip computes it on integers",
+                in_quotes(node.name)));
         }
         if (const auto role = ir::NodeView(graph, node).computed_parameter()) {
             throw ModelError(

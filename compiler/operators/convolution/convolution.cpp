@@ -66,6 +66,7 @@ struct ConvolutionWork {
     ir::FeatureMap result;
     ir::Window window;
     std::uint32_t batch = 0;
+    std::size_t sum_tile = 0;
 };
 
 /// Computes a convolution over all channels, as a matrix product over gathered windows, in pieces that fit in
@@ -77,7 +78,7 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
     const std::size_t pixels = std::size_t{work.result.height} * work.result.width;
     const std::size_t rows = work.batch * pixels;
     if (work.window == ir::Window{}) {
-        multiply(images, weights, output, rows, filters, depth);
+        multiply_in_order(images, weights, output, rows, filters, depth, work.sum_tile);
         add_bias(output, bias, rows, filters);
         return;
     }
@@ -95,7 +96,7 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
                 static_cast<std::uint32_t>(pixel % work.result.width), gathered.data() + i * depth);
         }
         float* const piece = output + first * filters;
-        multiply(gathered.data(), weights, piece, count, filters, depth);
+        multiply_in_order(gathered.data(), weights, piece, count, filters, depth, work.sum_tile);
         add_bias(piece, bias, count, filters);
     }
 }
@@ -202,6 +203,7 @@ public:
                             .absent = std::int64_t{1},
                             .minimum = 1,
                             .maximum = std::numeric_limits<std::uint32_t>::max()});
+            list.push_back(sum_tile_attribute());
             return list;
         }();
         return declarations;
@@ -234,7 +236,8 @@ protected:
         const ir::FeatureMap result = call.node.output_map();
         const float* const weights = call.parameter(0);
         const float* const bias = call.parameter(1);
-        ConvolutionWork work{input, result, ir::window_of(call.node.node()), call.batch};
+        ConvolutionWork work{input, result, ir::window_of(call.node.node()), call.batch,
+                             sum_tile(call.node.node())};
         const std::uint32_t groups = groups_of(call.node.node());
         if (groups == 1) {
             convolve(work, call.inputs[0], weights, bias, call.output);

@@ -72,7 +72,7 @@ public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
             clamp_attribute(), wide_sums_attribute(), single_rounding_attribute(),
-            real_multiplier_attribute()};
+            real_multiplier_attribute(), sum_tile_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
@@ -157,6 +157,14 @@ protected:
         const float* const bias = call.parameter(1);
         const std::size_t inputs = call.node.data_inputs();
         const std::size_t units = call.node.output_map().channels;
+        if (const std::size_t tile = sum_tile(call.node.node()); tile != 0) {
+            // A part of a sum may be of several inputs.
+            const std::size_t elements = call.node.parameter(0)->shape[0];
+            const std::vector<float> whole = joined_inputs(call, elements);
+            multiply_in_order(whole.data(), weights, call.output, call.batch, units, elements, tile);
+            add_bias(call.output, bias, call.batch, units);
+            return;
+        }
         std::size_t first = call.node.input(0).shape.elements();
         multiply(call.inputs[0], weights, call.output, call.batch, units, first);
         std::vector<float> products(inputs > 1 ? call.batch * units : 0);
@@ -174,6 +182,20 @@ protected:
     }
 
 private:
+    /// The elements of all inputs, one inference after the other.
+    static std::vector<float> joined_inputs(const FloatCall& call, std::size_t elements) {
+        std::vector<float> whole;
+        whole.reserve(call.batch * elements);
+        for (std::uint32_t inference = 0; inference < call.batch; ++inference) {
+            for (std::size_t i = 0, count = call.node.data_inputs(); i < count; ++i) {
+                const std::size_t own = call.node.input(i).shape.elements();
+                const float* const from = call.inputs[i] + inference * own;
+                whole.insert(whole.end(), from, from + own);
+            }
+        }
+        return whole;
+    }
+
     /// Adds the products of all inputs of an image, or of a part of each number, to the sums.
     template <typename Part>
     static void add_inputs(const IntegerCall& call, std::uint32_t image, const Part& part,

@@ -452,3 +452,16 @@ TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compi
                                   {0})};
     CHECK(built == graph);
 }
+
+TEST_CASE("The order of a sum is an attribute of products in float32 alone", "[compiler][ir]") {
+    const std::string text =
+        replaced(small, "%2 = dense(%0, %1) \"d\"\n", "%2 = dense(%0, %1) \"d\" {sum_tile 128}\n");
+    CHECK(ir::to_text(read(text)) == text);
+    CHECK(ir::to_text(read(replaced(text, "sum_tile 128", "sum_tile 0"))) == small);
+    const std::string integers =
+        "graph \"g\"\ninputs %0\noutputs %2\n%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
+        "%1 int8 2x1 \"w\" axis 1 scales [0.5] zeros [0] = [1, 2]\n%2 uint8 1x1 \"d\" scale 0.25 zero 0\n"
+        "%2 = dense(%0, %1) \"d\" {sum_tile 128}\n";
+    CHECK(error_of(integers) ==
+          "net.txt: node 0 \"d\": it works on integers, and `sum_tile` is of sums in float32");
+}

@@ -91,6 +91,17 @@ TEST_CASE("What no chip runs is refused in one line, before any pass", "[compile
         "%1 = reduce_sum(%0) \"s\" {axes [0], keep 1, over_batch 1}\n";
     CHECK(refusal_of(tests::graph_of_text(sum)) ==
           "layer \"s\": it combines the inferences of a batch; no chip does so yet");
+    const std::string order =
+        "graph \"g\"\ninputs %0\noutputs %2\n%0 float32 1x2 \"x\"\n%1 float32 2x1 \"w\" = [1.0, 2.0]\n"
+        "%2 float32 1x1 \"d\"\n%2 = dense(%0, %1) \"d\" {sum_tile 2}\n";
+    CHECK(refusal_of(tests::graph_of_text(order)) ==
+          "layer \"d\": its float32 sums have an order (sum_tile); the chip computes it on integers");
+    // On integers, the rest is the host's, which keeps the order.
+    const std::string mixed =
+        "graph \"g\"\ninputs %0\noutputs %3\n%0 uint8 1x2 \"x\" scale 0.5 zero 0\n"
+        "%1 float32 1x2 \"y\"\n%2 float32 2x1 \"w\" = [1.0, 2.0]\n%3 float32 1x1 \"d\"\n"
+        "%1 = dequantize(%0) \"y\"\n%3 = dense(%1, %2) \"d\" {sum_tile 2}\n";
+    CHECK(refusal_of(tests::graph_of_text(mixed)) == "none");
 }
 
 TEST_CASE("Passes leave a layer with computed weights as it is", "[compiler][passes]") {
