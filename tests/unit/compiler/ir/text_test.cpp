@@ -465,3 +465,76 @@ TEST_CASE("The order of a sum is an attribute of products in float32 alone", "[c
     CHECK(error_of(integers) ==
           "net.txt: node 0 \"d\": it works on integers, and `sum_tile` is of sums in float32");
 }
+
+TEST_CASE("Drawn graphs with computed weights, state, shared values and orders of sums read back equal",
+          "[compiler][ir]") {
+    const ir::OperatorSet& all = operators::registry();
+    std::uint32_t divided = 0;
+    std::uint32_t with_state = 0;
+    std::uint32_t combined = 0;
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        ir::Graph graph;
+        graph.name = "drawn";
+        const std::uint32_t extent = parts.number(1, 4);
+        // Square matrices, so that any value can be data, weights, or what replaces an input.
+        std::vector<ir::ValueId> values;
+        const std::uint32_t inputs = parts.number(1, 3);
+        for (std::uint32_t i = 0; i < inputs; ++i) {
+            values.push_back(graph.add_input("in", {extent, extent}));
+            graph.values[values.back()].is_shared = parts.number(0, 2) == 0;
+        }
+        values.push_back(graph.add_constant("c", {extent, extent}, DataType::Float32,
+                                            parts.values(std::uint64_t{extent} * extent)));
+        const auto any = [&] {
+            return values[parts.number(0, static_cast<std::uint32_t>(values.size()) - 1)];
+        };
+        const std::uint32_t nodes = parts.number(1, 8);
+        for (std::uint32_t i = 0; i < nodes; ++i) {
+            const std::uint32_t kind = parts.number(0, 3);
+            const ir::ValueId a = any();
+            const ir::ValueId b = any();
+            if (kind == 0) {
+                values.push_back(graph.append("sum", all.at("add"), {}, {a, b}));
+            } else if (kind == 1 && graph.values[a].has_batch()) {
+                const ir::ValueId row = graph.append("over", all.at("reduce_sum"),
+                                                     {{"axes", std::vector<std::int64_t>{0}},
+                                                      {"keep", std::int64_t{1}},
+                                                      {"over_batch", std::int64_t{1}}},
+                                                     {a});
+                CHECK(graph.values[row].is_shared);
+                values.push_back(graph.append("wide", all.at("add"), {}, {row, b}));
+                ++combined;
+            } else {
+                const ir::ValueId flat =
+                    graph.append("row", all.at("reduce_max"),
+                                 {{"axes", std::vector<std::int64_t>{0}}, {"keep", std::int64_t{1}}}, {a});
+                const ir::ValueId product =
+                    graph.append("d", all.at("dense"), {{"sum_tile", std::int64_t{parts.number(0, 3)}}},
+                                 {flat, b}, DataType::Uint8, {}, 1);
+                values.push_back(graph.append("back", all.at("add"), {}, {product, b}));
+                ++divided;
+            }
+        }
+        graph.outputs.push_back(values.back());
+        for (std::uint32_t i = 0; i < inputs && parts.number(0, 1) == 0; ++i) {
+            const ir::ValueId output = any();
+            if (graph.values[output].constant || ir::is_output(graph, output)) continue;
+            graph.outputs.push_back(output);
+            if (graph.values[output].is_shared != graph.values[graph.inputs[i]].is_shared) continue;
+            graph.state.push_back(
+                {.input = i, .output = static_cast<std::uint32_t>(graph.outputs.size() - 1)});
+            ++with_state;
+        }
+        if (graph.values[graph.outputs.front()].constant) continue;
+        REQUIRE(ir::find_fault(graph).value_or("none") == "none");
+        const std::string text = ir::to_text(graph);
+        const ir::Graph back = read(text);
+        CHECK(back == graph);
+        CHECK(ir::to_text(back) == text);
+    }
+    CHECK(divided >= tests::random_share(100));
+    CHECK(with_state >= tests::random_share(20));
+    CHECK(combined >= tests::random_share(50));
+}
