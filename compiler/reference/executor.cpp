@@ -193,6 +193,7 @@ std::vector<std::vector<TensorBytes>> run_steps(const Graph& graph, std::vector<
                                                counted(step.size(), "input"), graph.name, own_inputs));
         }
         std::vector<std::span<const std::uint8_t>> inputs;
+        inputs.reserve(replaced.size());
         auto own = step.begin();
         for (const std::optional<std::size_t>& by : replaced) inputs.emplace_back(by ? state[*by] : *own++);
         results.push_back(run(graph, inputs, batch));
