@@ -28,7 +28,7 @@ void check_chip_limits(const ir::Graph& graph) {
                             in_quotes(node.name)));
         }
         // A graph on integers keeps its layers in float32 for the host.
-        if (!ir::is_quantized(graph) && operators::has_sum_tile(node)) {
+        if (operators::has_sum_tile(node) && !ir::is_quantized(graph)) {
             throw ModelError(fmt::format(
                 "layer {}: its float32 sums have an order (sum_tile); the chip computes it on integers",
                 in_quotes(node.name)));
