@@ -90,8 +90,8 @@ TEST_CASE("docs/mutants.md has every fault, and a test that finds it", "[project
         REQUIRE(at != std::string::npos);
         const std::string found_by = page.substr(at + row.size(), page.find('\n', at) - at - row.size());
         std::smatch match;
-        REQUIRE(
-            std::regex_match(found_by, match, std::regex(R"((unit/[a-z0-9_/]+|system):(.*?)( \(hangs\))? \|)")));
+        REQUIRE(std::regex_match(found_by, match,
+                                 std::regex(R"((unit/[a-z0-9_/]+|system):(.*?)( \(hangs\))? \|)")));
         INFO("the test is no longer there: " << match[2]);
         const std::string in_source = std::regex_replace(match[2].str(), std::regex("\""), R"(\")");
         CHECK(sources.find('"' + in_source + '"') != std::string::npos);
