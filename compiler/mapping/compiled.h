@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/cycle.h"
+#include "compiler/mapping/choices.h"
 #include "hw/isa/program.h"
 #include "hw/machine/chosen_mapping.h"
 
@@ -28,8 +29,8 @@ struct Compiled {
     /// With Mapping::compare: that of the run first, then the simpler ones that the machine has room for.
     std::vector<WholeMapping> mappings;
     std::size_t chosen = 0;
-    std::string explanation;    ///< with Options::explain: what was chosen, and from what, for people
-    std::string schedule_text;  ///< with Options::schedule_text: the order of the work
+    std::vector<Choice> choices;  ///< with Options::explain, in the order in which they were made
+    std::string schedule_text;    ///< with Options::schedule_text: the order of the work
 };
 
 }  // namespace systole::mapping

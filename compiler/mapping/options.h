@@ -46,7 +46,7 @@ struct Options {
     /// For Mapping::compare; without it, the mapping is not compared.
     Simulate simulate = {};
     ComparisonSteps comparison = {};
-    bool explain = false;        ///< Compiled::explanation is wanted
+    bool explain = false;        ///< Compiled::choices are wanted
     bool schedule_text = false;  ///< Compiled::schedule_text is wanted
 };
 

@@ -62,7 +62,7 @@ private:
         how.schedule_text = text == "schedule";
         const compiler::Compiled compiled =
             compiler::compile(graph, calibration, spec.machine, how, observer);
-        print_data(compiled.explanation + compiled.schedule_text);
+        print_data(to_text(compiled.choices) + compiled.schedule_text);
         if (output.empty() && text != "assembly") return;
         const isa::Program& program = compiled.program;
         timing::check_formats(program, spec.machine);

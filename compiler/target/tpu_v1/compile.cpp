@@ -20,10 +20,12 @@ mapping::Compiled compile(const Network& network, const machine::MachineConfig& 
     const auto emit = [&] { return emit_program(scheduled.mapped.analysed.network(), scheduled.schedule); };
     mapping::Compiled compiled;
     compiled.program = emit();
-    if (options.explain) compiled.explanation = explain(scheduled.mapped, batches);
+    if (options.explain) compiled.choices = choices(scheduled.mapped, batches);
     if (options.mapping.compare && options.simulate) {
         ComparedMappings compared = compare_mappings(network, target, options, scheduled, compiled.program);
-        if (options.explain) compiled.explanation += to_text(compared, batches.inferences);
+        if (options.explain && compared.alternatives.size() > 1) {
+            compiled.choices.push_back(choice_of(compared, batches.inferences));
+        }
         if (compared.better) {
             scheduled = *std::move(compared.better);
             compiled.program = emit();
@@ -31,7 +33,7 @@ mapping::Compiled compile(const Network& network, const machine::MachineConfig& 
         compiled.mappings = std::move(compared.alternatives);
         compiled.chosen = compared.chosen;
     }
-    if (options.explain) compiled.explanation += memory_text(scheduled.schedule);
+    if (options.explain) compiled.choices.push_back(memory_taken(scheduled.schedule));
     if (options.schedule_text) compiled.schedule_text = to_text(scheduled.schedule);
     compiled.batch = batch_facts(scheduled.mapped.analysed, scheduled.schedule);
     compiled.cut_images = std::move(scheduled.mapped.cut_images);

@@ -1,7 +1,5 @@
 #include "compiler/target/tpu_v1/choose/compare_mappings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -223,21 +221,6 @@ ComparedMappings compare_mappings(const Network& network, const Target& target,
                                   const mapping::Options& options, const ScheduledNetwork& own,
                                   const isa::Program& program) {
     return MappingComparison(network, target, options, own, program).take_fewest_cycles();
-}
-
-std::string to_text(const ComparedMappings& compared, std::uint64_t inferences) {
-    if (compared.alternatives.size() < 2) return {};
-    std::string text = "all inferences, by the mapping of the whole network\n";
-    for (const mapping::WholeMapping& alternative : compared.alternatives) {
-        const bool chosen = &alternative == &compared.alternatives[compared.chosen];
-        const std::string what = alternative.simulated == 0 ? ", in the array alone"
-                                 : alternative.simulated == inferences
-                                     ? ""
-                                     : fmt::format(", from {} inferences", alternative.simulated);
-        text += fmt::format("  {:>22} cycles  {}{}{}\n", alternative.cycles, alternative.name, what,
-                            chosen ? "  chosen" : "");
-    }
-    return text;
 }
 
 }  // namespace systole::tpu_v1

@@ -28,7 +28,4 @@ ComparedMappings compare_mappings(const Network& network, const Target& target,
                                   const mapping::Options& options, const ScheduledNetwork& own,
                                   const isa::Program& program);
 
-/// The alternatives as text, a line for each; empty if there are none.
-std::string to_text(const ComparedMappings& compared, std::uint64_t inferences);
-
 }  // namespace systole::tpu_v1

@@ -72,9 +72,10 @@ std::string explanation_of(const tests::MappingCase& drawn) {
     const tpu_v1::Target target =
         tpu_v1::target_of(drawn.machine, machine::mapping_named(machine::MappingName::Best));
     try {
-        return fmt::format("; explained {:016x}",
-                           fingerprint(tpu_v1::explain(
-                               tpu_v1::choose_mapping(drawn.network, target, drawn.options), drawn.options)));
+        return fmt::format(
+            "; explained {:016x}",
+            fingerprint(mapping::to_text(tpu_v1::choices(
+                tpu_v1::choose_mapping(drawn.network, target, drawn.options), drawn.options))));
     } catch (const ModelError&) {
         return "";
     }
