@@ -53,7 +53,7 @@ void ActivationUnit::run() {
 
         const Cycle begun = clock_.now();
         order_.begin(unit, command.number);
-        const isa::RowRange& rows = bound.footprint.buffer_write;
+        const isa::RowRange rows = bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer);
         std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
         if (values_ == Values::Computed) {
             workers_.compute(unit, command.number, ValueWorkers::all_rows,
@@ -86,9 +86,11 @@ Cycle ActivationUnit::operands_written(const isa::Footprint& footprint) {
     std::erase_if(writes_under_way_, [this](const Write& write) { return write.complete <= clock_.now(); });
     Cycle written = clock_.now();
     for (const Write& write : writes_under_way_) {
-        const bool is_read = write.rows.overlaps(footprint.buffer_read) ||
-                             write.rows.overlaps(footprint.buffer_read_other) ||
-                             write.rows.overlaps(footprint.buffer_read_table);
+        const bool is_read =
+            std::any_of(footprint.begin(), footprint.end(), [&](const isa::MemoryRows& each) {
+                return each.memory == isa::MemoryId::UnifiedBuffer && each.access == isa::Access::Read &&
+                       write.rows.overlaps(each.rows);
+            });
         if (is_read) written = std::max(written, write.complete);
     }
     return written;
@@ -125,7 +127,7 @@ void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing
     // Vector work reads the buffer in all its cycles, `activate` only while it loads parameters.
     needs_.push_back({.port = buffer_read_port, .cycles = vector ? cost.cycles : cost.loads});
     needs_.push_back({.port = buffer_write_port, .offset = cost.loads + latency_, .cycles = rows});
-    const isa::RowRange& sums = bound.footprint.accumulator_read;
+    const isa::RowRange sums = bound.footprint.read_rows(isa::MemoryId::Accumulators);
     if (!sums.empty()) {
         const auto [first, last] = accumulators_.banks(sums.first, sums.last - sums.first);
         for (std::size_t bank = first; bank <= last; ++bank)

@@ -71,13 +71,14 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
     const isa::ImageSlices results = slices_of(Register::VectorDestinationImageRows, vector.destination_row);
     const Images out(results, written, row_bytes);
     const Images source(slices_of(Register::VectorSourceImageRows, vector.source_row),
-                        bytes_in(bound.footprint.buffer_read).data(), row_bytes);
+                        bytes_in(bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer)).data(), row_bytes);
     const auto look_up = [&](const auto& table) {
         for (std::uint64_t i = 0; i < results.images(); ++i) math::lookup(source[i], out[i], table);
     };
     const auto combine = [&](const auto& function) {
         const Images other(slices_of(Register::VectorOtherImageRows, vector.other_row),
-                           bytes_in(bound.footprint.buffer_read_other).data(), row_bytes);
+                           bytes_in(bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer, 1)).data(),
+                           row_bytes);
         const math::Elementwise parameters = parameters_of(registers, vector);
         for (std::uint64_t i = 0; i < results.images(); ++i)
             function(source[i], other[i], parameters, out[i]);
@@ -88,7 +89,7 @@ void compute_elementwise(const isa::Vector& vector, const isa::BoundInstruction&
         case isa::VectorOperation::Multiply:
             return combine(math::multiply);
         case isa::VectorOperation::Lookup: {
-            const auto bytes = bytes_in(bound.footprint.buffer_read_table);
+            const auto bytes = bytes_in(bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer, 1));
             if (bytes_of(vector.elements) == 2) {
                 return look_up(math::read_interpolated_table(bytes));
             }
@@ -229,10 +230,10 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     const std::size_t row_bytes = buffer_.row_bytes();
     const std::size_t columns = registers[Register::ActivationColumns];
     if (activate.load_parameters) {
-        const isa::RowRange& rows = bound.footprint.buffer_read_other;
+        const isa::RowRange rows = bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer);
         parameters_.load(buffer_.read(rows.first, rows.last - rows.first), columns, activate.multipliers);
         if (activate.looks_up()) {
-            const isa::RowRange& table = bound.footprint.buffer_read_table;
+            const isa::RowRange table = bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer, 1);
             const std::uint64_t table_rows = table.last - table.first;
             parameters_.load_table({buffer_.read(table.first, table_rows), table_rows * row_bytes},
                                    activate.output);
@@ -252,7 +253,7 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     const std::size_t pixel_bytes = registers[Register::ActivationPixelBytes];
     const std::size_t outputs_per_image = registers[Register::ActivationOutputsPerImage];
     const std::size_t image_rows = registers[Register::ActivationImageRows];
-    const std::size_t first_written = bound.footprint.buffer_write.first;
+    const std::size_t first_written = bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer).first;
 
     // Pixels are equidistant only within an image, so each image is computed separately.
     for (std::size_t done = 0; done < activate.length;) {
@@ -279,7 +280,7 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     if (!vector.is_pooling()) return compute_elementwise(vector, bound, buffer_, written);
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();
-    const isa::RowRange& read = bound.footprint.buffer_read;
+    const isa::RowRange read = bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer);
     const std::uint8_t* const source = buffer_.read(read.first, read.last - read.first);
     const auto geometry = isa::window_geometry(registers, row_bytes);
     const math::PoolingRules rules{
@@ -294,7 +295,8 @@ void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruct
     const std::size_t first_image_row = vector.destination_row + skipped * image_rows;
     const isa::PooledPixel pixel = isa::pooled_pixel(registers);
     std::uint8_t* const first_image =
-        written - (bound.footprint.buffer_write.first - first_image_row) * row_bytes;
+        written -
+        (bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer).first - first_image_row) * row_bytes;
     math::pool(source, geometry, rules, first_line, vector.length,
                {.first = first_image + pixel.offset,
                 .image_stride = image_rows * row_bytes,

@@ -104,27 +104,6 @@ void check_initial_rows(const std::vector<isa::InitialRows>& all, std::string_vi
     }
 }
 
-std::vector<isa::RowRange> host_ranges_of(const isa::Footprint& footprint, bool written) {
-    std::vector<isa::RowRange> ranges{written ? footprint.host_write : footprint.host_read};
-    for (const isa::HostRange& range : footprint.host_ranges()) {
-        if (range.is_written == written) ranges.push_back(range.bytes);
-    }
-    return ranges;
-}
-
-std::vector<isa::RowRange> host_reads(const isa::Footprint& footprint) {
-    return host_ranges_of(footprint, false);
-}
-
-std::vector<isa::RowRange> host_writes(const isa::Footprint& footprint) {
-    return host_ranges_of(footprint, true);
-}
-
-std::vector<isa::RowRange> joined(std::vector<isa::RowRange> some, const std::vector<isa::RowRange>& more) {
-    some.insert(some.end(), more.begin(), more.end());
-    return some;
-}
-
 /// Waits for all jobs at the end of a run, also if an exception ends it.
 class JobsDone {
 public:
@@ -336,29 +315,19 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
         if (number == earlier) first = isa::footprint(instruction, registers, program_);
     }
     const isa::Footprint second = isa::footprint(program_.instructions[later], registers, program_);
-    using Ranges = std::vector<isa::RowRange>;
-    const auto common = [](std::string_view what, const Ranges& some, const Ranges& others) -> std::string {
-        for (const isa::RowRange& a : some) {
-            for (const isa::RowRange& b : others) {
-                if (!a.overlaps(b)) continue;
-                return fmt::format("{} {} to {}", what, std::max(a.first, b.first),
-                                   std::min(a.last, b.last) - 1);
+    // A row that the first writes says more than one that it reads.
+    for (const isa::Access access : {isa::Access::Write, isa::Access::Read}) {
+        for (const isa::MemoryRows& a : first) {
+            for (const isa::MemoryRows& b : second) {
+                const bool is_conflict = a.memory == b.memory && a.access == access &&
+                                         (access == isa::Access::Write || b.access == isa::Access::Write) &&
+                                         a.rows.overlaps(b.rows);
+                if (!is_conflict) continue;
+                return fmt::format("{}s {} to {}", isa::place_name(a.memory),
+                                   std::max(a.rows.first, b.rows.first),
+                                   std::min(a.rows.last, b.rows.last) - 1);
             }
         }
-        return {};
-    };
-    for (const std::string& found :
-         {common(
-              "unified-buffer rows", {first.buffer_write},
-              {second.buffer_read, second.buffer_read_other, second.buffer_read_table, second.buffer_write}),
-          common("unified-buffer rows", {first.buffer_read, first.buffer_read_other, first.buffer_read_table},
-                 {second.buffer_write}),
-          common("accumulator rows", {first.accumulator_write},
-                 {second.accumulator_read, second.accumulator_write}),
-          common("accumulator rows", {first.accumulator_read}, {second.accumulator_write}),
-          common("host bytes", host_writes(first), joined(host_reads(second), host_writes(second))),
-          common("host bytes", host_reads(first), host_writes(second))}) {
-        if (!found.empty()) return found;
     }
     // The checker gives the latest instruction of a unit; the conflict is with this or an earlier one.
     return "rows of an instruction before";

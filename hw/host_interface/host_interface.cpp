@@ -144,8 +144,10 @@ void HostInterface::run_reads() {
         const Cycle begun = clock_.now();
         order_.begin(read_unit, command.number);
         move(tlm::TLM_READ_COMMAND, read_unit, command.number,
-             blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
-                       buffer_.write(read.unified_buffer_row, command.bound.footprint.buffer_write.count())));
+             blocks_of(
+                 read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
+                 buffer_.write(read.unified_buffer_row,
+                               command.bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer).count())));
         inbound_.transfer(cost.bytes);
         const Cycle sent = clock_.now();
         ports_.release(data_link_user, sent);
@@ -175,7 +177,8 @@ void HostInterface::run_writes() {
             order_.begin(write_unit, command.number);
             // TLM payloads carry a writable pointer; a write command only reads from it.
             const std::uint8_t* rows =
-                buffer_.read(write->unified_buffer_row, command.bound.footprint.buffer_read.count());
+                buffer_.read(write->unified_buffer_row,
+                             command.bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer).count());
             move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
                  blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
                            const_cast<std::uint8_t*>(rows)));

@@ -39,34 +39,21 @@ std::pmr::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::sp
 
 Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
     Conflicts found;
-    buffer_.find_conflicts(footprint.buffer_read, Access::Read, found.buffer);
-    buffer_.find_conflicts(footprint.buffer_read_other, Access::Read, found.buffer);
-    buffer_.find_conflicts(footprint.buffer_read_table, Access::Read, found.buffer);
-    buffer_.find_conflicts(footprint.buffer_write, Access::Write, found.buffer);
-    accumulators_.find_conflicts(footprint.accumulator_read, Access::Read, found.accumulators);
-    accumulators_.find_conflicts(footprint.accumulator_write, Access::Write, found.accumulators);
-    host_.find_conflicts(footprint.host_read, Access::Read, found.any);
-    host_.find_conflicts(footprint.host_write, Access::Write, found.any);
-    for (const HostRange& range : footprint.host_ranges()) {
-        host_.find_conflicts(range.bytes, range.is_written ? Access::Write : Access::Read, found.any);
+    for (const MemoryRows& each : footprint) {
+        const std::size_t memory = index_of(each.memory);
+        memories_[memory].find_conflicts(each.rows, each.access, found.by_memory[memory]);
     }
-    for (std::size_t unit = 0; unit < unit_count; ++unit) {
-        found.any[unit] = std::max({found.any[unit], found.buffer[unit], found.accumulators[unit]});
+    for (const UnitPositions& positions : found.by_memory) {
+        for (std::size_t unit = 0; unit < unit_count; ++unit) {
+            found.any[unit] = std::max(found.any[unit], positions[unit]);
+        }
     }
     return found;
 }
 
 void ProgramHistory::record(const Footprint& footprint, Unit unit, Position position) {
-    buffer_.record(footprint.buffer_read, Access::Read, unit, position);
-    buffer_.record(footprint.buffer_read_other, Access::Read, unit, position);
-    buffer_.record(footprint.buffer_read_table, Access::Read, unit, position);
-    buffer_.record(footprint.buffer_write, Access::Write, unit, position);
-    accumulators_.record(footprint.accumulator_read, Access::Read, unit, position);
-    accumulators_.record(footprint.accumulator_write, Access::Write, unit, position);
-    host_.record(footprint.host_read, Access::Read, unit, position);
-    host_.record(footprint.host_write, Access::Write, unit, position);
-    for (const HostRange& range : footprint.host_ranges()) {
-        host_.record(range.bytes, range.is_written ? Access::Write : Access::Read, unit, position);
+    for (const MemoryRows& each : footprint) {
+        memories_[index_of(each.memory)].record(each.rows, each.access, unit, position);
     }
 }
 

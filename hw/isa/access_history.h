@@ -17,8 +17,6 @@ using Position = std::uint64_t;
 /// The position of an instruction of each unit, or none.
 using UnitPositions = std::array<Position, unit_count>;
 
-enum class Access : std::uint8_t { Read, Write };
-
 /// The last accesses of each row of a memory, kept for segments of rows with the same history.
 ///
 /// It assumes that every recorded access is ordered behind the accesses it conflicts with. An instruction
@@ -48,15 +46,16 @@ private:
     std::pmr::map<std::uint64_t, Segment> segments_{{std::pair{std::uint64_t{0}, Segment{}}}, &nodes_};
 };
 
-/// For each unit, the latest instruction that conflicts with an access: by memory, and in any memory.
+/// For each unit, the latest instruction that conflicts with an access.
 struct Conflicts {
-    UnitPositions buffer{};
-    UnitPositions accumulators{};
-    UnitPositions any{};  ///< the unified buffer, the accumulators or host memory
+    std::array<UnitPositions, memory_count> by_memory{};
+    UnitPositions any{};  ///< in any memory
+
+    const UnitPositions& in(MemoryId memory) const { return by_memory[index_of(memory)]; }
 };
 
-/// The histories of all memories that a program touches. If two instructions touch the same row, or the same
-/// byte of host memory, and one of them writes it, the later must come after the earlier.
+/// The histories of all memories that a program touches. If two instructions touch the same row and one of
+/// them writes it, the later must come after the earlier.
 class ProgramHistory {
 public:
     /// The latest recorded instructions that an instruction with this footprint must come after.
@@ -65,9 +64,7 @@ public:
     void record(const Footprint& footprint, Unit unit, Position position);
 
 private:
-    AccessHistory buffer_;
-    AccessHistory accumulators_;
-    AccessHistory host_;
+    std::array<AccessHistory, memory_count> memories_;
 };
 
 }  // namespace systole::isa

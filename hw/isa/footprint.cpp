@@ -2,12 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <variant>
+
 #include "hw/isa/assembly.h"
 #include "hw/isa/field_checker.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 
 namespace systole::isa {
+namespace {
+
+Footprint host_footprint(const HostWork& work, const Program& program) {
+    if (const auto rule = broken_rule(work, program)) throw ProgramError(*rule);
+    std::vector<MemoryRows> ranges;
+    const HostSegment& segment = program.host_segments[work.segment];
+    const auto add = [&](const std::vector<SegmentTensor>& tensors, Access access) {
+        for (const SegmentTensor& tensor : tensors) {
+            const std::uint64_t first =
+                program.buffers[tensor.buffer].address + work.first_inference * tensor.bytes;
+            ranges.push_back({.memory = MemoryId::HostMemory,
+                              .access = access,
+                              .rows = {first, first + work.images * tensor.bytes}});
+        }
+    };
+    add(segment.reads, Access::Read);
+    add(segment.writes, Access::Write);
+    return Footprint(std::move(ranges));
+}
+
+}  // namespace
 
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry) {
     if (geometry.rows == 0 || geometry.columns == 0) {
@@ -22,29 +46,10 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
     }
 }
 
-std::vector<HostRange> host_ranges(const HostWork& work, const Program& program) {
-    if (const auto rule = broken_rule(work, program)) throw ProgramError(*rule);
-    std::vector<HostRange> ranges;
-    const HostSegment& segment = program.host_segments[work.segment];
-    const auto add = [&](const std::vector<SegmentTensor>& tensors, bool is_written) {
-        for (const SegmentTensor& tensor : tensors) {
-            const std::uint64_t first =
-                program.buffers[tensor.buffer].address + work.first_inference * tensor.bytes;
-            ranges.push_back(
-                {.bytes = {first, first + work.images * tensor.bytes}, .is_written = is_written});
-        }
-    };
-    add(segment.reads, false);
-    add(segment.writes, true);
-    return ranges;
-}
-
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program) {
-    Footprint touched = footprint(instruction, registers, program.geometry);
-    if (const auto* work = std::get_if<HostWork>(&instruction)) {
-        touched.host_work = std::make_shared<const std::vector<HostRange>>(host_ranges(*work, program));
-    }
-    return touched;
+    const Footprint touched = footprint(instruction, registers, program.geometry);
+    const auto* const work = std::get_if<HostWork>(&instruction);
+    return work == nullptr ? touched : host_footprint(*work, program);
 }
 
 std::optional<Unit> unit_of(const Instruction& instruction) {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "hw/isa/instruction.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
 
@@ -23,31 +26,58 @@ struct RowRange {
     bool operator==(const RowRange&) const = default;
 };
 
-/// Bytes of host memory that a segment of the host's reads or writes.
-struct HostRange {
-    RowRange bytes;
-    bool is_written = false;
+enum class Access : std::uint8_t { Read, Write };
 
-    bool operator==(const HostRange&) const = default;
+/// Rows of a memory, in the memory's unit, that an instruction reads or writes.
+struct MemoryRows {
+    MemoryId memory = MemoryId::UnifiedBuffer;
+    Access access = Access::Read;
+    RowRange rows;
+
+    bool operator==(const MemoryRows&) const = default;
 };
 
-/// The rows that an instruction touches, from the lowest to the highest of each kind. The order between
-/// instructions is checked with it.
-struct Footprint {
-    RowRange buffer_read;        ///< unified buffer
-    RowRange buffer_read_other;  ///< unified buffer: second operand, parameters
-    RowRange buffer_read_table;  ///< unified buffer: lookup table
-    RowRange buffer_write;       ///< unified buffer
-    RowRange accumulator_read;
-    RowRange accumulator_write;  ///< an accumulating instruction also reads them
-    RowRange host_read;          ///< bytes of host memory
-    RowRange host_write;         ///< bytes of host memory
-    std::shared_ptr<const std::vector<HostRange>> host_work = {};  ///< of host_work; null for others
+/// What an instruction touches: a range for each operand, from its lowest row to its highest. The order
+/// between instructions is checked with it.
+class Footprint {
+public:
+    /// So many ranges lie in the footprint itself.
+    static constexpr std::size_t most_operands = 4;
 
-    /// The ranges of host_work, besides host_read and host_write.
-    std::span<const HostRange> host_ranges() const {
-        return host_work ? std::span<const HostRange>(*host_work) : std::span<const HostRange>();
+    Footprint() = default;
+    /// As many ranges as given.
+    explicit Footprint(std::vector<MemoryRows> ranges)
+        : many_(std::make_shared<const std::vector<MemoryRows>>(std::move(ranges))) {}
+
+    /// Adds the range of the next operand, of which there are at most most_operands.
+    void read(MemoryId memory, const RowRange& rows) { add({memory, Access::Read, rows}); }
+    void write(MemoryId memory, const RowRange& rows) { add({memory, Access::Write, rows}); }
+
+    /// The ranges that are read in a memory, or written, by their places among those: 0 is the first that the
+    /// instruction adds. Empty if there are fewer.
+    RowRange read_rows(MemoryId memory, std::size_t place = 0) const {
+        return find(memory, Access::Read, place);
     }
+    RowRange written_rows(MemoryId memory, std::size_t place = 0) const {
+        return find(memory, Access::Write, place);
+    }
+
+    const MemoryRows* begin() const { return many_ ? many_->data() : ranges_.data(); }
+    const MemoryRows* end() const { return begin() + (many_ ? many_->size() : count_); }
+
+private:
+    void add(const MemoryRows& rows) { ranges_.at(count_++) = rows; }
+
+    RowRange find(MemoryId memory, Access access, std::size_t place) const {
+        for (const MemoryRows& each : *this) {
+            if (each.memory == memory && each.access == access && place-- == 0) return each.rows;
+        }
+        return {};
+    }
+
+    std::array<MemoryRows, most_operands> ranges_;
+    std::size_t count_ = 0;
+    std::shared_ptr<const std::vector<MemoryRows>> many_;  ///< null for most instructions
 };
 
 /// The footprint of all repetitions of an instruction together, with these register values. Throws
@@ -55,11 +85,9 @@ struct Footprint {
 /// of the memories are not checked here.
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry);
 
-/// The ranges of host memory that host_work touches: the images of each tensor of the segment. Throws
-/// ProgramError if the program has no such segment or the images lie beyond a buffer.
-std::vector<HostRange> host_ranges(const HostWork& work, const Program& program);
-
-/// The footprint of an instruction of a program, with the host_ranges of host_work.
+/// The footprint of an instruction of a program. That of host_work has the images of each tensor of its
+/// segment. Throws ProgramError for what the other footprint says, if the program has no such segment, and if
+/// the images lie beyond a buffer.
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program);
 
 /// The unit whose queue takes the instruction; nullopt for instructions that the sequencer executes itself

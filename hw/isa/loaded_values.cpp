@@ -31,7 +31,7 @@ void LoadedValues::follow(const Instruction& instruction, const Registers& regis
         if (activate->load_parameters) load(*activate, columns);
         if (activate->length > 0) check(*activate, columns);
     }
-    const RowRange& sums = footprint.accumulator_write;
+    const RowRange sums = footprint.written_rows(MemoryId::Accumulators);
     if (!sums.empty()) std::fill(row_of(written_, sums.first), row_of(written_, sums.last), true);
 }
 

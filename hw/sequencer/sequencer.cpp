@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -18,9 +19,19 @@ namespace {
 MatrixNeeds needs_of(const isa::Conflicts& conflicts) {
     constexpr auto activation = static_cast<std::size_t>(isa::Unit::Activation);
     constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
-    return {.activations = conflicts.buffer[activation],
-            .inputs = conflicts.buffer[host_read],
-            .accumulators = conflicts.accumulators[activation]};
+    const isa::UnitPositions& buffer = conflicts.in(isa::MemoryId::UnifiedBuffer);
+    return {.activations = buffer[activation],
+            .inputs = buffer[host_read],
+            .accumulators = conflicts.in(isa::MemoryId::Accumulators)[activation]};
+}
+
+/// By memory. A program's tiles are checked by themselves, and of host memory every machine has enough.
+std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfig& machine) {
+    std::array<std::uint64_t, isa::memory_count> rows{};
+    rows.fill(std::numeric_limits<std::uint64_t>::max());
+    rows[isa::index_of(isa::MemoryId::UnifiedBuffer)] = machine.unified_buffer.rows;
+    rows[isa::index_of(isa::MemoryId::Accumulators)] = machine.accumulators.rows;
+    return rows;
 }
 
 }  // namespace
@@ -30,8 +41,8 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::Machine
                      std::array<Sink*, isa::unit_count> units, WaitHistory& waits, Failure& failure,
                      TraceSink* trace)
     : UnitModule(name),
-      buffer_rows_(machine.unified_buffer.rows),
       accumulator_rows_(machine.accumulators.rows),
+      rows_(rows_of(machine)),
       buffer_bytes_(machine.sequencer.instruction_buffer_bytes),
       issue_cycles_(machine.sequencer.issue_cycles),
       clock_(clock),
@@ -156,17 +167,13 @@ void Sequencer::set(const isa::SetConfig& set) {
 }
 
 void Sequencer::check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const {
-    const auto check = [&](const isa::RowRange& rows, std::uint64_t limit, std::string_view memory) {
-        if (rows.empty() || rows.last <= limit) return;
-        throw isa::ProgramError(fmt::format("{} touches {} row {}; the machine has {}",
-                                            isa::mnemonic(instruction), memory, rows.last - 1, limit));
-    };
-    check(footprint.buffer_read, buffer_rows_, "unified-buffer");
-    check(footprint.buffer_read_other, buffer_rows_, "unified-buffer");
-    check(footprint.buffer_read_table, buffer_rows_, "unified-buffer");
-    check(footprint.buffer_write, buffer_rows_, "unified-buffer");
-    check(footprint.accumulator_read, accumulator_rows_, "accumulator");
-    check(footprint.accumulator_write, accumulator_rows_, "accumulator");
+    for (const auto& [memory, access, rows] : footprint) {
+        const std::uint64_t limit = rows_[isa::index_of(memory)];
+        if (rows.empty() || rows.last <= limit) continue;
+        throw isa::ProgramError(fmt::format("{} touches {} {}; the machine has {}",
+                                            isa::mnemonic(instruction), isa::place_name(memory),
+                                            rows.last - 1, limit));
+    }
 }
 
 void Sequencer::check_tiles(const isa::ReadWeights& read) const {

@@ -80,8 +80,8 @@ private:
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;
     void check_tiles(const isa::ReadWeights& read) const;
 
-    const std::uint64_t buffer_rows_;
     const std::uint64_t accumulator_rows_;
+    const std::array<std::uint64_t, isa::memory_count> rows_;  ///< by memory: those of the machine
     const std::uint64_t buffer_bytes_;
     const Cycle issue_cycles_;
     const Clock& clock_;

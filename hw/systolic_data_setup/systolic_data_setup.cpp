@@ -125,7 +125,7 @@ StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
 
 StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                                       std::uint32_t elements) const {
-    const isa::RowRange& images = command_->bound.footprint.buffer_read;
+    const isa::RowRange images = command_->bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer);
     // Lines are numbered from the first image on; the rows begin at the first image that is read.
     const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
     const std::uint64_t skipped = convolve.first_line / geometry.output_height;

@@ -12,10 +12,11 @@
 namespace systole::functional {
 namespace {
 
-void check_rows(std::string_view memory, const isa::RowRange& touched, std::uint64_t rows) {
+/// `row`: what a message calls one.
+void check_rows(std::string_view row, const isa::RowRange& touched, std::uint64_t rows) {
     if (touched.empty() || touched.last <= rows) return;
-    throw isa::ProgramError(fmt::format("{} rows {} to {}; the machine has {} rows", memory, touched.first,
-                                        touched.last - 1, rows));
+    throw isa::ProgramError(
+        fmt::format("{}s {} to {}; the machine has {} rows", row, touched.first, touched.last - 1, rows));
 }
 
 isa::RowRange rows_of(const isa::InitialRows& initial, std::uint64_t row_bytes) {
@@ -25,11 +26,11 @@ isa::RowRange rows_of(const isa::InitialRows& initial, std::uint64_t row_bytes) 
 /// The program, whose initial rows the machine has.
 const isa::Program& checked(const isa::Program& program, const machine::MachineConfig& machine) {
     for (const isa::InitialRows& initial : program.unified_buffer) {
-        check_rows("initial unified-buffer", rows_of(initial, program.geometry.rows),
+        check_rows("initial unified-buffer row", rows_of(initial, program.geometry.rows),
                    machine.unified_buffer.rows);
     }
     for (const isa::InitialRows& initial : program.accumulators) {
-        check_rows("initial accumulator", rows_of(initial, isa::accumulator_row_bytes(program.geometry)),
+        check_rows("initial accumulator row", rows_of(initial, isa::accumulator_row_bytes(program.geometry)),
                    machine.accumulators.rows);
     }
     isa::check_initial_sums(program, machine.accumulators.sum_bits);
@@ -64,12 +65,12 @@ State::State(const isa::Program& executed, const machine::MachineConfig& machine
 }
 
 void State::check_fits(const isa::Footprint& touched) const {
-    for (const isa::RowRange& range :
-         {touched.buffer_read, touched.buffer_read_other, touched.buffer_read_table, touched.buffer_write}) {
-        check_rows("unified-buffer", range, unified_buffer.rows());
-    }
-    for (const isa::RowRange& range : {touched.accumulator_read, touched.accumulator_write}) {
-        check_rows("accumulator", range, accumulators.rows());
+    for (const auto& [memory, access, rows] : touched) {
+        if (memory == isa::MemoryId::UnifiedBuffer) {
+            check_rows(isa::place_name(memory), rows, unified_buffer.rows());
+        } else if (memory == isa::MemoryId::Accumulators) {
+            check_rows(isa::place_name(memory), rows, accumulators.rows());
+        }
     }
 }
 

@@ -132,12 +132,13 @@ void Activate::fields(FieldVisitor& visitor) {
 Footprint Activate::footprint(const Registers& registers, const Geometry& geometry) const {
     Footprint result;
     if (load_parameters) {
-        result.buffer_read_other = buffer_rows(
-            registers[Register::ActivationParametersRow],
-            divide_up(parameter_bytes(multipliers) * columns_of(registers, geometry), geometry.rows));
+        result.read(MemoryId::UnifiedBuffer,
+                    buffer_rows(registers[Register::ActivationParametersRow],
+                                divide_up(parameter_bytes(multipliers) * columns_of(registers, geometry),
+                                          geometry.rows)));
         if (looks_up()) {
-            result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
-                                                   divide_up(table_bytes(output), geometry.rows));
+            result.read(MemoryId::UnifiedBuffer, buffer_rows(registers[Register::ActivationTableRow],
+                                                             divide_up(table_bytes(output), geometry.rows)));
         }
     }
     if (length == 0) return result;
@@ -148,20 +149,25 @@ Footprint Activate::footprint(const Registers& registers, const Geometry& geomet
     const PixelPart part = pixel_part(registers, geometry, bytes_of(output), blocks ? blocks->pixels() : 1);
     const std::uint64_t pixels = at_least_one(registers, Register::ActivationOutputsPerImage);
     const std::uint64_t last_output = std::uint64_t{first_output} + length - 1;
-    result.accumulator_read = accumulator_rows(accumulator_row, length);
+    const RowRange sums = accumulator_rows(accumulator_row, length);
     if (blocks) {
-        result.buffer_write = written_blocks(registers, unified_buffer_row, {first_output, last_output},
-                                             *blocks, part, geometry.rows);
+        result.write(MemoryId::UnifiedBuffer,
+                     written_blocks(registers, unified_buffer_row, {first_output, last_output}, *blocks, part,
+                                    geometry.rows));
+        result.read(MemoryId::Accumulators, sums);
         return result;
     }
     const ImageLayout layout = {.first_row = unified_buffer_row,
                                 .image_bytes = pixels * part.pixel_bytes,
                                 .image_rows = Register::ActivationImageRows,
                                 .row_bytes = geometry.rows};
-    result.buffer_write = image_byte_rows(
-        layout, registers,
-        {.image = first_output / pixels, .byte = (first_output % pixels) * part.pixel_bytes + part.begin},
-        {.image = last_output / pixels, .byte = (last_output % pixels) * part.pixel_bytes + part.end});
+    result.write(
+        MemoryId::UnifiedBuffer,
+        image_byte_rows(
+            layout, registers,
+            {.image = first_output / pixels, .byte = (first_output % pixels) * part.pixel_bytes + part.begin},
+            {.image = last_output / pixels, .byte = (last_output % pixels) * part.pixel_bytes + part.end}));
+    result.read(MemoryId::Accumulators, sums);
     return result;
 }
 

@@ -42,10 +42,13 @@ Footprint Convolve::footprint(const Registers& registers, const Geometry& geomet
     check_window_tiles(registers, repeat, geometry.rows);
     if (const auto blocks = block_geometry(registers)) check_blocks_are_windows(registers, *blocks);
     Footprint result;
-    result.buffer_read = read_images(registers, unified_buffer_row, {.first = first_line, .count = lines},
-                                     bytes_of(flags.activations), geometry.rows);
-    result.accumulator_write =
-        accumulator_rows(accumulator_row, std::uint64_t{lines} * registers[Register::WindowOutputWidth]);
+    result.read(MemoryId::UnifiedBuffer,
+                read_images(registers, unified_buffer_row, {.first = first_line, .count = lines},
+                            bytes_of(flags.activations), geometry.rows));
+    // An accumulating instruction also reads them.
+    result.write(
+        MemoryId::Accumulators,
+        accumulator_rows(accumulator_row, std::uint64_t{lines} * registers[Register::WindowOutputWidth]));
     return result;
 }
 

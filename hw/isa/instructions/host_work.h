@@ -25,8 +25,7 @@ struct HostWork {
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
     std::optional<Unit> queue() const { return Unit::Host; }
-    /// No rows of the chip; host_ranges (hw/isa/footprint.h) has the bytes of host memory, which depend on
-    /// the program's segment.
+    /// Empty: what it touches depends on the program's segment (hw/isa/footprint.h).
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 
     bool operator==(const HostWork&) const = default;

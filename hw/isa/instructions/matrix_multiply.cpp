@@ -21,10 +21,12 @@ Footprint MatrixMultiply::footprint(const Registers& registers, const Geometry& 
     const std::uint64_t rows_of_repetition = bytes_of(flags.activations);
     const std::uint64_t to_last_streamed_row = (std::uint64_t{length} - 1) * stride;
     Footprint result;
-    result.buffer_read =
+    result.read(
+        MemoryId::UnifiedBuffer,
         buffer_rows(unified_buffer_row,
-                    saturating_sum(to_last_streamed_row, (std::uint64_t{repeat} + 1) * rows_of_repetition));
-    result.accumulator_write = accumulator_rows(accumulator_row, length);
+                    saturating_sum(to_last_streamed_row, (std::uint64_t{repeat} + 1) * rows_of_repetition)));
+    // An accumulating instruction also reads them.
+    result.write(MemoryId::Accumulators, accumulator_rows(accumulator_row, length));
     return result;
 }
 

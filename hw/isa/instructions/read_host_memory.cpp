@@ -14,8 +14,9 @@ void ReadHostMemory::fields(FieldVisitor& visitor) {
 
 Footprint ReadHostMemory::footprint(const Registers& registers, const Geometry& geometry) const {
     Footprint result;
-    result.buffer_write = host_rows(registers, unified_buffer_row, block_bytes, blocks, geometry.rows);
-    result.host_read = host_bytes(registers, host_address, block_bytes, blocks);
+    result.write(MemoryId::UnifiedBuffer,
+                 host_rows(registers, unified_buffer_row, block_bytes, blocks, geometry.rows));
+    result.read(MemoryId::HostMemory, host_bytes(registers, host_address, block_bytes, blocks));
     return result;
 }
 

@@ -11,7 +11,9 @@ void ReadWeights::fields(FieldVisitor& visitor) {
 }
 
 Footprint ReadWeights::footprint(const Registers& /*registers*/, const Geometry& /*geometry*/) const {
-    return {};
+    Footprint result;
+    result.read(MemoryId::WeightMemory, {.first = first_tile, .last = std::uint64_t{first_tile} + tiles});
+    return result;
 }
 
 }  // namespace systole::isa

@@ -81,9 +81,11 @@ Footprint Vector::footprint(const Registers& registers, const Geometry& geometry
         check_pooling_window(registers);
         if (!count_padding) check_windows_meet_image(registers);
         const LineRange lines = {.first = first_line, .count = length};
-        result.buffer_read = read_images(registers, source_row, lines, 1, geometry.rows);
-        result.buffer_write = written_lines(registers, destination_row, lines, geometry.rows);
-        if (result.buffer_write.overlaps(result.buffer_read)) {
+        const RowRange read = read_images(registers, source_row, lines, 1, geometry.rows);
+        const RowRange written = written_lines(registers, destination_row, lines, geometry.rows);
+        result.read(MemoryId::UnifiedBuffer, read);
+        result.write(MemoryId::UnifiedBuffer, written);
+        if (written.overlaps(read)) {
             throw ProgramError(
                 fmt::format("dst is {}; pooling may not write rows that it reads", destination_row));
         }
@@ -92,18 +94,18 @@ Footprint Vector::footprint(const Registers& registers, const Geometry& geometry
     const ImageSlices source = image_slices(registers, Register::VectorSourceImageRows, source_row, length);
     const ImageSlices destination =
         image_slices(registers, Register::VectorDestinationImageRows, destination_row, length);
-    result.buffer_read = source.range();
-    result.buffer_write = destination.range();
+    result.read(MemoryId::UnifiedBuffer, source.range());
     check_in_place(destination, source);
     if (has_other()) {
         check_output_range(registers);
         const ImageSlices other = image_slices(registers, Register::VectorOtherImageRows, other_row, length);
-        result.buffer_read_other = other.range();
+        result.read(MemoryId::UnifiedBuffer, other.range());
         check_in_place(destination, other);
     } else {
-        result.buffer_read_table = buffer_rows(registers[Register::ActivationTableRow],
-                                               divide_up(table_bytes(elements), geometry.rows));
+        result.read(MemoryId::UnifiedBuffer, buffer_rows(registers[Register::ActivationTableRow],
+                                                         divide_up(table_bytes(elements), geometry.rows)));
     }
+    result.write(MemoryId::UnifiedBuffer, destination.range());
     return result;
 }
 

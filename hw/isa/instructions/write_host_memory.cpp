@@ -14,8 +14,9 @@ void WriteHostMemory::fields(FieldVisitor& visitor) {
 
 Footprint WriteHostMemory::footprint(const Registers& registers, const Geometry& geometry) const {
     Footprint result;
-    result.buffer_read = host_rows(registers, unified_buffer_row, block_bytes, blocks, geometry.rows);
-    result.host_write = host_bytes(registers, host_address, block_bytes, blocks);
+    result.read(MemoryId::UnifiedBuffer,
+                host_rows(registers, unified_buffer_row, block_bytes, blocks, geometry.rows));
+    result.write(MemoryId::HostMemory, host_bytes(registers, host_address, block_bytes, blocks));
     return result;
 }
 

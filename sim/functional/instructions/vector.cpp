@@ -92,7 +92,8 @@ void look_up(const isa::Vector& vector, State& state) {
 void pool(math::Pooling operation, const isa::Vector& vector, State& state) {
     const isa::Registers& registers = state.registers;
     const auto geometry = isa::window_geometry(registers, state.row_bytes());
-    const isa::RowRange images = vector.footprint(registers, state.array).buffer_read;
+    const isa::RowRange images =
+        vector.footprint(registers, state.array).read_rows(isa::MemoryId::UnifiedBuffer);
     const auto tensor = operand(state, images.first, images.last - images.first);
 
     // The copy begins at the first image that has one of these lines.

@@ -34,22 +34,24 @@ public:
         }
         const isa::Instruction& instruction = program_.instructions[number];
         const isa::Footprint touched = isa::footprint(instruction, registers_, program_);
-        if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
-            moved_.push_back({touched.host_read, bytes_of(*read), false, begun, complete});
-        } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
-            moved_.push_back({touched.host_write, bytes_of(*write), true, begun, complete});
-        }
-        for (const isa::HostRange& range : touched.host_ranges()) {
-            moved_.push_back({range.bytes, range.bytes.count(), range.is_written, begun, complete});
+        for (const auto& [memory, access, bytes] : touched) {
+            if (memory != isa::MemoryId::HostMemory) continue;
+            moved_.push_back(
+                {bytes, moved_bytes(instruction, bytes), access == isa::Access::Write, begun, complete});
         }
     }
 
     const std::vector<Moved>& moved() const { return moved_; }
 
 private:
-    template <typename Transfer>
-    static std::uint64_t bytes_of(const Transfer& transfer) {
-        return std::uint64_t{transfer.block_bytes} * transfer.blocks;
+    /// Without the gaps between blocks.
+    static std::uint64_t moved_bytes(const isa::Instruction& instruction, const isa::RowRange& bytes) {
+        const auto of_blocks = [](const auto& transfer) {
+            return std::uint64_t{transfer.block_bytes} * transfer.blocks;
+        };
+        if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) return of_blocks(*read);
+        if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) return of_blocks(*write);
+        return bytes.count();
     }
 
     const isa::Program& program_;

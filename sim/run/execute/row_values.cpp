@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -49,23 +50,31 @@ private:
 
     void touch(const isa::Instruction& instruction, const Span& span) {
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
-        for (const isa::RowRange& rows :
-             {footprint.buffer_read, footprint.buffer_read_other, footprint.buffer_read_table}) {
-            unified_buffer_.read(rows, span);
+        for (const auto& [memory, access, rows] : footprint) {
+            RowTracker* const tracker = tracker_of(memory);
+            if (tracker != nullptr && access == isa::Access::Read) tracker->read(rows, span);
         }
-        accumulators_.read(footprint.accumulator_read, span);
-        if (footprint.buffer_write.empty() && footprint.accumulator_write.empty()) return;
-        const std::size_t writer = writer_of(footprint);
-        unified_buffer_.write(footprint.buffer_write, writer, visit_, span);
-        accumulators_.write(footprint.accumulator_write, writer, visit_, span);
+        std::optional<std::size_t> writer;
+        for (const auto& [memory, access, rows] : footprint) {
+            RowTracker* const tracker = tracker_of(memory);
+            if (tracker == nullptr || access == isa::Access::Read || rows.empty()) continue;
+            if (!writer) writer = writer_of(footprint);
+            tracker->write(rows, *writer, visit_, span);
+        }
+    }
+
+    /// Null for memories whose values are not followed.
+    RowTracker* tracker_of(isa::MemoryId memory) {
+        if (memory == isa::MemoryId::UnifiedBuffer) return &unified_buffer_;
+        return memory == isa::MemoryId::Accumulators ? &accumulators_ : nullptr;
     }
 
     /// Values from the host have the name of their host buffer, all others the name of their layer.
     std::size_t writer_of(const isa::Footprint& footprint) {
-        if (footprint.host_read.empty()) return index_of(isa::layer_name(program_, tag_));
+        const isa::RowRange read = footprint.read_rows(isa::MemoryId::HostMemory);
+        if (read.empty()) return index_of(isa::layer_name(program_, tag_));
         for (const isa::HostBuffer& buffer : program_.buffers) {
-            if (footprint.host_read.first >= buffer.address &&
-                footprint.host_read.first < buffer.address + buffer.bytes) {
+            if (read.first >= buffer.address && read.first < buffer.address + buffer.bytes) {
                 return index_of(buffer.name);
             }
         }

@@ -167,11 +167,12 @@ void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
 
 void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenSignal& rows) {
     Cycle begin = cycles.begin;
-    // Parameters come before the table. Only `activate` has them; `other` is an operand in vector work.
-    const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
-    const isa::RowRange none;
-    for (const isa::RowRange& range :
-         {activates ? bound.footprint.buffer_read_other : none, bound.footprint.buffer_read_table}) {
+    // `activate` loads parameters, then the table; what vector work reads first is an operand, and where it
+    // has two, the second is one as well.
+    const auto* const vector = std::get_if<isa::Vector>(&bound.instruction);
+    for (std::size_t place = 0; place < 2; ++place) {
+        if (vector != nullptr && (place == 0 || vector->operation != isa::VectorOperation::Lookup)) continue;
+        const isa::RowRange range = bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer, place);
         const Cycle end = std::min(begin + range.count(), cycles.end);
         rows.drive({.begin = begin, .end = end, .first = range.first, .step = 1});
         begin = end;

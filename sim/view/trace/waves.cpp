@@ -186,12 +186,14 @@ void Waves::instruction(const hw::InstructionTimes& times) {
     heard(times.begun);
     if (times.unit == host_read_unit) {
         const Cycle latency = times.complete - times.released;
-        const std::uint64_t row = bound_[times.number].footprint.buffer_write.first;
+        const std::uint64_t row =
+            bound_[times.number].footprint.written_rows(isa::MemoryId::UnifiedBuffer).first;
         host_read_.hold(times.begun, times.released, times.number);
         buffer_host_in_.hold(times.begun + latency, times.complete, row);
         bound_.drop(times.number);
     } else if (times.unit == host_write_unit) {
-        const std::uint64_t row = bound_[times.number].footprint.buffer_read.first;
+        const std::uint64_t row =
+            bound_[times.number].footprint.read_rows(isa::MemoryId::UnifiedBuffer).first;
         host_write_.hold(times.begun, times.released, times.number);
         buffer_host_out_.hold(times.begun, times.released, row);
         bound_.drop(times.number);

@@ -124,22 +124,24 @@ void Draft::add_fitting(Attempt attempt) {
 
 bool Draft::fits(const isa::Instruction& instruction) const {
     try {
-        const isa::Footprint rows = isa::footprint(instruction, wanted_, program_);
-        if (rows.accumulator_read.last > machine_.accumulators.rows ||
-            rows.accumulator_write.last > machine_.accumulators.rows) {
+        const isa::Footprint touched = isa::footprint(instruction, wanted_, program_);
+        if (!std::all_of(touched.begin(), touched.end(),
+                         [this](const auto& each) { return is_there(each); })) {
             return false;
         }
-        isa::LoadedValues(*loaded_).follow(instruction, wanted_, rows);
-        const auto within = [](const isa::RowRange& range, std::uint64_t limit) {
-            return range.empty() || range.last <= limit;
-        };
-        return within(rows.buffer_read, machine_.unified_buffer.rows) &&
-               within(rows.buffer_read_other, machine_.unified_buffer.rows) &&
-               within(rows.buffer_read_table, machine_.unified_buffer.rows) &&
-               within(rows.buffer_write, machine_.unified_buffer.rows);
+        isa::LoadedValues(*loaded_).follow(instruction, wanted_, touched);
+        return true;
     } catch (const isa::ProgramError&) {
         return false;  // the fields make no sense under the registers, or it uses what nothing has written
     }
+}
+
+bool Draft::is_there(const isa::MemoryRows& touched) const {
+    if (touched.rows.empty()) return true;
+    if (touched.memory == isa::MemoryId::UnifiedBuffer) {
+        return touched.rows.last <= machine_.unified_buffer.rows;
+    }
+    return touched.memory != isa::MemoryId::Accumulators || touched.rows.last <= machine_.accumulators.rows;
 }
 
 void Draft::want_registers() {

@@ -42,6 +42,8 @@ private:
     using Attempt = std::optional<isa::Instruction> (Draft::*)();
     void add_fitting(Attempt attempt);
     bool fits(const isa::Instruction& instruction) const;
+    /// Whether the machine has all of the rows.
+    bool is_there(const isa::MemoryRows& touched) const;
     /// Writes the registers that differ from those in force.
     void want_registers();
 

@@ -26,39 +26,13 @@ struct Done {
     Clock behind{};
 };
 
-using Ranges = std::vector<isa::RowRange>;
-
-bool overlap(const Ranges& some, const Ranges& others) {
-    return std::any_of(some.begin(), some.end(), [&](const isa::RowRange& a) {
-        return std::any_of(others.begin(), others.end(),
-                           [&](const isa::RowRange& b) { return !a.empty() && !b.empty() && a.overlaps(b); });
-    });
-}
-
-Ranges host_ranges_of(const isa::Footprint& footprint, bool written) {
-    Ranges ranges{written ? footprint.host_write : footprint.host_read};
-    for (const isa::HostRange& range : footprint.host_ranges()) {
-        if (range.is_written == written) ranges.push_back(range.bytes);
-    }
-    return ranges;
-}
-
 bool conflict(const isa::Footprint& a, const isa::Footprint& b) {
-    struct Memory {
-        Ranges read_a, written_a, read_b, written_b;
-    };
-    const std::array<Memory, 3> memories{{
-        {{a.buffer_read, a.buffer_read_other, a.buffer_read_table},
-         {a.buffer_write},
-         {b.buffer_read, b.buffer_read_other, b.buffer_read_table},
-         {b.buffer_write}},
-        {{a.accumulator_read}, {a.accumulator_write}, {b.accumulator_read}, {b.accumulator_write}},
-        {host_ranges_of(a, false), host_ranges_of(a, true), host_ranges_of(b, false),
-         host_ranges_of(b, true)},
-    }};
-    return std::any_of(memories.begin(), memories.end(), [](const Memory& memory) {
-        return overlap(memory.written_a, memory.read_b) || overlap(memory.written_a, memory.written_b) ||
-               overlap(memory.read_a, memory.written_b);
+    return std::any_of(a.begin(), a.end(), [&](const isa::MemoryRows& one) {
+        return std::any_of(b.begin(), b.end(), [&](const isa::MemoryRows& other) {
+            return one.memory == other.memory &&
+                   (one.access == isa::Access::Write || other.access == isa::Access::Write) &&
+                   !one.rows.empty() && !other.rows.empty() && one.rows.overlaps(other.rows);
+        });
     });
 }
 

@@ -107,33 +107,27 @@ std::vector<std::bitset<most_instructions>> happens_before(const std::vector<Ins
     return before;
 }
 
-struct Touched {
-    std::vector<isa::RowRange> buffer_reads, buffer_writes, accumulator_reads, accumulator_writes, host_reads,
-        host_writes;
-};
+bool meet(const isa::RowRange& one, const isa::RowRange& other) {
+    for (std::uint64_t row = one.first; row < one.last; ++row) {
+        if (row >= other.first && row < other.last) return true;
+    }
+    return false;
+}
 
-bool meet(const std::vector<isa::RowRange>& a, const std::vector<isa::RowRange>& b) {
-    for (const isa::RowRange& one : a) {
-        for (const isa::RowRange& other : b) {
-            for (std::uint64_t row = one.first; row < one.last; ++row) {
-                if (row >= other.first && row < other.last) return true;
-            }
+bool conflict(const isa::Footprint& a, const isa::Footprint& b) {
+    for (const isa::MemoryRows& one : a) {
+        for (const isa::MemoryRows& other : b) {
+            if (one.memory != other.memory) continue;
+            if (one.access == isa::Access::Read && other.access == isa::Access::Read) continue;
+            if (meet(one.rows, other.rows)) return true;
         }
     }
     return false;
 }
 
-bool conflict(const Touched& a, const Touched& b) {
-    return meet(a.buffer_writes, b.buffer_writes) || meet(a.buffer_writes, b.buffer_reads) ||
-           meet(a.buffer_reads, b.buffer_writes) || meet(a.accumulator_writes, b.accumulator_writes) ||
-           meet(a.accumulator_writes, b.accumulator_reads) ||
-           meet(a.accumulator_reads, b.accumulator_writes) || meet(a.host_writes, b.host_writes) ||
-           meet(a.host_writes, b.host_reads) || meet(a.host_reads, b.host_writes);
-}
-
 /// All pairs of instructions of different units that touch a row or host byte, one of them writing.
 std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Instruction>& program) {
-    std::vector<Touched> touched(program.size());
+    std::vector<isa::Footprint> touched(program.size());
     isa::Registers registers;
     std::vector<std::pair<std::size_t, std::size_t>> result;
     for (std::size_t i = 0; i < program.size(); ++i) {
@@ -141,16 +135,7 @@ std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Ins
             registers.set(config->reg, config->value);
         }
         if (!isa::unit_of(program[i])) continue;
-        const isa::Footprint rows = isa::footprint(program[i], registers, context());
-        touched[i] = {.buffer_reads = {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table},
-                      .buffer_writes = {rows.buffer_write},
-                      .accumulator_reads = {rows.accumulator_read},
-                      .accumulator_writes = {rows.accumulator_write},
-                      .host_reads = {rows.host_read},
-                      .host_writes = {rows.host_write}};
-        for (const isa::HostRange& range : rows.host_ranges()) {
-            (range.is_written ? touched[i].host_writes : touched[i].host_reads).push_back(range.bytes);
-        }
+        touched[i] = isa::footprint(program[i], registers, context());
         for (std::size_t j = 0; j < i; ++j) {
             const auto unit = isa::unit_of(program[j]);
             if (unit && unit != isa::unit_of(program[i]) && conflict(touched[j], touched[i])) {

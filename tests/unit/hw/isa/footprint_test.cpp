@@ -63,15 +63,10 @@ struct TouchedRows {
 
 TEST_CASE("Instructions that touch no row have empty footprints", "[isa][footprint]") {
     const Instruction instructions[] = {Nop{},           Halt{},     SyncWait{},  SyncSignal{},
-                                        InterruptHost{}, DebugTag{}, SetConfig{}, ReadWeights{}};
+                                        InterruptHost{}, DebugTag{}, SetConfig{}, HostWork{}};
     for (const Instruction& instruction : instructions) {
         const Footprint touched = footprint(instruction, Registers(), tpu_v1_array);
-        CHECK(touched.buffer_read.empty());
-        CHECK(touched.buffer_read_other.empty());
-        CHECK(touched.buffer_read_table.empty());
-        CHECK(touched.buffer_write.empty());
-        CHECK(touched.accumulator_read.empty());
-        CHECK(touched.accumulator_write.empty());
+        CHECK(touched.begin() == touched.end());
     }
 }
 
@@ -81,13 +76,13 @@ TEST_CASE("Host transfers touch whole rows, block by block", "[isa][footprint]")
     const Footprint read =
         footprint(ReadHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(),
                   tpu_v1_array);
-    CHECK(read.buffer_write == RowRange{10, 10 + 3 * rows});
-    CHECK(read.buffer_read.empty());
+    CHECK(read.written_rows(MemoryId::UnifiedBuffer) == RowRange{10, 10 + 3 * rows});
+    CHECK(read.read_rows(MemoryId::UnifiedBuffer).empty());
     const Footprint write =
         footprint(WriteHostMemory{.unified_buffer_row = 10, .block_bytes = bytes, .blocks = 3}, Registers(),
                   tpu_v1_array);
-    CHECK(write.buffer_read == RowRange{10, 10 + 3 * rows});
-    CHECK(write.buffer_write.empty());
+    CHECK(write.read_rows(MemoryId::UnifiedBuffer) == RowRange{10, 10 + 3 * rows});
+    CHECK(write.written_rows(MemoryId::UnifiedBuffer).empty());
 }
 
 TEST_CASE("Host transfers touch the host's bytes from their first block to their last", "[isa][footprint]") {
@@ -101,10 +96,11 @@ TEST_CASE("Host transfers touch the host's bytes from their first block to their
     Registers registers;
     registers.set(Register::HostBlockStride, c.stride);
     const ReadHostMemory read{.host_address = 5000, .block_bytes = 100, .blocks = 3};
-    CHECK(footprint(read, registers, tpu_v1_array).host_read == RowRange{5000, c.end});
+    CHECK(footprint(read, registers, tpu_v1_array).read_rows(MemoryId::HostMemory) == RowRange{5000, c.end});
     const WriteHostMemory write{.host_address = 5000, .block_bytes = 100, .blocks = 3};
-    CHECK(footprint(write, registers, tpu_v1_array).host_write == RowRange{5000, c.end});
-    CHECK(footprint(write, registers, tpu_v1_array).host_read.empty());
+    CHECK(footprint(write, registers, tpu_v1_array).written_rows(MemoryId::HostMemory) ==
+          RowRange{5000, c.end});
+    CHECK(footprint(write, registers, tpu_v1_array).read_rows(MemoryId::HostMemory).empty());
 }
 
 TEST_CASE("host_work touches the bytes of its inferences, in each of its buffers", "[isa][footprint]") {
@@ -118,13 +114,11 @@ TEST_CASE("host_work touches the bytes of its inferences, in each of its buffers
                               .writes = {{.buffer = 2, .bytes = 11}}}};
     const HostWork work{.segment = 0, .first_inference = 2, .images = 2};
     const Footprint touched = footprint(work, Registers(), program);
-    const std::vector<HostRange> expected{{.bytes = {114, 128}, .is_written = false},
-                                          {.bytes = {506, 512}, .is_written = false},
-                                          {.bytes = {922, 944}, .is_written = true}};
-    CHECK(std::vector<HostRange>(touched.host_ranges().begin(), touched.host_ranges().end()) == expected);
-    CHECK(touched.host_read.empty());
-    CHECK(touched.buffer_write.empty());
-    CHECK(footprint(Nop{}, Registers(), program).host_ranges().empty());
+    const std::vector<MemoryRows> expected{
+        {.memory = MemoryId::HostMemory, .access = Access::Read, .rows = {114, 128}},
+        {.memory = MemoryId::HostMemory, .access = Access::Read, .rows = {506, 512}},
+        {.memory = MemoryId::HostMemory, .access = Access::Write, .rows = {922, 944}}};
+    CHECK(std::vector<MemoryRows>(touched.begin(), touched.end()) == expected);
     CHECK_THROWS_WITH(footprint(HostWork{.first_inference = 3, .images = 2}, Registers(), program),
                       Contains("buffer \"a\" has room for 4 inferences"));
 
@@ -134,7 +128,11 @@ TEST_CASE("host_work touches the bytes of its inferences, in each of its buffers
     const auto host = static_cast<std::size_t>(Unit::Host);
     const auto after = [&](std::uint64_t address, bool writes) {
         Footprint transfer;
-        (writes ? transfer.host_write : transfer.host_read) = {address, address + 1};
+        if (writes) {
+            transfer.write(MemoryId::HostMemory, {address, address + 1});
+        } else {
+            transfer.read(MemoryId::HostMemory, {address, address + 1});
+        }
         return history.conflicts(transfer).any[host];
     };
     CHECK(after(114, true) == 5);
@@ -151,9 +149,10 @@ TEST_CASE("Host transfers touch rows from their first block to their last, which
     Registers registers;
     const ReadHostMemory read{.unified_buffer_row = 10, .block_bytes = 257, .blocks = 3};  // 2 rows each
     registers.set(Register::HostBlockRows, 7);
-    CHECK(footprint(read, registers, tpu_v1_array).buffer_write == RowRange{10, 10 + 2 * 7 + 2});
+    CHECK(footprint(read, registers, tpu_v1_array).written_rows(MemoryId::UnifiedBuffer) ==
+          RowRange{10, 10 + 2 * 7 + 2});
     registers.set(Register::HostBlockRows, 2);
-    CHECK(footprint(read, registers, tpu_v1_array).buffer_write == RowRange{10, 16});
+    CHECK(footprint(read, registers, tpu_v1_array).written_rows(MemoryId::UnifiedBuffer) == RowRange{10, 16});
     registers.set(Register::HostBlockRows, 1);
     CHECK_THROWS_WITH(footprint(read, registers, tpu_v1_array),
                       Contains("host.block_rows is 1; a block of 257 bytes fills 2 rows"));
@@ -170,10 +169,11 @@ TEST_CASE("matmul reads streamed rows a stride apart, each as deep as the repeti
                                      .repeat = repeat};
     const Footprint touched =
         footprint(multiply, with({{Register::MultiplyRowStride, stride}}), tpu_v1_array);
-    CHECK(touched.buffer_read == RowRange{100, 100 + 49 * stride + (repeat + 1U) * (wide ? 2 : 1)});
-    CHECK(touched.accumulator_write == RowRange{7, 57});
-    CHECK(touched.buffer_write.empty());
-    CHECK(touched.accumulator_read.empty());
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) ==
+          RowRange{100, 100 + 49 * stride + (repeat + 1U) * (wide ? 2 : 1)});
+    CHECK(touched.written_rows(MemoryId::Accumulators) == RowRange{7, 57});
+    CHECK(touched.written_rows(MemoryId::UnifiedBuffer).empty());
+    CHECK(touched.read_rows(MemoryId::Accumulators).empty());
 }
 
 TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]") {
@@ -185,8 +185,8 @@ TEST_CASE("convolve reads the whole images its lines lie in", "[isa][footprint]"
                                    .lines = lines,
                                    .flags = {.activations = wide ? DataType::Uint16 : DataType::Uint8}};
         const Footprint touched = footprint(convolve, registers, tpu_v1_array);
-        CHECK(touched.accumulator_write == RowRange{5, 5U + lines * 24U});
-        return touched.buffer_read;
+        CHECK(touched.written_rows(MemoryId::Accumulators) == RowRange{5, 5U + lines * 24U});
+        return touched.read_rows(MemoryId::UnifiedBuffer);
     };
     CHECK(reads(0, 1) == RowRange{100, 107});
     CHECK(reads(25, 1) == RowRange{100, 107});
@@ -200,26 +200,24 @@ TEST_CASE("activate reads accumulators and parameters and writes its pixels", "[
     const Registers registers = with(activation_settings);
     Activate activate = {.accumulator_row = 3, .unified_buffer_row = 50, .length = 10, .first_output = 95};
     Footprint touched = footprint(activate, registers, tpu_v1_array);
-    CHECK(touched.accumulator_read == RowRange{3, 13});
-    CHECK(touched.accumulator_write.empty());
-    CHECK(touched.buffer_read.empty());
-    CHECK(touched.buffer_read_other.empty());
-    CHECK(touched.buffer_read_table.empty());
+    CHECK(touched.read_rows(MemoryId::Accumulators) == RowRange{3, 13});
+    CHECK(touched.written_rows(MemoryId::Accumulators).empty());
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer).empty());
     // From pixel 95 of image 0, byte 3808, to pixel 4 of image 1, byte 188.
-    CHECK(touched.buffer_write == RowRange{50 + 14, 50 + 16 + 1});
+    CHECK(touched.written_rows(MemoryId::UnifiedBuffer) == RowRange{50 + 14, 50 + 16 + 1});
 
     activate.load_parameters = true;
     touched = footprint(activate, registers, tpu_v1_array);
-    CHECK(touched.buffer_read_other == RowRange{500, 501});  // 180 bytes
-    CHECK(touched.buffer_read_table.empty());
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{500, 501});  // 180 bytes
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 1).empty());
     activate.function = ActivationFunction::Lookup;
     activate.length = 1;  // an image takes more rows of 64 bytes than registers say
     touched = footprint(activate, registers, {.rows = 64, .columns = 64});
-    CHECK(touched.buffer_read_other == RowRange{500, 503});
-    CHECK(touched.buffer_read_table == RowRange{600, 604});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{500, 503});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 1) == RowRange{600, 604});
     activate.multipliers = Multipliers::Real;  // 240 bytes
     touched = footprint(activate, registers, {.rows = 64, .columns = 64});
-    CHECK(touched.buffer_read_other == RowRange{500, 504});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{500, 504});
 }
 
 TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][footprint]") {
@@ -253,7 +251,7 @@ TEST_CASE("activate's written rows are those of a walk over the pixels", "[isa][
         const std::uint32_t pixel = output % pixels * pixel_bytes + offset;
         for (std::uint32_t byte = 0; byte < part; ++byte) walked.touch(image_row, pixel + byte);
     }
-    CHECK(footprint(activate, registers, geometry).buffer_write == walked.rows);
+    CHECK(footprint(activate, registers, geometry).written_rows(MemoryId::UnifiedBuffer) == walked.rows);
 }
 
 TEST_CASE("activate's written rows of blocks are those of a walk over the pixels inside",
@@ -301,7 +299,7 @@ TEST_CASE("activate's written rows of blocks are those of a walk over the pixels
                 }
             }
         }
-        CHECK(footprint(activate, registers, array).buffer_write == touched.rows);
+        CHECK(footprint(activate, registers, array).written_rows(MemoryId::UnifiedBuffer) == touched.rows);
     }
 }
 
@@ -311,7 +309,8 @@ TEST_CASE("Registers of blocks that do not fit each other are named", "[isa][foo
                              {Register::ActivationColumns, 12},   {Register::ActivationPixelBytes, 2},
                              {Register::ActivationImageRows, 16}, {Register::ActivationOutputsPerImage, 9}};
     const Activate activate{.length = 9};
-    CHECK(footprint(activate, with(blocks), tpu_v1_array).buffer_write == RowRange{0, 1});
+    CHECK(footprint(activate, with(blocks), tpu_v1_array).written_rows(MemoryId::UnifiedBuffer) ==
+          RowRange{0, 1});
     check_error(activate, changed(blocks, Register::BlockWidth, 0),
                 "block.width is 0; it must be at least 1");
     check_error(activate, changed(blocks, Register::BlockHeight, 0),
@@ -337,7 +336,8 @@ TEST_CASE("Registers of blocks that do not fit each other are named", "[isa][foo
     windows.emplace_back(Register::WindowOutputWidth, 3);
     windows.emplace_back(Register::WindowOutputHeight, 3);
     const Convolve convolve{.lines = 2};
-    CHECK(footprint(convolve, with(windows), tpu_v1_array).accumulator_write == RowRange{0, 6});
+    CHECK(footprint(convolve, with(windows), tpu_v1_array).written_rows(MemoryId::Accumulators) ==
+          RowRange{0, 6});
     check_error(convolve, changed(windows, Register::WindowOutputWidth, 2),
                 "window.output_width is 2; with block.width 2 and block.output_width 5 it must be 3");
     check_error(convolve, changed(windows, Register::WindowOutputHeight, 4),
@@ -352,18 +352,18 @@ TEST_CASE("Element-wise work touches whole rows", "[isa][footprint]") {
                      .other_row = 30,
                      .length = 5};
     Footprint touched = footprint(vector, registers, tpu_v1_array);
-    CHECK(touched.buffer_read == RowRange{20, 25});
-    CHECK(touched.buffer_read_other == RowRange{30, 35});
-    CHECK(touched.buffer_write == RowRange{10, 15});
-    CHECK(touched.buffer_read_table.empty());
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{20, 25});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 1) == RowRange{30, 35});
+    CHECK(touched.written_rows(MemoryId::UnifiedBuffer) == RowRange{10, 15});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 2).empty());
     vector.operation = VectorOperation::Multiply;
-    CHECK(footprint(vector, registers, tpu_v1_array).buffer_read_other == RowRange{30, 35});
+    CHECK(footprint(vector, registers, tpu_v1_array).read_rows(MemoryId::UnifiedBuffer, 1) ==
+          RowRange{30, 35});
     vector.operation = VectorOperation::Lookup;
     vector.other_row = 0;
     touched = footprint(vector, registers, tpu_v1_array);
-    CHECK(touched.buffer_read == RowRange{20, 25});
-    CHECK(touched.buffer_read_other.empty());
-    CHECK(touched.buffer_read_table == RowRange{77, 78});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{20, 25});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 1) == RowRange{77, 78});
 }
 
 TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][footprint]") {
@@ -412,10 +412,11 @@ TEST_CASE("Pooling's written rows are those of a walk over the lines", "[isa][fo
         }
     }
     const Footprint touched = footprint(pool, registers, geometry);
-    CHECK(touched.buffer_write == written.rows);
+    CHECK(touched.written_rows(MemoryId::UnifiedBuffer) == written.rows);
     const std::uint32_t last_image = (pool.first_line + pool.length - 1) / height;
-    CHECK(touched.buffer_read == RowRange{pool.source_row + pool.first_line / height * read_pitch,
-                                          pool.source_row + last_image * read_pitch + input_rows});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) ==
+          RowRange{pool.source_row + pool.first_line / height * read_pitch,
+                   pool.source_row + last_image * read_pitch + input_rows});
 }
 
 TEST_CASE("Registers that make no sense are named", "[isa][footprint]") {
@@ -501,7 +502,7 @@ TEST_CASE("Element-wise results may replace a whole operand, not a part of it", 
 TEST_CASE("Pooling may not write rows that it reads", "[isa][footprint]") {
     Vector pool = {.operation = VectorOperation::MaxPool, .source_row = 100, .length = 1};
     const std::uint64_t read_rows =
-        footprint(pool, with(window_settings), tpu_v1_array).buffer_read.last - 100;
+        footprint(pool, with(window_settings), tpu_v1_array).read_rows(MemoryId::UnifiedBuffer).last - 100;
     pool.destination_row = static_cast<std::uint32_t>(100 + read_rows);
     CHECK_NOTHROW(footprint(pool, with(window_settings), tpu_v1_array));
     pool.destination_row -= 1;
@@ -558,7 +559,7 @@ TEST_CASE("Pooling windows without an element are errors unless padding counts",
 TEST_CASE("Footprints end where addresses end", "[isa][footprint]") {
     CHECK(footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 256}, Registers(),
                     tpu_v1_array)
-              .buffer_write == RowRange{0xffffff, 0x1000000});
+              .written_rows(MemoryId::UnifiedBuffer) == RowRange{0xffffff, 0x1000000});
     CHECK_THROWS_MATCHES(
         footprint(ReadHostMemory{.unified_buffer_row = 0xffffff, .block_bytes = 257}, Registers(),
                   tpu_v1_array),
@@ -605,8 +606,7 @@ TEST_CASE("Registers of any value give rows that addresses name, or an error", "
             try {
                 const Footprint touched = footprint(instruction, registers, tpu_v1_array);
                 ++sensible;
-                for (const RowRange& rows :
-                     {touched.buffer_read, touched.buffer_read_other, touched.buffer_write}) {
+                for (const auto& [memory, access, rows] : touched) {
                     REQUIRE(rows.first <= rows.last);
                     REQUIRE(rows.last <= std::uint64_t{1} << 24);
                 }

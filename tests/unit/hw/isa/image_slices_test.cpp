@@ -58,14 +58,17 @@ TEST_CASE("Element-wise work touches from the first image's rows to the last's",
                         .length = 9,
                         .elements = DataType::Int16};
     const Footprint touched = footprint(vector, slices(3, 3, 10, 20), square_256);
-    CHECK(touched.buffer_write == RowRange{1000, 1009});
-    CHECK(touched.buffer_read == RowRange{100, 123});
-    CHECK(touched.buffer_read_other == RowRange{500, 543});
+    CHECK(touched.written_rows(MemoryId::UnifiedBuffer) == RowRange{1000, 1009});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer) == RowRange{100, 123});
+    CHECK(touched.read_rows(MemoryId::UnifiedBuffer, 1) == RowRange{500, 543});
     Vector lookup{.operation = VectorOperation::Lookup, .destination_row = 10, .source_row = 10, .length = 1};
-    CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 1});
+    CHECK(footprint(lookup, Registers(), square_256).read_rows(MemoryId::UnifiedBuffer, 1) == RowRange{0, 1});
     lookup.elements = DataType::Int16;
-    CHECK(footprint(lookup, Registers(), square_256).buffer_read_table == RowRange{0, 5});  // 1026 bytes
-    CHECK(footprint(lookup, Registers(), {.rows = 1026, .columns = 1}).buffer_read_table == RowRange{0, 1});
+    CHECK(footprint(lookup, Registers(), square_256).read_rows(MemoryId::UnifiedBuffer, 1) ==
+          RowRange{0, 5});  // 1026 bytes
+    CHECK(
+        footprint(lookup, Registers(), {.rows = 1026, .columns = 1}).read_rows(MemoryId::UnifiedBuffer, 1) ==
+        RowRange{0, 1});
 }
 
 TEST_CASE("Images that overlap are an error that names the register", "[isa][image_slices]") {

@@ -114,5 +114,5 @@ TEST_CASE("A product asks the buffer for all rows of its elements, and for no ot
     Bench bench;
     bench.run(bound);
     CHECK(bench.buffer.asked == std::vector<isa::RowRange>{c.first, c.second});
-    CHECK(bound.footprint.buffer_read == c.all);
+    CHECK(bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer) == c.all);
 }

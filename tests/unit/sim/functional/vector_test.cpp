@@ -303,8 +303,9 @@ private:
     bool may_run(const isa::Vector& vector) const {
         try {
             const isa::Footprint rows = isa::footprint(vector, registers_, program.geometry);
-            if (std::max({rows.buffer_read.last, rows.buffer_read_other.last, rows.buffer_write.last}) >
-                vector_buffer_rows) {
+            if (std::any_of(rows.begin(), rows.end(), [](const isa::MemoryRows& each) {
+                    return each.rows.last > vector_buffer_rows;
+                })) {
                 return false;
             }
         } catch (const isa::ProgramError&) {

@@ -128,7 +128,8 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
         const Cycle span = stream.lines * stream.line_cycles;
-        CHECK(cycles_outside(setup_reads, stream.begun, stream.begun + span, {rows.buffer_read}) == 0);
+        CHECK(cycles_outside(setup_reads, stream.begun, stream.begun + span,
+                             {rows.read_rows(isa::MemoryId::UnifiedBuffer)}) == 0);
         // Each row in as many cycles as it has passes, from the first to the last.
         for (std::uint64_t row = 0; row < stream.lines * stream.line_rows; ++row) {
             const Cycle line = stream.summed - 1 + row / stream.line_rows * stream.line_cycles;
@@ -148,14 +149,17 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
         const Cycle latency = times.complete - times.released;
         const bool activates = std::holds_alternative<isa::Activate>(program.instructions[times.number]);
         CHECK(cycles_outside(reads, times.begun, activates ? times.loaded : times.released,
-                             {rows.buffer_read, rows.buffer_read_other, rows.buffer_read_table}) == 0);
-        CHECK(cycles_outside(writes, times.loaded + latency, times.complete, {rows.buffer_write}) == 0);
+                             {rows.read_rows(isa::MemoryId::UnifiedBuffer),
+                              rows.read_rows(isa::MemoryId::UnifiedBuffer, 1)}) == 0);
+        CHECK(cycles_outside(writes, times.loaded + latency, times.complete,
+                             {rows.written_rows(isa::MemoryId::UnifiedBuffer)}) == 0);
         if (times.loaded == times.released) continue;  // it only loads
-        CHECK(writes.at(times.loaded + latency) == rows.buffer_write.first);
+        CHECK(writes.at(times.loaded + latency) == rows.written_rows(isa::MemoryId::UnifiedBuffer).first);
         if (!activates) continue;
-        CHECK(cycles_outside(sums_read, times.loaded, times.released, {rows.accumulator_read}) == 0);
-        CHECK(sums_read.at(times.loaded) == rows.accumulator_read.first);
-        CHECK(sums_read.at(times.released - 1) == rows.accumulator_read.last - 1);
+        const isa::RowRange sums = rows.read_rows(isa::MemoryId::Accumulators);
+        CHECK(cycles_outside(sums_read, times.loaded, times.released, {sums}) == 0);
+        CHECK(sums_read.at(times.loaded) == sums.first);
+        CHECK(sums_read.at(times.released - 1) == sums.last - 1);
     }
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace systole::isa {
+
+/// The memories that instructions read and write.
+enum class MemoryId : std::uint8_t {
+    UnifiedBuffer,  ///< in rows of Geometry::rows bytes
+    Accumulators,   ///< in rows of Geometry::columns sums
+    WeightMemory,   ///< in tiles of the program
+    HostMemory,     ///< in bytes
+};
+
+inline constexpr std::size_t memory_count = 4;
+
+constexpr std::size_t index_of(MemoryId memory) {
+    return static_cast<std::size_t>(memory);
+}
+
+/// What messages call a place in the memory: "unified-buffer row", "host byte"; an s makes it plural.
+constexpr std::string_view place_name(MemoryId memory) {
+    constexpr std::array<std::string_view, memory_count> names = {"unified-buffer row", "accumulator row",
+                                                                  "weight tile", "host byte"};
+    return names[index_of(memory)];
+}
+
+}  // namespace systole::isa
