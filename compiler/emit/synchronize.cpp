@@ -14,17 +14,18 @@ namespace {
 
 using isa::Footprint;
 using isa::Position;
-using isa::Unit;
-using isa::UnitPositions;
-using UnitSet = std::bitset<isa::unit_count>;
+using isa::QueueId;
+using isa::QueuePositions;
+using QueueSet = std::bitset<isa::queue_count>;
 
-constexpr std::array<Unit, isa::unit_count> units = {Unit::HostRead, Unit::HostWrite,  Unit::Weights,
-                                                     Unit::Matrix,   Unit::Activation, Unit::Host};
+constexpr std::array<QueueId, isa::queue_count> queues = {QueueId::HostRead,   QueueId::HostWrite,
+                                                          QueueId::Weights,    QueueId::Matrix,
+                                                          QueueId::Activation, QueueId::Host};
 
 /// The sync instructions around an instruction.
 struct Frame {
-    UnitSet wait_for;  ///< units to wait for before it
-    UnitSet signal;    ///< units to signal after it
+    QueueSet wait_for;  ///< units to wait for before it
+    QueueSet signal;    ///< units to signal after it
 };
 
 /// Determines, instruction by instruction, which units have to wait for which.
@@ -38,13 +39,13 @@ public:
             registers_.set(config->reg, config->value);
         }
         if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) begin_layer(tag->tag);
-        const std::optional<Unit> unit = isa::unit_of(instruction);
+        const std::optional<QueueId> unit = isa::queue_of(instruction);
         if (!unit) return;
         const Footprint footprint = isa::footprint(instruction, registers_, program_);
         const auto self = static_cast<std::size_t>(*unit);
-        UnitPositions needed = history_.conflicts(footprint).any;
+        QueuePositions needed = history_.conflicts(footprint).any;
         if (waits_for_layer_[self]) {
-            constexpr auto activation = static_cast<std::size_t>(Unit::Activation);
+            constexpr auto activation = static_cast<std::size_t>(QueueId::Activation);
             needed[activation] = std::max(needed[activation], clocks_[activation][activation]);
             waits_for_layer_.reset(self);
         }
@@ -61,19 +62,19 @@ private:
         if (tag == 0 || tag == layer_) return;
         layer_ = tag;
         if (order_ == machine::LayerOrder::Rows) return;
-        waits_for_layer_.set(static_cast<std::size_t>(Unit::Matrix));
+        waits_for_layer_.set(static_cast<std::size_t>(QueueId::Matrix));
         if (order_ == machine::LayerOrder::LayerAndWeights) {
-            waits_for_layer_.set(static_cast<std::size_t>(Unit::Weights));
+            waits_for_layer_.set(static_cast<std::size_t>(QueueId::Weights));
         }
     }
 
     /// Makes the instruction wait for those of `needed` that are not yet ordered before it.
-    void order_behind(const UnitPositions& needed, std::size_t self, Position position) {
-        UnitPositions missing{};
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    void order_behind(const QueuePositions& needed, std::size_t self, Position position) {
+        QueuePositions missing{};
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             if (unit != self && needed[unit] > clocks_[self][unit]) missing[unit] = needed[unit];
         }
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             if (missing[unit] == 0 || implied_by_another(missing, unit)) continue;
             frames_[position].wait_for.set(unit);
             frames_[missing[unit]].signal.set(self);
@@ -82,31 +83,31 @@ private:
     }
 
     /// Whether a wait for another unit's instruction implies the wait for this one.
-    bool implied_by_another(const UnitPositions& missing, std::size_t unit) const {
-        for (std::size_t other = 0; other < isa::unit_count; ++other) {
+    bool implied_by_another(const QueuePositions& missing, std::size_t unit) const {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other != unit && clocks_at_[missing[other]][unit] >= missing[unit]) return true;
         }
         return false;
     }
 
-    static void raise(UnitPositions& positions, const UnitPositions& to) {
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    static void raise(QueuePositions& positions, const QueuePositions& to) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             positions[unit] = std::max(positions[unit], to[unit]);
         }
     }
 
     const isa::Program& program_;
     machine::LayerOrder order_;
-    std::uint16_t layer_ = 0;  ///< tag of the layer whose instructions are added
-    UnitSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
+    std::uint16_t layer_ = 0;   ///< tag of the layer whose instructions are added
+    QueueSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
     isa::Registers registers_;
     isa::ProgramHistory history_;
     std::vector<Frame> frames_;  ///< by position
     /// A vector clock for each unit: the latest instruction of each other unit that its next instruction
     /// comes after, directly or through the waits of other units.
-    std::array<UnitPositions, isa::unit_count> clocks_{};
+    std::array<QueuePositions, isa::queue_count> clocks_{};
     /// By position: the unit's vector clock after the instruction, which is included. Position 0 is unused.
-    std::vector<UnitPositions> clocks_at_;
+    std::vector<QueuePositions> clocks_at_;
 };
 
 }  // namespace
@@ -131,13 +132,13 @@ std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& i
     position = 0;
     for (const isa::Instruction& instruction : instructions) {
         const Frame& frame = finder.frame(++position);
-        const std::optional<Unit> self = isa::unit_of(instruction);
-        for (const Unit other : units) {
+        const std::optional<QueueId> self = isa::queue_of(instruction);
+        for (const QueueId other : queues) {
             if (!frame.wait_for[static_cast<std::size_t>(other)]) continue;
             result.emplace_back(isa::SyncWait{.unit = *self, .semaphore = semaphore_of(other, *self)});
         }
         result.push_back(instruction);
-        for (const Unit other : units) {
+        for (const QueueId other : queues) {
             if (!frame.signal[static_cast<std::size_t>(other)]) continue;
             result.emplace_back(isa::SyncSignal{.unit = *self, .semaphore = semaphore_of(*self, other)});
         }

@@ -5,20 +5,20 @@
 
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/mapping.h"
 
 namespace systole::emit {
 
 /// The semaphore with which `waiter` waits for `signaller`; each pair of units has its own. Those of the host
 /// come behind those of the chip's units.
-constexpr std::uint8_t semaphore_of(isa::Unit signaller, isa::Unit waiter) {
-    constexpr auto chip_units = static_cast<std::size_t>(isa::Unit::Host);
+constexpr std::uint8_t semaphore_of(isa::QueueId signaller, isa::QueueId waiter) {
+    constexpr auto chip_units = static_cast<std::size_t>(isa::QueueId::Host);
     const auto from = static_cast<std::size_t>(signaller);
     const auto to = static_cast<std::size_t>(waiter);
-    if (signaller == isa::Unit::Host) return static_cast<std::uint8_t>(chip_units * chip_units + to);
-    if (waiter == isa::Unit::Host) {
-        return static_cast<std::uint8_t>(chip_units * chip_units + isa::unit_count + from);
+    if (signaller == isa::QueueId::Host) return static_cast<std::uint8_t>(chip_units * chip_units + to);
+    if (waiter == isa::QueueId::Host) {
+        return static_cast<std::uint8_t>(chip_units * chip_units + isa::queue_count + from);
     }
     return static_cast<std::uint8_t>(chip_units * from + to);
 }

@@ -4,13 +4,13 @@
 #include <variant>
 
 #include "hw/common/ports.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Activation);
+constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Activation);
 
 }  // namespace
 

@@ -20,7 +20,7 @@ void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
         throw std::logic_error("instruction " + std::to_string(number) + " is not the next of its unit");
     }
     const VectorClock& behind = issued_[unit].front().behind;
-    for (std::size_t other = 0; other < isa::unit_count; ++other) {
+    for (std::size_t other = 0; other < isa::queue_count; ++other) {
         if (other != unit && behind[other] > vector_clocks_[unit][other]) {
             throw OrderViolation(behind[other] - 1, number);
         }
@@ -30,7 +30,7 @@ void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
 }
 
 void OrderChecker::merge(std::size_t unit, const VectorClock& signalled) {
-    for (std::size_t other = 0; other < isa::unit_count; ++other) {
+    for (std::size_t other = 0; other < isa::queue_count; ++other) {
         vector_clocks_[unit][other] = std::max(vector_clocks_[unit][other], signalled[other]);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/ring_queue.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
@@ -17,7 +17,7 @@ using InstructionNumber = std::uint64_t;
 
 /// What is known to come before a point of a unit's work: for each unit the number of its last such
 /// instruction plus 1; 0 is none. All earlier instructions of that unit come before the point, too.
-using VectorClock = std::array<std::uint64_t, isa::unit_count>;
+using VectorClock = std::array<std::uint64_t, isa::queue_count>;
 
 /// An instruction began although nothing orders it behind an earlier instruction of another unit that touches
 /// the same rows: a `sync` is missing in the program.
@@ -52,8 +52,8 @@ private:
         VectorClock behind{};
     };
 
-    std::array<RingQueue<Issued>, isa::unit_count> issued_;  ///< not begun yet, in program order
-    std::array<VectorClock, isa::unit_count> vector_clocks_{};
+    std::array<RingQueue<Issued>, isa::queue_count> issued_;  ///< not begun yet, in program order
+    std::array<VectorClock, isa::queue_count> vector_clocks_{};
 };
 
 /// An instruction breaks a rule that can only be checked while it runs. The message is the rule.

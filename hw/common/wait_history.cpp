@@ -9,8 +9,8 @@ namespace {
 
 using Activity = UnitHistory::Activity;
 
-constexpr auto host_reads = static_cast<std::size_t>(isa::Unit::HostRead);
-constexpr auto host_processor = static_cast<std::size_t>(isa::Unit::Host);
+constexpr auto host_reads = static_cast<std::size_t>(isa::QueueId::HostRead);
+constexpr auto host_processor = static_cast<std::size_t>(isa::QueueId::Host);
 
 bool is_work(const UnitHistory::Span& span) {
     return span.activity == Activity::Work || span.activity == Activity::VectorWork;
@@ -120,15 +120,15 @@ private:
     static NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) {
         if (signaller == host_processor) return NonMatrixReason::Host;
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
-        switch (static_cast<isa::Unit>(signaller)) {
-            case isa::Unit::HostWrite:
+        switch (static_cast<isa::QueueId>(signaller)) {
+            case isa::QueueId::HostWrite:
                 return NonMatrixReason::OutputBuffer;
-            case isa::Unit::Weights:
-            case isa::Unit::Matrix:
-            case isa::Unit::Activation:
+            case isa::QueueId::Weights:
+            case isa::QueueId::Matrix:
+            case isa::QueueId::Activation:
                 return reason;  // sums on their way through the array
-            case isa::Unit::HostRead:
-            case isa::Unit::Host:
+            case isa::QueueId::HostRead:
+            case isa::QueueId::Host:
                 break;
         }
         throw std::logic_error("a unit that signals for no reason");
@@ -160,11 +160,11 @@ private:
             if (!spans[place].full) {
                 spend(NonMatrixReason::NotArrived, until, wait_.tag);
             } else {
-                if (spans[place].full == isa::Unit::Activation) activation_held_up(until);
-                if (spans[place].full == isa::Unit::HostRead) {
+                if (spans[place].full == isa::QueueId::Activation) activation_held_up(until);
+                if (spans[place].full == isa::QueueId::HostRead) {
                     spend_on_reads(NonMatrixReason::QueueFull, until);
                 }
-                if (spans[place].full == isa::Unit::Host) spend(NonMatrixReason::Host, until, wait_.tag);
+                if (spans[place].full == isa::QueueId::Host) spend(NonMatrixReason::Host, until, wait_.tag);
                 spend(NonMatrixReason::QueueFull, until, wait_.tag);
             }
         }
@@ -180,7 +180,7 @@ private:
         for (std::size_t place = first_; place < spans.size() && spans[place].from < end; ++place) {
             const UnitHistory::Span& span = spans[place];
             const bool fetching = span.activity == Activity::Semaphore &&
-                                  span.signaller == static_cast<std::size_t>(isa::Unit::HostWrite);
+                                  span.signaller == static_cast<std::size_t>(isa::QueueId::HostWrite);
             const bool reading = span.activity == Activity::Semaphore && span.signaller == host_reads;
             if (span.activity != Activity::VectorWork && !fetching && !reading) continue;
             spend(NonMatrixReason::QueueFull, std::min(span.from, end), wait_.tag);

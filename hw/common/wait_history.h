@@ -10,7 +10,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/ring_queue.h"
 #include "hw/isa/access_history.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
@@ -104,7 +104,7 @@ public:
     /// In these cycles the sequencer could not issue an instruction, which had not arrived.
     void not_arrived(Cycle from, Cycle until) { not_issued(from, until, std::nullopt); }
     /// In these cycles the sequencer could not issue an instruction, because the queue of its unit was full.
-    void queue_full(Cycle from, Cycle until, isa::Unit unit) { not_issued(from, until, unit); }
+    void queue_full(Cycle from, Cycle until, isa::QueueId unit) { not_issued(from, until, unit); }
 
     Unmet unmet(const Wait& wait) const;
     /// Counts each cycle of a wait once.
@@ -119,11 +119,11 @@ private:
     struct NotIssued {
         Cycle from = 0;
         Cycle until = 0;
-        std::optional<isa::Unit> full;  ///< the unit whose queue was full
+        std::optional<isa::QueueId> full;  ///< the unit whose queue was full
     };
     class Explanation;
 
-    void not_issued(Cycle from, Cycle until, std::optional<isa::Unit> full) {
+    void not_issued(Cycle from, Cycle until, std::optional<isa::QueueId> full) {
         if (from < until) not_issued_.push_back({from, until, full});
     }
 

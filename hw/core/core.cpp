@@ -93,14 +93,13 @@ void write_image(const WeightImage& image, std::uint64_t total_bytes, tlm::tlm_f
     if (end < total_bytes) write_bytes(end, std::vector<std::uint8_t>(total_bytes - end), memory);
 }
 
-void check_initial_rows(const std::vector<isa::InitialRows>& all, std::string_view memory,
-                        std::uint64_t row_bytes, std::uint64_t rows) {
-    for (const isa::InitialRows& initial : all) {
-        const std::uint64_t count = isa::row_count(initial, row_bytes);
-        if (initial.first_row <= rows && count <= rows - initial.first_row) continue;
+void check_initial_rows(const isa::Program& program, isa::MemoryId memory, std::uint64_t rows) {
+    for (const isa::InitialRows& initial : program.initial[memory]) {
+        const isa::RowRange touched = isa::rows_of(initial, memory, program.geometry);
+        if (touched.last <= rows) continue;
         throw isa::ProgramError(
-            fmt::format("the program begins with values in {} rows {} to {}; the machine has {} rows", memory,
-                        initial.first_row, initial.first_row + count - 1, rows));
+            fmt::format("the program begins with values in {}s {} to {}; the machine has {} rows",
+                        isa::place_name(memory), touched.first, touched.last - 1, rows));
     }
 }
 
@@ -142,9 +141,8 @@ const isa::Program& check_fits(const isa::Program& program, const machine::Machi
                         "spill is false",
                         program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
-    check_initial_rows(program.unified_buffer, "unified-buffer", geometry.rows, machine.unified_buffer.rows);
-    check_initial_rows(program.accumulators, "accumulator", isa::accumulator_row_bytes(geometry),
-                       machine.accumulators.rows);
+    check_initial_rows(program, isa::MemoryId::UnifiedBuffer, machine.unified_buffer.rows);
+    check_initial_rows(program, isa::MemoryId::Accumulators, machine.accumulators.rows);
     isa::check_initial_sums(program, machine.accumulators.sum_bits);
     timing::check_formats(program, machine);
     check_host(program, options);
@@ -213,14 +211,16 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
 }
 
 void Core::load_initial_rows() {
-    for (const isa::InitialRows& initial : program_.unified_buffer) {
-        const std::uint64_t rows = isa::row_count(initial, unified_buffer_.row_bytes());
+    const auto count = [&](const isa::InitialRows& initial, isa::MemoryId memory) {
+        return isa::rows_of(initial, memory, program_.geometry).count();
+    };
+    for (const isa::InitialRows& initial : program_.initial[isa::MemoryId::UnifiedBuffer]) {
         std::copy(initial.values.begin(), initial.values.end(),
-                  unified_buffer_.write(initial.first_row, rows));
+                  unified_buffer_.write(initial.first_row, count(initial, isa::MemoryId::UnifiedBuffer)));
     }
     static_assert(std::endian::native == std::endian::little, "sums are kept as they lie in the program");
-    for (const isa::InitialRows& initial : program_.accumulators) {
-        const std::uint64_t rows = isa::row_count(initial, isa::accumulator_row_bytes(program_.geometry));
+    for (const isa::InitialRows& initial : program_.initial[isa::MemoryId::Accumulators]) {
+        const std::uint64_t rows = count(initial, isa::MemoryId::Accumulators);
         std::memcpy(accumulators_.write(initial.first_row, rows), initial.values.data(),
                     initial.values.size());
     }
@@ -291,7 +291,7 @@ FailureTimes Core::where_it_failed() {
     return where;
 }
 
-std::array<CommandQueue*, isa::unit_count> Core::queues() {
+std::array<CommandQueue*, isa::queue_count> Core::queues() {
     return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
             &systolic_data_setup_.queue(), &activation_unit_.queue(),      &host_processor_.queue()};
 }

@@ -32,7 +32,7 @@
 #include "hw/isa/footprint.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/matrix_unit.h"
 #include "hw/sequencer/sequencer.h"
@@ -108,8 +108,8 @@ private:
     /// Throws ProgramError of an instruction, with its line if the program has a text.
     [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
     FailureTimes where_it_failed();
-    /// The queues, indexed by isa::Unit.
-    std::array<CommandQueue*, isa::unit_count> queues();
+    /// The queues, indexed by isa::QueueId.
+    std::array<CommandQueue*, isa::queue_count> queues();
     /// "5 (matmul ub=0 acc=0 rows=3)"
     std::string describe(InstructionNumber number) const;
     /// The same for an instruction that a message names beside its own: with the line, if there is one.

@@ -13,7 +13,7 @@
 namespace systole::hw {
 namespace {
 
-constexpr std::size_t sequencer = isa::unit_count;
+constexpr std::size_t sequencer = isa::queue_count;
 
 /// A wait and the unit that could end it; none if no instruction is left that would.
 struct Wait {
@@ -52,7 +52,7 @@ private:
     }
 
     static std::string name_of(std::size_t unit) {
-        return unit == sequencer ? "sequencer" : std::string(isa::name(static_cast<isa::Unit>(unit)));
+        return unit == sequencer ? "sequencer" : std::string(isa::name(static_cast<isa::QueueId>(unit)));
     }
 
     /// Follows the waits from the sequencer to the one that cannot end, or once around a circle.
@@ -81,7 +81,7 @@ private:
     /// The first instruction of the unit, from the one it waits in on, that `is_wanted` accepts: in its
     /// queue, or not issued yet.
     template <class IsWanted>
-    std::optional<InstructionNumber> find(isa::Unit unit, IsWanted is_wanted) const {
+    std::optional<InstructionNumber> find(isa::QueueId unit, IsWanted is_wanted) const {
         const auto& waiting = stuck_.waiting[static_cast<std::size_t>(unit)];
         for (InstructionNumber number = waiting.value_or(stuck_.issued); number < end_; ++number) {
             if (unit_of(number) == unit && is_wanted(code_[number])) return number;
@@ -89,7 +89,9 @@ private:
         return std::nullopt;
     }
 
-    std::optional<isa::Unit> unit_of(InstructionNumber number) const { return isa::unit_of(code_[number]); }
+    std::optional<isa::QueueId> unit_of(InstructionNumber number) const {
+        return isa::queue_of(code_[number]);
+    }
 
     /// The unit in which an instruction waits, or the sequencer, which has not issued it.
     std::size_t holder_of(InstructionNumber number) const {
@@ -112,12 +114,12 @@ private:
 
     Wait wait_of_sequencer(InstructionNumber number) const {
         if (number < end_) {
-            const isa::Unit unit = *unit_of(number);
+            const isa::QueueId unit = *unit_of(number);
             return {number, fmt::format("for a place in the queue of {}", isa::name(unit)),
                     static_cast<std::size_t>(unit)};
         }
         Wait wait{number, "for all units to finish", std::nullopt};
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             if (!stuck_.waiting[unit]) continue;
             if (!wait.waits_for || number_of(unit) < number_of(*wait.waits_for)) wait.waits_for = unit;
         }
@@ -127,11 +129,12 @@ private:
     Wait wait_for_signal(InstructionNumber number, const isa::SyncWait& wait) const {
         const std::string reason = fmt::format("for semaphore {}", wait.semaphore);
         std::optional<InstructionNumber> first;
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
-            const auto found = find(static_cast<isa::Unit>(unit), [&](const isa::Instruction& instruction) {
-                const auto* signal = std::get_if<isa::SyncSignal>(&instruction);
-                return signal != nullptr && signal->semaphore == wait.semaphore;
-            });
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
+            const auto found =
+                find(static_cast<isa::QueueId>(unit), [&](const isa::Instruction& instruction) {
+                    const auto* signal = std::get_if<isa::SyncSignal>(&instruction);
+                    return signal != nullptr && signal->semaphore == wait.semaphore;
+                });
             if (found && (!first || *found < *first)) first = found;
         }
         if (!first) return {number, reason + ", which no instruction signals any more", std::nullopt};
@@ -139,7 +142,7 @@ private:
     }
 
     Wait wait_for_tile(InstructionNumber number) const {
-        const auto fetch = find(isa::Unit::Weights, [](const isa::Instruction& instruction) {
+        const auto fetch = find(isa::QueueId::Weights, [](const isa::Instruction& instruction) {
             return std::holds_alternative<isa::ReadWeights>(instruction);
         });
         if (!fetch) return {number, "for a weight tile, which no read_weights fetches", std::nullopt};
@@ -148,7 +151,7 @@ private:
     }
 
     Wait wait_for_slot(InstructionNumber number) const {
-        const auto product = find(isa::Unit::Matrix, [](const isa::Instruction& instruction) {
+        const auto product = find(isa::QueueId::Matrix, [](const isa::Instruction& instruction) {
             const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
             return flags != nullptr && !flags->keep_weights;
         });

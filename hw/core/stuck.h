@@ -7,7 +7,7 @@
 
 #include "hw/common/order_checker.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 // Why a program cannot finish: which instruction each unit waits in, and which of them is the cause.
 namespace systole::hw {
@@ -17,7 +17,7 @@ struct StuckProgram {
     const isa::Program& program;
     InstructionNumber issued = 0;  ///< the next instruction to issue; it waits in the sequencer
     /// The instruction that each unit cannot go on with; none if the unit has nothing to do.
-    std::array<std::optional<InstructionNumber>, isa::unit_count> waiting;
+    std::array<std::optional<InstructionNumber>, isa::queue_count> waiting;
 };
 
 /// One unit's wait.

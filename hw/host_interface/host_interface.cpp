@@ -8,16 +8,16 @@
 
 #include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
+#include "hw/isa/queue.h"
 #include "hw/isa/rows.h"
-#include "hw/isa/unit.h"
 #include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
-constexpr std::size_t write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
+constexpr std::size_t read_unit = static_cast<std::size_t>(isa::QueueId::HostRead);
+constexpr std::size_t write_unit = static_cast<std::size_t>(isa::QueueId::HostWrite);
 
 }  // namespace
 

@@ -3,14 +3,14 @@
 #include <utility>
 #include <variant>
 
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t host_unit = static_cast<std::size_t>(isa::Unit::Host);
+constexpr std::size_t host_unit = static_cast<std::size_t>(isa::QueueId::Host);
 
 }  // namespace
 

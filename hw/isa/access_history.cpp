@@ -5,24 +5,24 @@
 
 namespace systole::isa {
 
-void AccessHistory::find_conflicts(const RowRange& rows, Access access, UnitPositions& latest) const {
+void AccessHistory::find_conflicts(const RowRange& rows, Access access, QueuePositions& latest) const {
     if (rows.empty()) return;
     auto segment = std::prev(segments_.upper_bound(rows.first));
     for (; segment != segments_.end() && segment->first < rows.last; ++segment) {
         const Segment& history = segment->second;
         latest[history.writer] = std::max(latest[history.writer], history.written);
         if (access == Access::Read) continue;
-        for (std::size_t unit = 0; unit < unit_count; ++unit) {
-            latest[unit] = std::max(latest[unit], history.read[unit]);
+        for (std::size_t queue = 0; queue < queue_count; ++queue) {
+            latest[queue] = std::max(latest[queue], history.read[queue]);
         }
     }
 }
 
-void AccessHistory::record(const RowRange& rows, Access access, Unit unit, Position position) {
+void AccessHistory::record(const RowRange& rows, Access access, QueueId queue, Position position) {
     if (rows.empty()) return;
     const auto first = split(rows.first);
     const auto end = split(rows.last);
-    const auto index = static_cast<std::size_t>(unit);
+    const auto index = static_cast<std::size_t>(queue);
     if (access == Access::Write) {
         first->second = {.writer = index, .written = position, .read = {}};
         segments_.erase(std::next(first), end);
@@ -43,17 +43,17 @@ Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
         const std::size_t memory = index_of(each.memory);
         memories_[memory].find_conflicts(each.rows, each.access, found.by_memory[memory]);
     }
-    for (const UnitPositions& positions : found.by_memory) {
-        for (std::size_t unit = 0; unit < unit_count; ++unit) {
-            found.any[unit] = std::max(found.any[unit], positions[unit]);
+    for (const QueuePositions& positions : found.by_memory) {
+        for (std::size_t queue = 0; queue < queue_count; ++queue) {
+            found.any[queue] = std::max(found.any[queue], positions[queue]);
         }
     }
     return found;
 }
 
-void ProgramHistory::record(const Footprint& footprint, Unit unit, Position position) {
+void ProgramHistory::record(const Footprint& footprint, QueueId queue, Position position) {
     for (const MemoryRows& each : footprint) {
-        memories_[index_of(each.memory)].record(each.rows, each.access, unit, position);
+        memories_[index_of(each.memory)].record(each.rows, each.access, queue, position);
     }
 }
 

@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "hw/isa/footprint.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
 /// The position of an instruction in a program, counted from 1; 0 is none.
 using Position = std::uint64_t;
 
-/// The position of an instruction of each unit, or none.
-using UnitPositions = std::array<Position, unit_count>;
+/// The position of an instruction of each queue, or none.
+using QueuePositions = std::array<Position, queue_count>;
 
 /// The last accesses of each row of a memory, kept for segments of rows with the same history.
 ///
@@ -24,18 +24,18 @@ using UnitPositions = std::array<Position, unit_count>;
 /// kept.
 class AccessHistory {
 public:
-    /// Raises `latest` to the latest instruction of each unit that conflicts with an access. Two accesses
+    /// Raises `latest` to the latest instruction of each queue that conflicts with an access. Two accesses
     /// conflict if they share a row and at least one writes it.
-    void find_conflicts(const RowRange& rows, Access access, UnitPositions& latest) const;
+    void find_conflicts(const RowRange& rows, Access access, QueuePositions& latest) const;
 
     /// Records the access of an instruction that comes after all recorded ones.
-    void record(const RowRange& rows, Access access, Unit unit, Position position);
+    void record(const RowRange& rows, Access access, QueueId queue, Position position);
 
 private:
     struct Segment {
-        std::size_t writer = 0;  ///< unit
+        std::size_t writer = 0;  ///< queue
         Position written = 0;
-        UnitPositions read{};  ///< the last reads of each unit since `written`
+        QueuePositions read{};  ///< the last reads of each queue since `written`
     };
 
     /// Splits a segment so that one begins at the row.
@@ -46,12 +46,12 @@ private:
     std::pmr::map<std::uint64_t, Segment> segments_{{std::pair{std::uint64_t{0}, Segment{}}}, &nodes_};
 };
 
-/// For each unit, the latest instruction that conflicts with an access.
+/// For each queue, the latest instruction that conflicts with an access.
 struct Conflicts {
-    std::array<UnitPositions, memory_count> by_memory{};
-    UnitPositions any{};  ///< in any memory
+    std::array<QueuePositions, memory_count> by_memory{};
+    QueuePositions any{};  ///< in any memory
 
-    const UnitPositions& in(MemoryId memory) const { return by_memory[index_of(memory)]; }
+    const QueuePositions& in(MemoryId memory) const { return by_memory[index_of(memory)]; }
 };
 
 /// The histories of all memories that a program touches. If two instructions touch the same row and one of
@@ -61,7 +61,7 @@ public:
     /// The latest recorded instructions that an instruction with this footprint must come after.
     Conflicts conflicts(const Footprint& footprint) const;
     /// Records an instruction that comes after all recorded ones.
-    void record(const Footprint& footprint, Unit unit, Position position);
+    void record(const Footprint& footprint, QueueId queue, Position position);
 
 private:
     std::array<AccessHistory, memory_count> memories_;

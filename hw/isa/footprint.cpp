@@ -52,7 +52,7 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
     return work == nullptr ? touched : host_footprint(*work, program);
 }
 
-std::optional<Unit> unit_of(const Instruction& instruction) {
+std::optional<QueueId> queue_of(const Instruction& instruction) {
     return std::visit([](const auto& each) { return each.queue(); }, instruction);
 }
 

@@ -12,19 +12,9 @@
 #include "hw/isa/memory.h"
 #include "hw/isa/program.h"
 #include "hw/isa/registers.h"
+#include "hw/isa/row_range.h"
 
 namespace systole::isa {
-
-/// Rows [first, last) of a memory.
-struct RowRange {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-
-    bool empty() const { return first >= last; }
-    std::uint64_t count() const { return empty() ? 0 : last - first; }
-    bool overlaps(const RowRange& other) const { return first < other.last && other.first < last; }
-    bool operator==(const RowRange&) const = default;
-};
 
 enum class Access : std::uint8_t { Read, Write };
 
@@ -90,9 +80,9 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
 /// the images lie beyond a buffer.
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program);
 
-/// The unit whose queue takes the instruction; nullopt for instructions that the sequencer executes itself
+/// The queue that takes the instruction; nullopt for instructions that the sequencer executes itself
 /// (nop, halt, tag, set).
-std::optional<Unit> unit_of(const Instruction& instruction);
+std::optional<QueueId> queue_of(const Instruction& instruction);
 
 /// An instruction as the sequencer issues it: with the register values that apply to it and the rows that it
 /// touches.

@@ -17,10 +17,9 @@ std::vector<bool>::iterator row_of(std::vector<bool>& rows, std::uint64_t row) {
 
 LoadedValues::LoadedValues(const Program& program, std::uint64_t accumulator_rows)
     : written_(accumulator_rows) {
-    for (const InitialRows& initial : program.accumulators) {
-        const std::uint64_t end =
-            initial.first_row + row_count(initial, accumulator_row_bytes(program.geometry));
-        std::fill(row_of(written_, initial.first_row), row_of(written_, end), true);
+    for (const InitialRows& initial : program.initial[MemoryId::Accumulators]) {
+        const RowRange rows = rows_of(initial, MemoryId::Accumulators, program.geometry);
+        std::fill(row_of(written_, rows.first), row_of(written_, rows.last), true);
     }
 }
 

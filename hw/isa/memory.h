@@ -21,6 +21,27 @@ constexpr std::size_t index_of(MemoryId memory) {
     return static_cast<std::size_t>(memory);
 }
 
+/// One value for each memory.
+template <class Value>
+class ByMemory {
+public:
+    Value& operator[](MemoryId memory) { return values_[index_of(memory)]; }
+    const Value& operator[](MemoryId memory) const { return values_[index_of(memory)]; }
+
+    auto begin() { return values_.begin(); }
+    auto end() { return values_.end(); }
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+
+    bool operator==(const ByMemory&) const = default;
+
+private:
+    std::array<Value, memory_count> values_{};
+};
+
+/// The memories that a program may begin with values in.
+inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryId::Accumulators};
+
 /// What messages call a place in the memory: "unified-buffer row", "host byte"; an s makes it plural.
 constexpr std::string_view place_name(MemoryId memory) {
     constexpr std::array<std::string_view, memory_count> names = {"unified-buffer row", "accumulator row",

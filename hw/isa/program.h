@@ -9,6 +9,8 @@
 #include "base/conversion.h"
 #include "base/data_type.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/memory.h"
+#include "hw/isa/row_range.h"
 
 namespace systole::isa {
 
@@ -66,7 +68,7 @@ struct HostBuffer {
     bool operator==(const HostBuffer&) const = default;
 };
 
-/// The contents of on-chip rows before the first instruction; all other rows hold zeros.
+/// The contents of rows of a memory before the first instruction; all other rows hold zeros.
 struct InitialRows {
     std::uint64_t first_row = 0;
     /// From the first byte of the first row on. Unified buffer: bytes. Accumulators: whole rows of int32,
@@ -145,9 +147,8 @@ struct Program {
     std::vector<Instruction> instructions;
     std::vector<WeightTile> tiles;
     std::vector<HostBuffer> buffers;
-    // No two entries of a memory have a row in common.
-    std::vector<InitialRows> unified_buffer;
-    std::vector<InitialRows> accumulators;
+    /// Only initial_memories have any. No two entries of a memory have a row in common.
+    ByMemory<std::vector<InitialRows>> initial;
     SourceLines lines;
 
     // Describes the network to reports; hand-written programs leave it empty.
@@ -163,13 +164,16 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// Rows that the values take, with `row_bytes` bytes each.
-std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes);
-
-/// Bytes of an accumulator row.
-constexpr std::uint64_t accumulator_row_bytes(const Geometry& geometry) {
+/// Bytes of a row of one of initial_memories.
+constexpr std::uint64_t row_bytes(MemoryId memory, const Geometry& geometry) {
+    if (memory == MemoryId::UnifiedBuffer) return geometry.rows;
     return std::uint64_t{geometry.columns} * sizeof(std::int32_t);
 }
+
+bool has_initial_rows(const Program& program);
+
+/// The rows of the memory that the values take.
+RowRange rows_of(const InitialRows& initial, MemoryId memory, const Geometry& geometry);
 
 /// Whether the program has work for the host's processor between the chip's.
 bool uses_host(const Program& program);

@@ -48,30 +48,23 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
     }
 }
 
-/// `broken` finds the broken rule of an entry.
-template <class Broken>
-void check_initial_rows(const std::string& memory, const std::vector<InitialRows>& all,
-                        std::uint64_t row_bytes, Broken broken) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-    for (const InitialRows& initial : all) {
-        const auto part = fmt::format("initial rows of the {} from {} on", memory, initial.first_row);
-        if (const auto rule = broken(initial)) fail(part, *rule);
-        ranges.emplace_back(initial.first_row, initial.first_row + row_count(initial, row_bytes));
+void check_initial_rows(const Program& program, MemoryId memory) {
+    const auto part = [&](std::uint64_t row) {
+        return fmt::format("initial rows of the {} from {} on",
+                           memory == MemoryId::UnifiedBuffer ? "unified buffer" : "accumulators", row);
+    };
+    std::vector<RowRange> ranges;
+    for (const InitialRows& initial : program.initial[memory]) {
+        if (const auto rule = broken_rule(initial, memory, program.geometry)) {
+            fail(part(initial.first_row), *rule);
+        }
+        ranges.push_back(rows_of(initial, memory, program.geometry));
     }
-    std::sort(ranges.begin(), ranges.end());
+    std::ranges::sort(ranges, {}, &RowRange::first);
     for (std::size_t i = 1; i < ranges.size(); ++i) {
-        if (ranges[i - 1].second <= ranges[i].first) continue;
-        fail(fmt::format("initial rows of the {} from {} on", memory, ranges[i].first),
-             fmt::format("they overlap those from {} on", ranges[i - 1].first));
+        if (ranges[i - 1].last <= ranges[i].first) continue;
+        fail(part(ranges[i].first), fmt::format("they overlap those from {} on", ranges[i - 1].first));
     }
-}
-
-std::optional<std::string> rows_beyond(const InitialRows& initial, std::uint64_t row_bytes,
-                                       std::uint64_t limit) {
-    if (initial.values.empty()) return "there are no values";
-    const std::uint64_t rows = row_count(initial, row_bytes);
-    if (rows <= limit && initial.first_row <= limit - rows) return std::nullopt;
-    return fmt::format("{} rows from {} on; addresses end at row {}", rows, initial.first_row, limit - 1);
 }
 
 std::optional<std::string> broken_rule_of_block(const WeightTile& tile, const Geometry& geometry) {
@@ -169,16 +162,17 @@ std::optional<std::string> broken_rule(const BorderTensor& tensor) {
     return std::nullopt;
 }
 
-std::optional<std::string> broken_rule_of_buffer(const InitialRows& initial, const Geometry& geometry) {
-    return rows_beyond(initial, geometry.rows, buffer_row_limit);
-}
-
-std::optional<std::string> broken_rule_of_accumulators(const InitialRows& initial, const Geometry& geometry) {
-    const std::uint64_t row_bytes = accumulator_row_bytes(geometry);
-    if (initial.values.size() % row_bytes != 0) {
-        return fmt::format("the values are {} bytes; a row takes {}", initial.values.size(), row_bytes);
+std::optional<std::string> broken_rule(const InitialRows& initial, MemoryId memory,
+                                       const Geometry& geometry) {
+    const std::uint64_t bytes = row_bytes(memory, geometry);
+    if (memory == MemoryId::Accumulators && initial.values.size() % bytes != 0) {
+        return fmt::format("the values are {} bytes; a row takes {}", initial.values.size(), bytes);
     }
-    return rows_beyond(initial, row_bytes, accumulator_row_limit);
+    if (initial.values.empty()) return "there are no values";
+    const std::uint64_t rows = rows_of(initial, memory, geometry).count();
+    const std::uint64_t limit = memory == MemoryId::Accumulators ? accumulator_row_limit : buffer_row_limit;
+    if (rows <= limit && initial.first_row <= limit - rows) return std::nullopt;
+    return fmt::format("{} rows from {} on; addresses end at row {}", rows, initial.first_row, limit - 1);
 }
 
 std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program) {
@@ -270,11 +264,7 @@ void validate(const Program& program) {
         }
     }
     check_buffers(program.buffers);
-    const Geometry& geometry = program.geometry;
-    check_initial_rows("unified buffer", program.unified_buffer, geometry.rows,
-                       [&](const InitialRows& each) { return broken_rule_of_buffer(each, geometry); });
-    check_initial_rows("accumulators", program.accumulators, accumulator_row_bytes(geometry),
-                       [&](const InitialRows& each) { return broken_rule_of_accumulators(each, geometry); });
+    for (const MemoryId memory : initial_memories) check_initial_rows(program, memory);
     for (const auto* tensors : {&program.inputs, &program.outputs}) {
         for (const BorderTensor& tensor : *tensors) {
             if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
@@ -294,7 +284,7 @@ void validate(const Program& program) {
 }
 
 void check_initial_sums(const Program& program, std::uint32_t sum_bits) {
-    for (const InitialRows& initial : program.accumulators) {
+    for (const InitialRows& initial : program.initial[MemoryId::Accumulators]) {
         for (std::size_t i = 0; i < initial.values.size() / sizeof(std::int32_t); ++i) {
             std::int32_t sum = 0;
             std::memcpy(&sum, initial.values.data() + i * sizeof sum, sizeof sum);
@@ -313,14 +303,19 @@ std::span<const std::string_view> buffer_kind_names() {
     return names;
 }
 
-std::uint64_t row_count(const InitialRows& initial, std::uint64_t row_bytes) {
-    return divide_up(std::uint64_t{initial.values.size()}, row_bytes);
+bool has_initial_rows(const Program& program) {
+    return !std::ranges::all_of(program.initial, &std::vector<InitialRows>::empty);
+}
+
+RowRange rows_of(const InitialRows& initial, MemoryId memory, const Geometry& geometry) {
+    const std::uint64_t rows = divide_up(std::uint64_t{initial.values.size()}, row_bytes(memory, geometry));
+    return {.first = initial.first_row, .last = initial.first_row + rows};
 }
 
 bool uses_host(const Program& program) {
     return !program.host_segments.empty() ||
            std::ranges::any_of(program.instructions, [](const Instruction& instruction) {
-               return unit_of(instruction) == Unit::Host;
+               return queue_of(instruction) == QueueId::Host;
            });
 }
 

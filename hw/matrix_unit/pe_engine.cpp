@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
@@ -86,7 +86,7 @@ IdleCycles PeEngine::enter(EnteringStream entering) {
     account_rest(now);
     if (!stream.keep_weights) switch_planes();
     // From now on the engine itself reads rows and writes sums, cycle by cycle.
-    if (entering.sums != nullptr) workers_.wait_for_order(static_cast<std::size_t>(isa::Unit::Matrix));
+    if (entering.sums != nullptr) workers_.wait_for_order(static_cast<std::size_t>(isa::QueueId::Matrix));
     const RowBlock rows = entering.rows ? entering.rows(rows_) : RowBlock{};
     passing_.push_back({.stream = stream,
                         .shape = entering.shape,
@@ -228,7 +228,7 @@ void PeEngine::report_complete() {
                                    " were complete in cycle " + std::to_string(complete) + ", not in cycle " +
                                    std::to_string(passing.promised) + " as docs/timing.md has it");
         }
-        report({static_cast<std::size_t>(isa::Unit::Matrix), passing.stream.number, passing.stream.tag,
+        report({static_cast<std::size_t>(isa::QueueId::Matrix), passing.stream.number, passing.stream.tag,
                 passing.stream.issued, passing.begun, *passing.passed_at, complete});
         passing_.pop_front();
     }

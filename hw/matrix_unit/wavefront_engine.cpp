@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/wrapped_sum.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
 namespace {
 
-constexpr auto unit = static_cast<std::size_t>(isa::Unit::Matrix);
+constexpr auto unit = static_cast<std::size_t>(isa::QueueId::Matrix);
 
 }  // namespace
 

@@ -17,9 +17,9 @@ namespace systole::hw {
 namespace {
 
 MatrixNeeds needs_of(const isa::Conflicts& conflicts) {
-    constexpr auto activation = static_cast<std::size_t>(isa::Unit::Activation);
-    constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
-    const isa::UnitPositions& buffer = conflicts.in(isa::MemoryId::UnifiedBuffer);
+    constexpr auto activation = static_cast<std::size_t>(isa::QueueId::Activation);
+    constexpr auto host_read = static_cast<std::size_t>(isa::QueueId::HostRead);
+    const isa::QueuePositions& buffer = conflicts.in(isa::MemoryId::UnifiedBuffer);
     return {.activations = buffer[activation],
             .inputs = buffer[host_read],
             .accumulators = conflicts.in(isa::MemoryId::Accumulators)[activation]};
@@ -38,7 +38,7 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
 
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                      const Clock& clock, OrderChecker& order, InstructionPath& path,
-                     std::array<Sink*, isa::unit_count> units, WaitHistory& waits, Failure& failure,
+                     std::array<Sink*, isa::queue_count> units, WaitHistory& waits, Failure& failure,
                      TraceSink* trace)
     : UnitModule(name),
       accumulator_rows_(machine.accumulators.rows),
@@ -117,7 +117,7 @@ Cycle Sequencer::issue(const isa::Instruction& instruction) {
         command.kind = Command::Kind::Signal;
         command.semaphore = signal->semaphore;
         push(instruction, signal->unit, std::move(command));
-    } else if (const auto unit = isa::unit_of(instruction)) {
+    } else if (const auto unit = isa::queue_of(instruction)) {
         push(instruction, *unit, std::move(command));
     } else if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
         set(*config);
@@ -140,7 +140,7 @@ void Sequencer::halt() {
     halted_ = true;
 }
 
-void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Command command) {
+void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Command command) {
     if (command.kind == Command::Kind::Work) {
         if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
         registers_issued_ = true;
@@ -150,7 +150,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::Unit unit, Comman
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         const isa::Conflicts conflicts = history_.conflicts(footprint);
         order_.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
-        if (unit == isa::Unit::Matrix) command.needs = needs_of(conflicts);
+        if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts);
         history_.record(footprint, unit, command.number + 1);
     }
     const Cycle ready = clock_.now();

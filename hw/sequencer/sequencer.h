@@ -21,7 +21,7 @@
 #include "hw/isa/footprint.h"
 #include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
@@ -44,7 +44,7 @@ public:
     using Sink = CommandSink;
 
     Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
-              OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::unit_count> units,
+              OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::queue_count> units,
               WaitHistory& waits, Failure& failure, TraceSink* trace = nullptr);
 
     /// The program must outlive the run. In a run with values, an `activate` that uses what nothing has
@@ -74,7 +74,7 @@ private:
     Cycle issue(const isa::Instruction& instruction);
     /// Ends the program when all units have finished.
     void halt();
-    void push(const isa::Instruction& instruction, isa::Unit unit, Command command);
+    void push(const isa::Instruction& instruction, isa::QueueId unit, Command command);
     void set(const isa::SetConfig& set);
     /// Throws ProgramError if the footprint lies outside the machine's memories.
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;
@@ -87,7 +87,7 @@ private:
     const Clock& clock_;
     OrderChecker& order_;
     InstructionPath& path_;
-    const std::array<Sink*, isa::unit_count> units_;
+    const std::array<Sink*, isa::queue_count> units_;
     WaitHistory& waits_;
     TraceSink* const trace_;
 

@@ -8,7 +8,7 @@
 
 #include "hw/common/order_checker.h"
 #include "hw/isa/operands.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/isa/window.h"
 #include "hw/math/window.h"
 
@@ -16,7 +16,7 @@ namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Matrix);
+constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Matrix);
 
 std::uint64_t accumulator_row_of(const isa::Instruction& instruction) {
     const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);

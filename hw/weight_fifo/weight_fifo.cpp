@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "hw/common/tag_extension.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/timing/matrix_unit.h"
 #include "hw/timing/transfers.h"
 
@@ -13,7 +13,7 @@ namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t unit = static_cast<std::size_t>(isa::Unit::Weights);
+constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Weights);
 constexpr std::size_t buffers_in_array = 2;
 
 }  // namespace
@@ -130,7 +130,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
         if (tile.values == nullptr) {
             // The array has finished with this buffer's tile in simulated time, but jobs that read it may
             // still run.
-            workers_.wait_for_jobs(static_cast<std::size_t>(isa::Unit::Matrix));
+            workers_.wait_for_jobs(static_cast<std::size_t>(isa::QueueId::Matrix));
             std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
             next_buffer_ = (next_buffer_ + 1) % buffers_.size();
             buffer.resize(bytes);

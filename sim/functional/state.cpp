@@ -19,19 +19,15 @@ void check_rows(std::string_view row, const isa::RowRange& touched, std::uint64_
         fmt::format("{}s {} to {}; the machine has {} rows", row, touched.first, touched.last - 1, rows));
 }
 
-isa::RowRange rows_of(const isa::InitialRows& initial, std::uint64_t row_bytes) {
-    return {.first = initial.first_row, .last = initial.first_row + isa::row_count(initial, row_bytes)};
-}
-
 /// The program, whose initial rows the machine has.
 const isa::Program& checked(const isa::Program& program, const machine::MachineConfig& machine) {
-    for (const isa::InitialRows& initial : program.unified_buffer) {
-        check_rows("initial unified-buffer row", rows_of(initial, program.geometry.rows),
-                   machine.unified_buffer.rows);
-    }
-    for (const isa::InitialRows& initial : program.accumulators) {
-        check_rows("initial accumulator row", rows_of(initial, isa::accumulator_row_bytes(program.geometry)),
-                   machine.accumulators.rows);
+    for (const isa::MemoryId memory : isa::initial_memories) {
+        for (const isa::InitialRows& initial : program.initial[memory]) {
+            check_rows(fmt::format("initial {}", isa::place_name(memory)),
+                       isa::rows_of(initial, memory, program.geometry),
+                       memory == isa::MemoryId::UnifiedBuffer ? machine.unified_buffer.rows
+                                                              : machine.accumulators.rows);
+        }
     }
     isa::check_initial_sums(program, machine.accumulators.sum_bits);
     return program;
@@ -51,13 +47,16 @@ State::State(const isa::Program& executed, const machine::MachineConfig& machine
       weights(program.tiles),
       parameters(array.columns),
       loaded(checked(program, machine), accumulators.rows()) {
-    for (const isa::InitialRows& initial : program.unified_buffer) {
-        const auto rows = unified_buffer.rows(initial.first_row, isa::row_count(initial, row_bytes()));
+    const auto count = [this](const isa::InitialRows& initial, isa::MemoryId memory) {
+        return isa::rows_of(initial, memory, array).count();
+    };
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::UnifiedBuffer]) {
+        const auto rows =
+            unified_buffer.rows(initial.first_row, count(initial, isa::MemoryId::UnifiedBuffer));
         std::copy(initial.values.begin(), initial.values.end(), rows.begin());
     }
-    const std::uint64_t sums_bytes = isa::accumulator_row_bytes(array);
-    for (const isa::InitialRows& initial : program.accumulators) {
-        const auto rows = accumulators.rows(initial.first_row, isa::row_count(initial, sums_bytes));
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::Accumulators]) {
+        const auto rows = accumulators.rows(initial.first_row, count(initial, isa::MemoryId::Accumulators));
         for (std::size_t i = 0; i < rows.size(); ++i) {
             rows[i] = little_endian_word(std::span(initial.values).subspan(i * sizeof(std::int32_t)));
         }

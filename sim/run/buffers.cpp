@@ -54,7 +54,7 @@ bool read_type(std::string_view text, BufferView& view) {
 
 /// A memory of the chip as it is named in requests.
 struct ChipMemory {
-    Memory memory;
+    isa::MemoryId memory;
     std::string_view prefix;
     std::string_view name;
     std::uint64_t rows = 0;
@@ -92,7 +92,7 @@ public:
         if (*first >= memory.rows || *rows > memory.rows - *first) {
             fail(fmt::format("{} has rows 0 to {}", memory.name, memory.rows - 1));
         }
-        const bool is_sums = memory.memory == Memory::Accumulators;
+        const bool is_sums = memory.memory == isa::MemoryId::Accumulators;
         BufferView view{.memory = memory.memory,
                         .place = fmt::format("{}:{}", memory.prefix, range),
                         .first_row = *first,
@@ -120,10 +120,11 @@ BufferView find_view(const isa::Program& program, const machine::MachineConfig& 
         view.buffer = find_buffer(program, name);
         if (view.buffer == nullptr) {
             for (const ChipMemory& memory :
-                 {ChipMemory{Memory::UnifiedBuffer, "ub", "the unified buffer", machine.unified_buffer.rows,
-                             machine.matrix_unit.rows},
-                  ChipMemory{Memory::Accumulators, "acc", "the accumulator memory", machine.accumulators.rows,
-                             isa::accumulator_row_bytes(program.geometry)}}) {
+                 {ChipMemory{isa::MemoryId::UnifiedBuffer, "ub", "the unified buffer",
+                             machine.unified_buffer.rows, machine.matrix_unit.rows},
+                  ChipMemory{isa::MemoryId::Accumulators, "acc", "the accumulator memory",
+                             machine.accumulators.rows,
+                             isa::row_bytes(isa::MemoryId::Accumulators, program.geometry)}}) {
                 const std::size_t first = text.find(':');
                 if (text.substr(0, first) != memory.prefix) continue;
                 return request.chip_view(memory,

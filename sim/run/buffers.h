@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/data_type.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/record.h"
@@ -13,16 +14,13 @@
 /// Views of the program's host buffers and of the chip's memories for users.
 namespace systole::run {
 
-/// The memories whose contents can be shown.
-enum class Memory : std::uint8_t { Host, UnifiedBuffer, Accumulators };
-
 /// A part of a memory that was requested as "PLACE", "PLACE:TYPE", or "PLACE:TYPExCOLUMNS". A place is the
 /// name of a host buffer, or rows of the chip: "ub:ROW+ROWS" or "acc:ROW+ROWS", "ub:ROW" for one row.
 struct BufferView {
-    Memory memory = Memory::Host;
-    const isa::HostBuffer* buffer = nullptr;  ///< of the program; null for rows of the chip
-    std::string place = {};                   ///< as it was requested
-    std::uint64_t first_row = 0;              ///< of rows of the chip
+    isa::MemoryId memory = isa::MemoryId::HostMemory;  ///< or the unified buffer, or the accumulators
+    const isa::HostBuffer* buffer = nullptr;           ///< of the program; null for rows of the chip
+    std::string place = {};                            ///< as it was requested
+    std::uint64_t first_row = 0;                       ///< of rows of the chip
     std::uint64_t rows = 0;
     DataType type = DataType::Uint8;  ///< uint8, int8, int16 or int32; of accumulators, int32
     std::uint64_t columns = 0;        ///< elements of a printed line; 0: as many as fit

@@ -73,7 +73,7 @@ struct DenseLayers {
 };
 
 inline isa::Program DenseLayers::program() const {
-    using isa::Unit;
+    using isa::QueueId;
     isa::Program program;
     program.geometry = {.rows = side, .columns = side};
     for (unsigned tile = 0; tile < layers * tiles * tiles; ++tile) program.tiles.push_back(random_tile(tile));
@@ -94,21 +94,21 @@ inline isa::Program DenseLayers::program() const {
     code.push_back(isa::ReadHostMemory{.host_address = 0,
                                        .unified_buffer_row = parameters_row,
                                        .block_bytes = static_cast<std::uint32_t>(parameters.size())});
-    code.push_back(isa::SyncSignal{Unit::HostRead, parameters_read});
-    code.push_back(isa::SyncWait{Unit::Activation, parameters_read});
+    code.push_back(isa::SyncSignal{QueueId::HostRead, parameters_read});
+    code.push_back(isa::SyncWait{QueueId::Activation, parameters_read});
     code.push_back(isa::ReadHostMemory{.host_address = 1U << 20U,
                                        .unified_buffer_row = input_row(0),
                                        .block_bytes = vector_bytes,
                                        .blocks = static_cast<std::uint16_t>(vectors)});
-    code.push_back(isa::SyncSignal{Unit::HostRead, inputs_read});
-    code.push_back(isa::SyncWait{Unit::Matrix, inputs_read});
+    code.push_back(isa::SyncSignal{QueueId::HostRead, inputs_read});
+    code.push_back(isa::SyncWait{QueueId::Matrix, inputs_read});
     std::uint32_t taken = 0;  // sums that the matrix unit knows to have been taken
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
         for (std::uint32_t column = 0; column < tiles; ++column) {
             // All results of the layer before, or else the other half of the accumulators.
             const std::uint32_t done = layer * tiles + column;
             const std::uint32_t wanted = column == 0 ? done : done - 1;
-            for (; taken < wanted; ++taken) code.push_back(isa::SyncWait{Unit::Matrix, sums_taken});
+            for (; taken < wanted; ++taken) code.push_back(isa::SyncWait{QueueId::Matrix, sums_taken});
             code.push_back(isa::ReadWeights{.first_tile = tile_number(layer, column, 0),
                                             .tiles = static_cast<std::uint16_t>(tiles)});
             code.push_back(
@@ -116,18 +116,18 @@ inline isa::Program DenseLayers::program() const {
                                     .accumulator_row = static_cast<std::uint16_t>(sums_row(column)),
                                     .length = vectors,
                                     .repeat = static_cast<std::uint8_t>(tiles - 1)});
-            code.push_back(isa::SyncSignal{Unit::Matrix, sums_ready});
-            code.push_back(isa::SyncWait{Unit::Activation, sums_ready});
+            code.push_back(isa::SyncSignal{QueueId::Matrix, sums_ready});
+            code.push_back(isa::SyncWait{QueueId::Activation, sums_ready});
             code.push_back(isa::SetConfig{isa::Register::ActivationChannelOffset, column * side});
             code.push_back(isa::Activate{.accumulator_row = static_cast<std::uint16_t>(sums_row(column)),
                                          .unified_buffer_row = input_row(layer + 1),
                                          .length = static_cast<std::uint16_t>(vectors),
                                          .load_parameters = true});
-            code.push_back(isa::SyncSignal{Unit::Activation, sums_taken});
+            code.push_back(isa::SyncSignal{QueueId::Activation, sums_taken});
         }
     }
-    code.push_back(isa::SyncSignal{Unit::Activation, outputs_ready});
-    code.push_back(isa::SyncWait{Unit::HostWrite, outputs_ready});
+    code.push_back(isa::SyncSignal{QueueId::Activation, outputs_ready});
+    code.push_back(isa::SyncWait{QueueId::HostWrite, outputs_ready});
     code.push_back(isa::WriteHostMemory{.host_address = 1U << 30U,
                                         .unified_buffer_row = input_row(layers),
                                         .block_bytes = vector_bytes,
@@ -139,7 +139,7 @@ inline isa::Program DenseLayers::program() const {
 /// Products of `rows` rows by a new tile each, four of them summed, activated, and the results taken as
 /// inputs: at most `instructions` instructions, sync included, and no host transfers.
 inline isa::Program small_products(std::uint32_t rows, std::size_t instructions) {
-    using isa::Unit;
+    using isa::QueueId;
     constexpr std::uint32_t tiles = 4;
     constexpr std::size_t group = 2 * tiles + 6;
     isa::Program program;
@@ -159,13 +159,13 @@ inline isa::Program small_products(std::uint32_t rows, std::size_t instructions)
                                                .length = rows,
                                                .flags = {.accumulate = tile > 0}});
         }
-        code.push_back(isa::SyncSignal{Unit::Matrix, sums_ready});
-        code.push_back(isa::SyncWait{Unit::Activation, sums_ready});
+        code.push_back(isa::SyncSignal{QueueId::Matrix, sums_ready});
+        code.push_back(isa::SyncWait{QueueId::Activation, sums_ready});
         code.push_back(isa::SetConfig{isa::Register::ActivationChannelOffset, number % tiles * side});
         code.push_back(isa::Activate{
             .accumulator_row = sums, .unified_buffer_row = out, .length = static_cast<std::uint16_t>(rows)});
-        code.push_back(isa::SyncSignal{Unit::Activation, sums_taken});
-        code.push_back(isa::SyncWait{Unit::Matrix, sums_taken});
+        code.push_back(isa::SyncSignal{QueueId::Activation, sums_taken});
+        code.push_back(isa::SyncWait{QueueId::Matrix, sums_taken});
     }
     code.push_back(isa::Halt{});
     return program;
@@ -173,7 +173,7 @@ inline isa::Program small_products(std::uint32_t rows, std::size_t instructions)
 
 /// One tile and many rows, with a new element for each cell in each cycle.
 inline isa::Program busy_array(std::uint32_t streams, std::uint32_t rows) {
-    using isa::Unit;
+    using isa::QueueId;
     isa::Program program;
     program.geometry = {.rows = side, .columns = side};
     program.tiles.push_back(random_tile(0));
@@ -185,7 +185,7 @@ inline isa::Program busy_array(std::uint32_t streams, std::uint32_t rows) {
                                .contents = random_bytes(bytes, 1)});
     program.instructions = {
         isa::ReadHostMemory{.host_address = 0, .unified_buffer_row = 0, .block_bytes = bytes},
-        isa::SyncSignal{Unit::HostRead, inputs_read}, isa::SyncWait{Unit::Matrix, inputs_read},
+        isa::SyncSignal{QueueId::HostRead, inputs_read}, isa::SyncWait{QueueId::Matrix, inputs_read},
         isa::ReadWeights{.first_tile = 0, .tiles = 1}};
     for (std::uint32_t stream = 0; stream < streams; ++stream) {
         program.instructions.push_back(

@@ -10,7 +10,7 @@
 
 #include "hw/core/core.h"
 #include "hw/isa/assembly.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
@@ -41,7 +41,7 @@ public:
     const hw::Core* operator->() const { return &core_; }
 
     /// The instructions that passed through a unit, in order.
-    std::vector<hw::InstructionTimes> times(isa::Unit unit) const {
+    std::vector<hw::InstructionTimes> times(isa::QueueId unit) const {
         std::vector<hw::InstructionTimes> chosen;
         std::copy_if(times_.begin(), times_.end(), std::back_inserter(chosen),
                      [&](const hw::InstructionTimes& t) { return t.unit == static_cast<std::size_t>(unit); });

@@ -185,16 +185,16 @@ private:
 
     /// Cycles from the entry of a row or byte to its result, without the cycles before the first.
     Cycle latency(const hw::InstructionTimes& times) const {
-        switch (static_cast<isa::Unit>(times.unit)) {
-            case isa::Unit::Matrix:
+        switch (static_cast<isa::QueueId>(times.unit)) {
+            case isa::QueueId::Matrix:
                 return timing::matrix_latency(machine_);
-            case isa::Unit::Weights:
-            case isa::Unit::Host:
+            case isa::QueueId::Weights:
+            case isa::QueueId::Host:
                 return times.complete - times.begun;
-            case isa::Unit::HostRead:
-            case isa::Unit::HostWrite:
+            case isa::QueueId::HostRead:
+            case isa::QueueId::HostWrite:
                 return times.complete - times.released;
-            case isa::Unit::Activation:
+            case isa::QueueId::Activation:
                 return loads(times) + times.complete - times.released;
         }
         throw std::logic_error("an instruction of no unit");
@@ -257,8 +257,8 @@ private:
     }
 
     hw::InstructionTimes times_of(hw::InstructionNumber number, std::size_t repetition) const {
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
-            for (const hw::InstructionTimes& times : chip_.times(static_cast<isa::Unit>(unit))) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
+            for (const hw::InstructionTimes& times : chip_.times(static_cast<isa::QueueId>(unit))) {
                 if (times.number == number && repetition-- == 0) return times;
             }
         }
@@ -290,7 +290,7 @@ private:
                                    : std::get<isa::Convolve>(instruction).flags.keep_weights;
     }
 
-    std::vector<hw::InstructionTimes> streams() const { return chip_.times(isa::Unit::Matrix); }
+    std::vector<hw::InstructionTimes> streams() const { return chip_.times(isa::QueueId::Matrix); }
     Cycle chip_cycles() const { return chip_->cycles(); }
 
     const machine::MachineConfig machine_;

@@ -41,11 +41,11 @@ public:
           columns_(program.geometry.columns),
           buffer_(std::size_t{machine.unified_buffer_rows} * row_bytes_, 0xA5),
           accumulators_(std::size_t{machine.accumulator_rows} * columns_, 0x5A5A5A5A) {
-        for (const isa::InitialRows& initial : program.unified_buffer) {
+        for (const isa::InitialRows& initial : program.initial[isa::MemoryId::UnifiedBuffer]) {
             for (std::size_t i = 0; i < initial.values.size(); ++i)
                 byte(initial.first_row, i) = initial.values[i];
         }
-        for (const isa::InitialRows& initial : program.accumulators) {
+        for (const isa::InitialRows& initial : program.initial[isa::MemoryId::Accumulators]) {
             for (std::size_t i = 0; i * 4 < initial.values.size(); ++i) {
                 std::uint32_t word = 0;
                 for (std::size_t b = 0; b < 4; ++b)
@@ -89,17 +89,17 @@ public:
             const isa::Instruction* instruction;
             isa::Registers registers;
         };
-        std::array<std::deque<Issued>, isa::unit_count> queues;
+        std::array<std::deque<Issued>, isa::queue_count> queues;
         isa::Registers registers;
         for (const isa::Instruction& instruction : program_.instructions) {
             if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
                 registers.set(config->reg, config->value);
             }
-            if (const auto unit = isa::unit_of(instruction)) {
+            if (const auto unit = isa::queue_of(instruction)) {
                 queues[static_cast<std::size_t>(*unit)].push_back({&instruction, registers});
             }
         }
-        std::array<std::size_t, isa::unit_count> order{0, 1, 2, 3, 4, 5};
+        std::array<std::size_t, isa::queue_count> order{0, 1, 2, 3, 4, 5};
         while (std::any_of(queues.begin(), queues.end(), [](const auto& queue) { return !queue.empty(); })) {
             std::shuffle(order.begin(), order.end(), random);
             bool moved = false;
@@ -151,7 +151,7 @@ private:
     template <typename Queue>
     bool can_step(std::size_t unit, const Queue& queue) const {
         if (queue.empty()) return false;
-        if (unit != static_cast<std::size_t>(isa::Unit::Matrix)) return true;
+        if (unit != static_cast<std::size_t>(isa::QueueId::Matrix)) return true;
         const isa::Instruction& next = *queue.front().instruction;
         if (const auto* c = std::get_if<isa::Convolve>(&next)) return has_tiles(c->flags, c->repeat);
         if (const auto* m = std::get_if<isa::MatrixMultiply>(&next)) return has_tiles(m->flags, m->repeat);

@@ -37,7 +37,8 @@ Cycle simulated_cycles(const tpu_v1::Network& network, const tpu_v1::Target& tar
     tests::Chip chip(machine, tpu_v1::compile(network, target, {.batch = batch, .inferences = batch}), {},
                      hw::Values::TimingOnly);
     chip.run();
-    return chip.times(isa::Unit::Activation).back().complete - chip.times(isa::Unit::Matrix).front().begun;
+    return chip.times(isa::QueueId::Activation).back().complete -
+           chip.times(isa::QueueId::Matrix).front().begun;
 }
 
 /// A network of one dense layer.
@@ -152,7 +153,7 @@ struct SlicesTried {
             const tpu_v1::Schedule plan = tpu_v1::make_schedule(network, target, options);
             tests::Chip chip(machine, tpu_v1::emit_program(network, plan), {}, hw::Values::TimingOnly);
             chip.run();
-            const Cycle cycles = chip.times(isa::Unit::HostWrite).back().complete;
+            const Cycle cycles = chip.times(isa::QueueId::HostWrite).back().complete;
             if (is_first) first = cycles;
             fewest = std::min(fewest, cycles);
             if (&alternative != &compared.alternatives[compared.chosen]) continue;
@@ -191,8 +192,8 @@ struct PipelinesTried {
             const tpu_v1::Schedule plan = tpu_v1::make_schedule(network, mapped, options);
             tests::Chip chip(machine, tpu_v1::emit_program(network, plan), {}, hw::Values::TimingOnly);
             chip.run();
-            return static_cast<double>(chip.times(isa::Unit::HostWrite).back().complete -
-                                       chip.times(isa::Unit::Matrix).front().begun);
+            return static_cast<double>(chip.times(isa::QueueId::HostWrite).back().complete -
+                                       chip.times(isa::QueueId::Matrix).front().begun);
         };
         const double without = cycles_of(target);
         double fewest = without, chosen = without;

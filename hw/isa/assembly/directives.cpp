@@ -126,10 +126,8 @@ std::vector<std::uint8_t>& Directives::open_values() {
             return program_.tiles.back().values;
         case Kind::HostBuffer:
             return program_.buffers.back().contents;
-        case Kind::UnifiedBuffer:
-            return program_.unified_buffer.back().values;
-        case Kind::Accumulators:
-            return program_.accumulators.back().values;
+        case Kind::InitialRows:
+            return program_.initial[open_->memory].back().values;
     }
     throw std::logic_error("a declaration of no kind");
 }
@@ -137,8 +135,7 @@ std::vector<std::uint8_t>& Directives::open_values() {
 std::optional<std::string> Directives::broken_rule_of_open() const {
     if (open_->kind == Kind::Tile) return broken_rule(program_.tiles.back(), program_.geometry);
     if (open_->kind == Kind::HostBuffer) return broken_rule(program_.buffers.back());
-    const bool is_buffer = open_->kind == Kind::UnifiedBuffer;
-    const InitialRows& initial = is_buffer ? program_.unified_buffer.back() : program_.accumulators.back();
+    const InitialRows& initial = program_.initial[open_->memory].back();
     if (initial.values.size() == open_->bytes) return std::nullopt;
     return fmt::format("the values are {} bytes; they must be {}", initial.values.size(), open_->bytes);
 }
@@ -146,7 +143,7 @@ std::optional<std::string> Directives::broken_rule_of_open() const {
 void Directives::array(Operands& operands) {
     if (has_array_) operands.fail("there is one for a program");
     if (!program_.tiles.empty()) operands.fail("must stand above the first .tile");
-    if (!program_.unified_buffer.empty() || !program_.accumulators.empty()) {
+    if (has_initial_rows(program_)) {
         operands.fail("must stand above the first .unified_buffer and .accumulators");
     }
     has_array_ = true;
@@ -296,35 +293,37 @@ void Directives::tile(Operands& operands) {
 }
 
 void Directives::unified_buffer(Operands& operands) {
-    const std::uint64_t row_bytes = program_.geometry.rows;
-    DeclaredRows declared{.first = operands.number("row", 0, buffer_row_limit - 1), .row_bytes = row_bytes};
-    declared.bytes = operands.number("bytes", 1, (buffer_row_limit - declared.first) * row_bytes);
-    initial_rows(operands, declared, Kind::UnifiedBuffer, program_.unified_buffer, unified_buffer_rows_);
+    const std::uint64_t first = operands.number("row", 0, buffer_row_limit - 1);
+    const std::uint64_t most = (buffer_row_limit - first) * program_.geometry.rows;
+    initial_rows(operands, MemoryId::UnifiedBuffer, first, operands.number("bytes", 1, most));
 }
 
 void Directives::accumulators(Operands& operands) {
-    const std::uint64_t row_bytes = accumulator_row_bytes(program_.geometry);
-    DeclaredRows declared{.first = operands.number("row", 0, accumulator_row_limit - 1),
-                          .row_bytes = row_bytes};
-    declared.bytes = operands.number("rows", 1, accumulator_row_limit - declared.first) * row_bytes;
-    initial_rows(operands, declared, Kind::Accumulators, program_.accumulators, accumulator_rows_);
+    const std::uint64_t first = operands.number("row", 0, accumulator_row_limit - 1);
+    const std::uint64_t rows = operands.number("rows", 1, accumulator_row_limit - first);
+    initial_rows(operands, MemoryId::Accumulators, first,
+                 rows * row_bytes(MemoryId::Accumulators, program_.geometry));
 }
 
-void Directives::initial_rows(Operands& operands, const DeclaredRows& declared, Kind kind,
-                              std::vector<InitialRows>& all, RowRanges& taken) {
-    const std::uint64_t end = declared.first + divide_up(declared.bytes, declared.row_bytes);
+void Directives::initial_rows(Operands& operands, MemoryId memory, std::uint64_t first, std::uint64_t bytes) {
+    const std::uint64_t end = first + divide_up(bytes, row_bytes(memory, program_.geometry));
+    RowRanges& taken = initial_rows_[memory];
     const auto behind = taken.lower_bound(end);
-    if (behind != taken.begin() && std::prev(behind)->second > declared.first) {
+    if (behind != taken.begin() && std::prev(behind)->second > first) {
         operands.fail(fmt::format("it overlaps rows {} to {} of the statement of this name above",
                                   std::prev(behind)->first, std::prev(behind)->second - 1));
     }
-    taken.emplace(declared.first, end);
-    const ElementRules element = kind == Kind::Accumulators
+    taken.emplace(first, end);
+    const ElementRules element = memory == MemoryId::Accumulators
                                      ? ElementRules{.bytes = sizeof(std::int32_t), .is_signed = true}
                                      : ElementRules{};
-    all.push_back({.first_row = declared.first,
-                   .values = generated_values(operands, declared.bytes, element, budget_)});
-    open_ = Open{.place = operands.place(), .kind = kind, .element = element, .bytes = declared.bytes};
+    program_.initial[memory].push_back(
+        {.first_row = first, .values = generated_values(operands, bytes, element, budget_)});
+    open_ = Open{.place = operands.place(),
+                 .kind = Kind::InitialRows,
+                 .element = element,
+                 .memory = memory,
+                 .bytes = bytes};
 }
 
 void Directives::constant(Operands& operands) {

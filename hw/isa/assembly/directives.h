@@ -54,33 +54,27 @@ private:
     void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
 
     /// Declarations with values; each is the last of its kind in the program.
-    enum class Kind : std::uint8_t { Tile, HostBuffer, UnifiedBuffer, Accumulators };
+    enum class Kind : std::uint8_t { Tile, HostBuffer, InitialRows };
     /// The declaration to which values may still be added.
     struct Open {
         Place place;
         Kind kind = Kind::Tile;
         ElementRules element;
-        std::uint64_t bytes = 0;  ///< of initial rows, as declared
+        MemoryId memory = MemoryId::UnifiedBuffer;  ///< of initial rows
+        std::uint64_t bytes = 0;                    ///< of initial rows, as declared
     };
     std::vector<std::uint8_t>& open_values();
     std::optional<std::string> broken_rule_of_open() const;
 
     /// The rows of a memory with initial contents: the end of each range by its first row.
     using RowRanges = std::map<std::uint64_t, std::uint64_t>;
-    struct DeclaredRows {
-        std::uint64_t first = 0;
-        std::uint64_t bytes = 0;
-        std::uint64_t row_bytes = 1;
-    };
     /// Takes the values of initial rows that are declared in the statement.
-    void initial_rows(Operands& operands, const DeclaredRows& declared, Kind kind,
-                      std::vector<InitialRows>& all, RowRanges& taken);
+    void initial_rows(Operands& operands, MemoryId memory, std::uint64_t first, std::uint64_t bytes);
 
     Program& program_;
     Constants& constants_;
     HostAddresses addresses_;
-    RowRanges unified_buffer_rows_;
-    RowRanges accumulator_rows_;
+    ByMemory<RowRanges> initial_rows_;
     std::map<std::uint64_t, std::size_t> buffer_at_;  ///< index of a buffer by its address
     GenerationBudget budget_;
     std::optional<Open> open_;

@@ -104,13 +104,13 @@ public:
     }
 
     void initial_rows(const Program& program) {
-        for (const InitialRows& initial : program.unified_buffer) {
+        for (const InitialRows& initial : program.initial[MemoryId::UnifiedBuffer]) {
             write(".unified_buffer {} {}", initial.first_row, initial.values.size());
             text_ += values_text(initial.values, 1, budget_);
         }
-        const std::uint64_t row_bytes = accumulator_row_bytes(program.geometry);
-        for (const InitialRows& initial : program.accumulators) {
-            write(".accumulators {} {}", initial.first_row, row_count(initial, row_bytes));
+        for (const InitialRows& initial : program.initial[MemoryId::Accumulators]) {
+            write(".accumulators {} {}", initial.first_row,
+                  rows_of(initial, MemoryId::Accumulators, program.geometry).count());
             text_ += values_text(initial.values, sizeof(std::int32_t), budget_);
         }
     }

@@ -8,7 +8,7 @@
 #include "base/data_type.h"
 #include "hw/isa/forward.h"
 #include "hw/isa/multipliers.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -53,7 +53,7 @@ struct Activate {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::Activation; }
+    std::optional<QueueId> queue() const { return QueueId::Activation; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

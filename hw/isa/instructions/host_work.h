@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hw/isa/forward.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -24,7 +24,7 @@ struct HostWork {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::Host; }
+    std::optional<QueueId> queue() const { return QueueId::Host; }
     /// Empty: what it touches depends on the program's segment (hw/isa/footprint.h).
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

@@ -7,7 +7,7 @@
 
 #include "hw/isa/forward.h"
 #include "hw/isa/operands.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -30,7 +30,7 @@ struct MatrixMultiply {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::Matrix; }
+    std::optional<QueueId> queue() const { return QueueId::Matrix; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

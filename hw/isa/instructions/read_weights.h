@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hw/isa/forward.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -23,7 +23,7 @@ struct ReadWeights {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::Weights; }
+    std::optional<QueueId> queue() const { return QueueId::Weights; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "hw/isa/forward.h"
+#include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
-#include "hw/isa/unit.h"
 
 namespace systole::isa {
 
@@ -23,7 +23,7 @@ struct SetConfig {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return std::nullopt; }
+    std::optional<QueueId> queue() const { return std::nullopt; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

@@ -6,7 +6,7 @@
 namespace systole::isa {
 
 void SyncSignal::fields(FieldVisitor& visitor) {
-    visitor.choice("unit", unit_names(), unit);
+    visitor.choice("unit", queue_names(), unit);
     visitor.number({.name = "sem", .bytes = 1}, semaphore);
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hw/isa/forward.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -17,13 +17,13 @@ struct SyncSignal {
     static constexpr std::uint8_t opcode = 0x04;
     static constexpr std::size_t encoded_bytes = 3;
 
-    Unit unit = Unit::Matrix;
+    QueueId queue = QueueId::Matrix;
     std::uint8_t semaphore = 0;
 
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return unit; }
+    std::optional<QueueId> queue() const { return unit; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

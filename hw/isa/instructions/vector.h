@@ -7,7 +7,7 @@
 
 #include "base/data_type.h"
 #include "hw/isa/forward.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -57,7 +57,7 @@ struct Vector {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::Activation; }
+    std::optional<QueueId> queue() const { return QueueId::Activation; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

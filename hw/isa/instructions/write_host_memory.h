@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hw/isa/forward.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::isa {
 
@@ -24,7 +24,7 @@ struct WriteHostMemory {
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);
     /// The unit whose queue takes it; nullopt: the sequencer executes it.
-    std::optional<Unit> queue() const { return Unit::HostWrite; }
+    std::optional<QueueId> queue() const { return QueueId::HostWrite; }
     /// See hw/isa/footprint.h; error messages do not contain the instruction.
     Footprint footprint(const Registers& registers, const Geometry& geometry) const;
 

@@ -209,8 +209,9 @@ void read_host_section(std::span<const std::uint8_t> file, ByteReader& content, 
 void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
     constexpr std::size_t smallest = 12;
     ByteReader rows = open_section(file, content, file_format::rows_section);
-    program.unified_buffer = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
-    program.accumulators = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
+    for (const MemoryId memory : initial_memories) {
+        program.initial[memory] = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
+    }
     rows.finish("the section of initial rows");
 }
 

@@ -187,8 +187,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     const std::uint32_t version = file_format::version_of(program);
     if (version >= file_format::version_with_rows) {
         writer.begin_section(file_format::rows_section);
-        write_initial_rows(writer, program.unified_buffer);
-        write_initial_rows(writer, program.accumulators);
+        for (const MemoryId memory : initial_memories) write_initial_rows(writer, program.initial[memory]);
         writer.end_section();
     }
     if (version >= file_format::version_with_host) {
@@ -249,8 +248,7 @@ std::uint32_t file_format::version_of(const Program& program) {
                             [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Exchange; })) {
         return version_with_host;
     }
-    const bool has_rows = !program.unified_buffer.empty() || !program.accumulators.empty();
-    return has_rows ? version_with_rows : version;
+    return has_initial_rows(program) ? version_with_rows : version;
 }
 
 void write_program(const Program& program, std::ostream& stream) {

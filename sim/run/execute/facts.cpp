@@ -102,7 +102,7 @@ std::string unit_name(const isa::Instruction& instruction) {
     if (const auto* signal = std::get_if<isa::SyncSignal>(&instruction)) {
         return std::string(isa::name(signal->unit));
     }
-    const auto unit = isa::unit_of(instruction);
+    const auto unit = isa::queue_of(instruction);
     return unit ? std::string(isa::name(*unit)) : "sequencer";
 }
 

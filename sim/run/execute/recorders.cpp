@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "hw/isa/footprint.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::run {
 
@@ -27,18 +27,18 @@ void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
     const auto note = [&](Activity activity) {
         intervals_.push_back({activity, times.tag, times.begun, times.released});
     };
-    switch (static_cast<isa::Unit>(times.unit)) {
-        case isa::Unit::HostRead:
+    switch (static_cast<isa::QueueId>(times.unit)) {
+        case isa::QueueId::HostRead:
             return note(Activity::HostRead);
-        case isa::Unit::HostWrite:
+        case isa::QueueId::HostWrite:
             return note(Activity::HostWrite);
-        case isa::Unit::Weights:
+        case isa::QueueId::Weights:
             return;  // recorded tile by tile, see `tile`
-        case isa::Unit::Matrix:
+        case isa::QueueId::Matrix:
             return note(Activity::Matrix);
-        case isa::Unit::Activation:
+        case isa::QueueId::Activation:
             return note(Activity::Activation);
-        case isa::Unit::Host:
+        case isa::QueueId::Host:
             return;  // the host's energy is not the chip's
     }
 }
@@ -51,8 +51,8 @@ void ActivityRecorder::tile(const hw::TileTimes& times) {
 }
 
 void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
-    const auto unit = static_cast<isa::Unit>(times.unit);
-    if (unit != isa::Unit::Matrix && unit != isa::Unit::Activation) return;
+    const auto unit = static_cast<isa::QueueId>(times.unit);
+    if (unit != isa::QueueId::Matrix && unit != isa::QueueId::Activation) return;
     phases_.last_result = std::max(phases_.last_result, times.complete);
 }
 
@@ -68,7 +68,7 @@ void PhaseRecorder::matrix_idle(const hw::MatrixIdleTimes& times) {
 }
 
 void TimesRecorder::issued(const hw::IssueTimes& times) {
-    if (isa::unit_of(program_.instructions[times.number])) return;
+    if (isa::queue_of(program_.instructions[times.number])) return;
     times_.push_back({.number = times.number,
                       .tag = times.tag,
                       .issued = times.issued,

@@ -326,16 +326,18 @@ private:
 /// The bytes that a view shows, after the run.
 std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
     switch (view.memory) {
-        case Memory::Host:
+        case isa::MemoryId::HostMemory:
             return core.host_bytes(*view.buffer);
-        case Memory::UnifiedBuffer:
+        case isa::MemoryId::UnifiedBuffer:
             return {core.unified_buffer().read(view.first_row, view.rows),
                     view.rows * core.unified_buffer().row_bytes()};
-        case Memory::Accumulators: {
+        case isa::MemoryId::Accumulators: {
             const std::int32_t* const sums = core.accumulators().read(view.first_row, view.rows);
             return {reinterpret_cast<const std::uint8_t*>(sums),
                     view.rows * core.accumulators().columns() * sizeof(std::int32_t)};
         }
+        case isa::MemoryId::WeightMemory:
+            break;
     }
     throw std::logic_error("a memory without bytes");
 }

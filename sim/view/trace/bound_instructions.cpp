@@ -8,7 +8,7 @@ namespace systole::trace {
 namespace {
 
 bool has_rows(const isa::Instruction& instruction) {
-    return isa::unit_of(instruction) && !is_sync(instruction) &&
+    return isa::queue_of(instruction) && !is_sync(instruction) &&
            !std::holds_alternative<isa::ReadWeights>(instruction);
 }
 

@@ -9,10 +9,10 @@
 namespace systole::trace {
 namespace {
 
-constexpr auto matrix_queue = static_cast<std::size_t>(isa::Unit::Matrix);
+constexpr auto matrix_queue = static_cast<std::size_t>(isa::QueueId::Matrix);
 
 std::string_view unit_name(std::size_t unit) {
-    return isa::name(static_cast<isa::Unit>(unit));
+    return isa::name(static_cast<isa::QueueId>(unit));
 }
 
 /// `span` counts from the stream's first cycle to the cycle in which the next stream may enter.
@@ -54,7 +54,7 @@ void InstructionLines::issued(const hw::IssueTimes& times) {
     const isa::Instruction& instruction = program_.instructions[times.number];
     if (std::holds_alternative<isa::Halt>(instruction)) {
         halt_ = times;
-    } else if (!isa::unit_of(instruction)) {
+    } else if (!isa::queue_of(instruction)) {
         give_moment(times, "sequencer", times.issued, times.asked);
     }
 }

@@ -9,7 +9,7 @@
 
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "sim/view/trace/window.h"
 
 namespace systole::trace {
@@ -96,7 +96,7 @@ private:
     const isa::Program& program_;
     const Window& window_;
     LineWriter& writer_;
-    std::array<UnitState, isa::unit_count> units_;
+    std::array<UnitState, isa::queue_count> units_;
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<InstructionLine> streams_;
     std::deque<hw::MatrixIdleTimes> entered_;

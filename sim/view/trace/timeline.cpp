@@ -41,14 +41,14 @@ constexpr std::array<std::string_view, 16> track_names{
     "weight memory",    "weight shift", "matrix queue",    "matrix unit", "activation queue", "activation",
     "host_write queue", "host_write",   "host queue",      "host"};
 
-// The tracks by isa::Unit.
-constexpr std::array<Track, isa::unit_count> unit_tracks{Track::HostRead, Track::HostWrite,  Track::Weights,
-                                                         Track::Matrix,   Track::Activation, Track::Host};
-constexpr std::array<Track, isa::unit_count> queue_tracks{Track::HostReadQueue,   Track::HostWriteQueue,
-                                                          Track::WeightsQueue,    Track::MatrixQueue,
-                                                          Track::ActivationQueue, Track::HostQueue};
+// The tracks by isa::QueueId.
+constexpr std::array<Track, isa::queue_count> unit_tracks{Track::HostRead, Track::HostWrite,  Track::Weights,
+                                                          Track::Matrix,   Track::Activation, Track::Host};
+constexpr std::array<Track, isa::queue_count> queue_tracks{Track::HostReadQueue,   Track::HostWriteQueue,
+                                                           Track::WeightsQueue,    Track::MatrixQueue,
+                                                           Track::ActivationQueue, Track::HostQueue};
 
-constexpr auto matrix_unit = static_cast<std::size_t>(isa::Unit::Matrix);
+constexpr auto matrix_unit = static_cast<std::size_t>(isa::QueueId::Matrix);
 
 // Colour names of the format.
 constexpr std::string_view green = "good";
@@ -120,7 +120,7 @@ void Timeline::issued(const hw::IssueTimes& times) {
         return;
     }
     wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
-    if (isa::unit_of(instruction)) return;  // shown on the tracks of its queue and unit
+    if (isa::queue_of(instruction)) return;  // shown on the tracks of its queue and unit
     const Cycle end = times.issued + issue_cycles_;
     if (!window_.takes(times.tag, times.issued, end)) return;
     begin_instruction(Track::Sequencer, times.issued, end, times.number, times.tag);
@@ -323,7 +323,7 @@ void Timeline::unfinished_issue(const hw::IssueTimes& times) {
     }
     if (std::holds_alternative<isa::Halt>(instruction_of(times.number))) {
         unfinished(Track::Sequencer, times.arrived, times.issued, times.number, times.tag);
-    } else if (isa::unit_of(instruction_of(times.number))) {
+    } else if (isa::queue_of(instruction_of(times.number))) {
         unfinished_wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
     }
 }

@@ -12,7 +12,7 @@
 #include "hw/common/trace.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/occupancy/occupancy.h"
@@ -113,7 +113,7 @@ private:
     CounterTrack host_read_bytes_;
     CounterTrack host_write_bytes_;
 
-    std::array<UnitState, isa::unit_count> units_;
+    std::array<UnitState, isa::queue_count> units_;
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<Stream> streams_;
     std::deque<Cycle> gaps_;

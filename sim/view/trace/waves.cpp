@@ -16,10 +16,10 @@
 namespace systole::trace {
 namespace {
 
-constexpr auto host_read_unit = static_cast<std::size_t>(isa::Unit::HostRead);
-constexpr auto host_write_unit = static_cast<std::size_t>(isa::Unit::HostWrite);
-constexpr auto host_unit = static_cast<std::size_t>(isa::Unit::Host);
-constexpr auto activation_unit_number = static_cast<std::size_t>(isa::Unit::Activation);
+constexpr auto host_read_unit = static_cast<std::size_t>(isa::QueueId::HostRead);
+constexpr auto host_write_unit = static_cast<std::size_t>(isa::QueueId::HostWrite);
+constexpr auto host_unit = static_cast<std::size_t>(isa::QueueId::Host);
+constexpr auto activation_unit_number = static_cast<std::size_t>(isa::QueueId::Activation);
 
 /// The bits of a number up to `most`.
 unsigned bits_for(std::uint64_t most) {

@@ -14,7 +14,7 @@
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/trace_config.h"
 #include "sim/view/trace/bound_instructions.h"
@@ -117,7 +117,7 @@ private:
     DrivenSignal& empty_;
     DrivenSignal& queue_full_;
     DrivenSignal& draining_;
-    std::array<LevelSignal*, isa::unit_count> queues_;
+    std::array<LevelSignal*, isa::queue_count> queues_;
     NumberedFlag host_read_;
     NumberedFlag host_write_;
     NumberedFlag buffer_host_in_;

@@ -78,16 +78,18 @@ void Draft::draw_initial_rows() {
     const std::uint64_t sums_rows =
         choices_.chance(50) ? sums : choices_.from(0, std::min<std::uint64_t>(sums, 9));
     if (sums_rows > 0) {
-        const std::uint64_t bytes = sums_rows * isa::accumulator_row_bytes(program_.geometry);
-        program_.accumulators.push_back(
+        const std::uint64_t bytes =
+            sums_rows * isa::row_bytes(isa::MemoryId::Accumulators, program_.geometry);
+        program_.initial[isa::MemoryId::Accumulators].push_back(
             {.first_row = choices_.from(0, sums - sums_rows), .values = random_sums(bytes)});
     }
     if (!choices_.chance(30)) return;
     const std::uint64_t bytes =
         choices_.from(1, std::min<std::uint64_t>(machine_.unified_buffer_bytes(), 300));
     const std::uint64_t rows = divide_up(bytes, std::uint64_t{program_.geometry.rows});
-    program_.unified_buffer.push_back({.first_row = choices_.from(0, machine_.unified_buffer.rows - rows),
-                                       .values = random_bytes(bytes, 1, choices_)});
+    program_.initial[isa::MemoryId::UnifiedBuffer].push_back(
+        {.first_row = choices_.from(0, machine_.unified_buffer.rows - rows),
+         .values = random_bytes(bytes, 1, choices_)});
 }
 
 void Draft::add(const isa::Instruction& instruction, TileRun tiles) {

@@ -99,7 +99,7 @@ std::optional<std::string> broken_partition(const Observation& run, const machin
 
 /// What the trace should hold: instructions by unit, repetitions each, and what was moved.
 struct Asked {
-    std::array<std::size_t, isa::unit_count> passed{};
+    std::array<std::size_t, isa::queue_count> passed{};
     std::uint64_t tiles = 0;
     std::uint64_t instructions = 0;
 };
@@ -113,8 +113,8 @@ Asked asked_of(const isa::Program& program) {
             std::holds_alternative<isa::SyncSignal>(instruction)) {
             continue;  // of the queue, not of the unit
         }
-        if (const auto unit = isa::unit_of(instruction)) ++asked.passed[static_cast<std::size_t>(*unit)];
-        auto& streams = asked.passed[static_cast<std::size_t>(isa::Unit::Matrix)];
+        if (const auto unit = isa::queue_of(instruction)) ++asked.passed[static_cast<std::size_t>(*unit)];
+        auto& streams = asked.passed[static_cast<std::size_t>(isa::QueueId::Matrix)];
         if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction))
             streams += multiply->repeat;
         if (const auto* convolve = std::get_if<isa::Convolve>(&instruction)) streams += convolve->repeat;
@@ -128,10 +128,10 @@ std::optional<std::string> broken_count(const Observation& run, const isa::Progr
     const Totals totals(run);
     if (totals.of("sequencer.instructions") != asked.instructions) return "not every instruction was issued";
     if (totals.of("weight_fifo.tiles") != asked.tiles) return "not every tile was fetched";
-    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
         if (run.times[unit].size() == asked.passed[unit]) continue;
         return fmt::format("{}: times of {} instructions; the program has {}",
-                           isa::name(static_cast<isa::Unit>(unit)), run.times[unit].size(),
+                           isa::name(static_cast<isa::QueueId>(unit)), run.times[unit].size(),
                            asked.passed[unit]);
     }
     return std::nullopt;

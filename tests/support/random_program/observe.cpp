@@ -87,10 +87,10 @@ std::string to_text(const hw::TileTimes& times) {
 }
 
 std::optional<std::string> time_difference(const Observation& one, const Observation& other) {
-    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
         const auto& left = one.times[unit];
         const auto& right = other.times[unit];
-        const auto name = isa::name(static_cast<isa::Unit>(unit));
+        const auto name = isa::name(static_cast<isa::QueueId>(unit));
         for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
             if (left[i] == right[i]) continue;
             return fmt::format("{}: instruction {}: {}; instruction {}: {}", name, left[i].number,

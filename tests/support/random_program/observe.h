@@ -9,7 +9,7 @@
 
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::tests {
@@ -35,9 +35,9 @@ struct CounterReading {
 struct Observation {
     std::string error;  ///< error of a wrong program or simulator; then the rest is empty
     Cycle cycles = 0;
-    std::array<std::vector<hw::InstructionTimes>, isa::unit_count> times;  ///< by unit, in its order
-    std::vector<hw::TileTimes> tiles;                                      ///< in the order of the FIFO
-    std::vector<CounterReading> counters;                                  ///< each for each tag
+    std::array<std::vector<hw::InstructionTimes>, isa::queue_count> times;  ///< by unit, in its order
+    std::vector<hw::TileTimes> tiles;                                       ///< in the order of the FIFO
+    std::vector<CounterReading> counters;                                   ///< each for each tag
     Memories memories;
 
     bool operator==(const Observation&) const = default;

@@ -12,7 +12,7 @@ namespace systole::tests {
 namespace {
 
 /// Of each unit, how many of the program's first instructions its work comes after.
-using Clock = std::array<std::size_t, isa::unit_count>;
+using Clock = std::array<std::size_t, isa::queue_count>;
 
 struct Queued {
     std::size_t number = 0;
@@ -47,7 +47,7 @@ public:
             if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
                 registers.set(config->reg, config->value);
             }
-            if (const auto unit = isa::unit_of(instruction)) {
+            if (const auto unit = isa::queue_of(instruction)) {
                 queues_[static_cast<std::size_t>(*unit)].push_back(
                     {number, &instruction, isa::footprint(instruction, registers, program)});
             }
@@ -58,15 +58,15 @@ public:
         bool moved = true;
         while (moved) {
             moved = false;
-            for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+            for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
                 while (step(unit)) moved = true;
             }
         }
         OrderRelation relation;
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             if (queues_[unit].empty()) continue;
             const auto& wait = std::get<isa::SyncWait>(*queues_[unit].front().instruction);
-            relation.stuck.push_back({static_cast<isa::Unit>(unit), wait.semaphore});
+            relation.stuck.push_back({static_cast<isa::QueueId>(unit), wait.semaphore});
         }
         for (const Done& later : done_) {
             for (const Done& earlier : done_) {
@@ -100,8 +100,8 @@ private:
         return true;
     }
 
-    std::array<std::deque<Queued>, isa::unit_count> queues_;
-    std::array<Clock, isa::unit_count> clocks_{};
+    std::array<std::deque<Queued>, isa::queue_count> queues_;
+    std::array<Clock, isa::queue_count> clocks_{};
     std::array<std::deque<Clock>, 256> signals_;
     std::vector<Done> done_;
 };

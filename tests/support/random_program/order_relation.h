@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hw/isa/program.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 namespace systole::tests {
 
@@ -18,7 +18,7 @@ struct UnorderedPair {
 
 /// A unit that waits for a signal that never comes.
 struct StuckUnit {
-    isa::Unit unit = isa::Unit::HostRead;
+    isa::QueueId unit = isa::QueueId::HostRead;
     std::uint8_t semaphore = 0;
 };
 

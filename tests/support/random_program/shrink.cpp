@@ -19,8 +19,9 @@ public:
             progress_ = false;
             simplify_sync();
             // Before the instructions: values that these make are simpler than those that are there at first.
-            for (const bool unified_buffer : {true, false})
-                take(without_initial_rows(best(), unified_buffer));
+            for (const isa::MemoryId memory : isa::initial_memories) {
+                take(without_initial_rows(best(), memory));
+            }
             remove_instructions();
             take(without_blocks(best()));
             simplify_fields();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/isa/memory.h"
 #include "tests/support/random_program/random_case.h"
 
 // The single steps of `shrink`: each gives a case that is simpler in one thing, or nothing where it is as
@@ -30,7 +31,7 @@ std::optional<Case> with_plain_tile(const Case& from, std::size_t tile);
 /// With blocks of one pixel.
 std::optional<Case> without_blocks(const Case& from);
 /// Without the initial rows of the unified buffer or, otherwise, of the accumulators.
-std::optional<Case> without_initial_rows(const Case& from, bool unified_buffer);
+std::optional<Case> without_initial_rows(const Case& from, isa::MemoryId memory);
 /// Contents of 1.
 std::optional<Case> with_plain_buffer(const Case& from, std::size_t buffer);
 

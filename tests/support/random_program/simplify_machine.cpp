@@ -60,9 +60,9 @@ isa::WeightTile cut(const isa::WeightTile& tile, const isa::Geometry& array) {
 
 /// Initial sums of the columns that are left.
 isa::InitialRows cut(const isa::InitialRows& sums, const isa::Geometry& before, const isa::Geometry& array) {
-    const std::uint64_t row_bytes = isa::accumulator_row_bytes(array);
     isa::InitialRows result = sums;
-    result.values.resize(isa::row_count(sums, isa::accumulator_row_bytes(before)) * row_bytes);
+    result.values.resize(isa::rows_of(sums, isa::MemoryId::Accumulators, before).count() *
+                         isa::row_bytes(isa::MemoryId::Accumulators, array));
     return result;
 }
 
@@ -78,7 +78,7 @@ std::optional<Case> with_smaller_array(const Case& from, bool rows, unsigned par
     result.program.geometry = {.rows = result.machine.matrix_unit.rows,
                                .columns = result.machine.matrix_unit.columns};
     for (isa::WeightTile& tile : result.program.tiles) tile = cut(tile, result.program.geometry);
-    for (isa::InitialRows& sums : result.program.accumulators) {
+    for (isa::InitialRows& sums : result.program.initial[isa::MemoryId::Accumulators]) {
         sums = cut(sums, from.program.geometry, result.program.geometry);
     }
     return result;

@@ -181,9 +181,9 @@ std::optional<Case> without_blocks(const Case& from) {
     return result;
 }
 
-std::optional<Case> without_initial_rows(const Case& from, bool unified_buffer) {
+std::optional<Case> without_initial_rows(const Case& from, isa::MemoryId memory) {
     Case result = from;
-    auto& rows = unified_buffer ? result.program.unified_buffer : result.program.accumulators;
+    auto& rows = result.program.initial[memory];
     if (rows.empty()) return std::nullopt;
     rows.clear();
     return result;

@@ -14,10 +14,10 @@ namespace systole::tests {
 namespace {
 
 using isa::Position;
-using isa::Unit;
-using isa::UnitPositions;
+using isa::QueueId;
+using isa::QueuePositions;
 
-constexpr auto weights_unit = static_cast<std::size_t>(Unit::Weights);
+constexpr auto weights_unit = static_cast<std::size_t>(QueueId::Weights);
 
 /// A place for sync: directly before the instruction of that index. All its signals stand before its waits,
 /// so that everything before a wait can be done without anything behind it.
@@ -74,17 +74,17 @@ private:
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
             registers_.set(config->reg, config->value);
         }
-        const auto unit = isa::unit_of(instruction);
+        const auto unit = isa::queue_of(instruction);
         if (!unit) return;
         const auto self = static_cast<std::size_t>(*unit);
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
-        const UnitPositions needed = history_.conflicts(footprint).any;
-        for (std::size_t other = 0; other < isa::unit_count; ++other) {
+        const QueuePositions needed = history_.conflicts(footprint).any;
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other == self || needed[other] <= known_[self][other]) continue;
             if (!style_.implied && implied(needed, known_[self], other)) continue;
             lay_order(other, needed[other], self, index);
         }
-        for (std::size_t other = 0; other < isa::unit_count; ++other) {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other != self && needed[other] > known_[self][other])
                 raise(known_[self], known_at_[needed[other]]);
         }
@@ -94,8 +94,8 @@ private:
     }
 
     /// Whether waiting for a later-known instruction of another unit waits for this one too.
-    bool implied(const UnitPositions& needed, const UnitPositions& known, std::size_t unit) const {
-        for (std::size_t other = 0; other < isa::unit_count; ++other) {
+    bool implied(const QueuePositions& needed, const QueuePositions& known, std::size_t unit) const {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other != unit && needed[other] > known[other] &&
                 known_at_[needed[other]][unit] >= needed[unit]) {
                 return true;
@@ -117,23 +117,23 @@ private:
 
     void lay_pair(std::size_t signaller, std::size_t signal, std::size_t waiter, std::size_t wait,
                   std::uint8_t semaphore) {
-        places_[signal].signals.emplace_back(isa::SyncSignal{static_cast<Unit>(signaller), semaphore});
-        places_[wait].waits.emplace_back(isa::SyncWait{static_cast<Unit>(waiter), semaphore});
+        places_[signal].signals.emplace_back(isa::SyncSignal{static_cast<QueueId>(signaller), semaphore});
+        places_[wait].waits.emplace_back(isa::SyncWait{static_cast<QueueId>(waiter), semaphore});
     }
 
     /// One of the semaphores on which one unit waits for the other.
     std::uint8_t semaphore_of(std::size_t signaller, std::size_t waiter) {
-        const std::size_t pair = signaller * isa::unit_count + waiter;
+        const std::size_t pair = signaller * isa::queue_count + waiter;
         return semaphores_[pair * most_a_pair + choices_.from(0, style_.semaphores_a_pair - 1)];
     }
 
     /// A sync that nothing needs: between any two units, or of one with itself.
     void lay_extra(std::size_t index) {
-        const auto signaller = choices_.from(0, isa::unit_count - 1);
-        const auto waiter = choices_.from(0, isa::unit_count - 1);
+        const auto signaller = choices_.from(0, isa::queue_count - 1);
+        const auto waiter = choices_.from(0, isa::queue_count - 1);
         const auto wait = choices_.from(index, end_);
         if (!moves(signaller, index) || !moves(waiter, wait)) return;
-        const std::size_t pair = signaller * isa::unit_count + waiter;
+        const std::size_t pair = signaller * isa::queue_count + waiter;
         lay_pair(signaller, index, waiter, wait, semaphores_[first_extra + pair]);
     }
 
@@ -142,13 +142,13 @@ private:
         return unit != weights_unit || weights_move_[index];
     }
 
-    static void raise(UnitPositions& positions, const UnitPositions& to) {
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    static void raise(QueuePositions& positions, const QueuePositions& to) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             positions[unit] = std::max(positions[unit], to[unit]);
         }
     }
 
-    static constexpr std::size_t pairs = isa::unit_count * isa::unit_count;
+    static constexpr std::size_t pairs = isa::queue_count * isa::queue_count;
     static constexpr std::size_t most_a_pair = 3;
     static constexpr std::size_t first_extra = pairs * most_a_pair;
 
@@ -162,8 +162,8 @@ private:
 
     isa::Registers registers_;
     isa::ProgramHistory history_;
-    std::array<UnitPositions, isa::unit_count> known_{};  ///< as in compiler/emit/synchronize.cpp
-    std::vector<UnitPositions> known_at_;
+    std::array<QueuePositions, isa::queue_count> known_{};  ///< as in compiler/emit/synchronize.cpp
+    std::vector<QueuePositions> known_at_;
 };
 
 }  // namespace

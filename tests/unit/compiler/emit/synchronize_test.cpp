@@ -20,7 +20,7 @@ namespace systole::emit {
 namespace {
 
 using isa::Instruction;
-using isa::Unit;
+using isa::QueueId;
 
 /// The array, and a segment of the host that reads one buffer and writes another, both of 8 bytes for each of
 /// 8 inferences.
@@ -62,7 +62,7 @@ struct Pair {
 /// side and that none is left over.
 std::vector<Pair> pair_up(const std::vector<Instruction>& program) {
     std::map<std::uint8_t, std::vector<std::size_t>> signals, waits;
-    std::map<std::uint8_t, std::set<Unit>> signallers, waiters;
+    std::map<std::uint8_t, std::set<QueueId>> signallers, waiters;
     for (std::size_t i = 0; i < program.size(); ++i) {
         if (const auto* signal = std::get_if<isa::SyncSignal>(&program[i])) {
             signals[signal->semaphore].push_back(i);
@@ -91,9 +91,9 @@ std::vector<std::bitset<most_instructions>> happens_before(const std::vector<Ins
                                                            std::optional<std::size_t> without) {
     REQUIRE(program.size() <= most_instructions);
     std::vector<std::bitset<most_instructions>> before(program.size());
-    std::array<std::optional<std::size_t>, isa::unit_count> last;
+    std::array<std::optional<std::size_t>, isa::queue_count> last;
     for (std::size_t i = 0; i < program.size(); ++i) {
-        const auto unit = isa::unit_of(program[i]);
+        const auto unit = isa::queue_of(program[i]);
         if (!unit) continue;
         auto& previous = last[static_cast<std::size_t>(*unit)];
         if (previous) before[i] = before[*previous] | std::bitset<most_instructions>().set(*previous);
@@ -134,11 +134,11 @@ std::vector<std::pair<std::size_t, std::size_t>> conflicts(const std::vector<Ins
         if (const auto* config = std::get_if<isa::SetConfig>(&program[i])) {
             registers.set(config->reg, config->value);
         }
-        if (!isa::unit_of(program[i])) continue;
+        if (!isa::queue_of(program[i])) continue;
         touched[i] = isa::footprint(program[i], registers, context());
         for (std::size_t j = 0; j < i; ++j) {
-            const auto unit = isa::unit_of(program[j]);
-            if (unit && unit != isa::unit_of(program[i]) && conflict(touched[j], touched[i])) {
+            const auto unit = isa::queue_of(program[j]);
+            if (unit && unit != isa::queue_of(program[i]) && conflict(touched[j], touched[i])) {
                 result.emplace_back(j, i);
             }
         }
@@ -243,11 +243,11 @@ TEST_CASE("A wait stands before the instruction that needs it, its signal after 
         synchronize({isa::ReadHostMemory{0, 0, 8, 4}, isa::ReadHostMemory{0, 10, 8, 1},
                      isa::ReadWeights{0, 1}, isa::MatrixMultiply{3, 0, 1, {}, 0}},
                     context());
-    const std::uint8_t semaphore = semaphore_of(Unit::HostRead, Unit::Matrix);
+    const std::uint8_t semaphore = semaphore_of(QueueId::HostRead, QueueId::Matrix);
     CHECK(program == std::vector<Instruction>{
-                         isa::ReadHostMemory{0, 0, 8, 4}, isa::SyncSignal{Unit::HostRead, semaphore},
+                         isa::ReadHostMemory{0, 0, 8, 4}, isa::SyncSignal{QueueId::HostRead, semaphore},
                          isa::ReadHostMemory{0, 10, 8, 1}, isa::ReadWeights{0, 1},
-                         isa::SyncWait{Unit::Matrix, semaphore}, isa::MatrixMultiply{3, 0, 1, {}, 0}});
+                         isa::SyncWait{QueueId::Matrix, semaphore}, isa::MatrixMultiply{3, 0, 1, {}, 0}});
 }
 
 TEST_CASE("Rows that only touch need no sync, one row in common does", "[compiler][emit][synchronize]") {
@@ -288,18 +288,18 @@ TEST_CASE("Registers decide which rows conflict", "[compiler][emit][synchronize]
 }
 
 TEST_CASE("Instructions that have sync already are refused", "[compiler][emit][synchronize]") {
-    CHECK_THROWS_AS(synchronize({isa::SyncSignal{Unit::Matrix, 0}}, context()), std::logic_error);
-    CHECK_THROWS_AS(synchronize({isa::SyncWait{Unit::Matrix, 0}}, context()), std::logic_error);
+    CHECK_THROWS_AS(synchronize({isa::SyncSignal{QueueId::Matrix, 0}}, context()), std::logic_error);
+    CHECK_THROWS_AS(synchronize({isa::SyncWait{QueueId::Matrix, 0}}, context()), std::logic_error);
 }
 
 TEST_CASE("Each ordered pair of units has a semaphore of its own", "[compiler][emit][synchronize]") {
     std::set<std::uint8_t> semaphores;
-    for (std::size_t a = 0; a < isa::unit_count; ++a) {
-        for (std::size_t b = 0; b < isa::unit_count; ++b) {
-            semaphores.insert(semaphore_of(static_cast<Unit>(a), static_cast<Unit>(b)));
+    for (std::size_t a = 0; a < isa::queue_count; ++a) {
+        for (std::size_t b = 0; b < isa::queue_count; ++b) {
+            semaphores.insert(semaphore_of(static_cast<QueueId>(a), static_cast<QueueId>(b)));
         }
     }
-    CHECK(semaphores.size() == isa::unit_count * isa::unit_count);
+    CHECK(semaphores.size() == isa::queue_count * isa::queue_count);
 }
 
 namespace {
@@ -330,11 +330,11 @@ std::vector<Instruction> two_layers() {
 }
 
 /// The units that wait for the activation unit anywhere in the program.
-std::set<Unit> waiters_for_activation(machine::LayerOrder order) {
-    std::set<Unit> waiters;
+std::set<QueueId> waiters_for_activation(machine::LayerOrder order) {
+    std::set<QueueId> waiters;
     for (const Instruction& instruction : synchronize(two_layers(), context(), order)) {
         const auto* wait = std::get_if<isa::SyncWait>(&instruction);
-        if (wait != nullptr && wait->semaphore == semaphore_of(Unit::Activation, wait->unit)) {
+        if (wait != nullptr && wait->semaphore == semaphore_of(QueueId::Activation, wait->unit)) {
             waiters.insert(wait->unit);
         }
     }
@@ -346,9 +346,9 @@ std::set<Unit> waiters_for_activation(machine::LayerOrder order) {
 TEST_CASE("Layers in order: matrix work, or also its weights, waits for the activations before it",
           "[compiler][emit][sync]") {
     CHECK(waiters_for_activation(machine::LayerOrder::Rows).empty());
-    CHECK(waiters_for_activation(machine::LayerOrder::Layer) == std::set<Unit>{Unit::Matrix});
+    CHECK(waiters_for_activation(machine::LayerOrder::Layer) == std::set<QueueId>{QueueId::Matrix});
     CHECK(waiters_for_activation(machine::LayerOrder::LayerAndWeights) ==
-          std::set<Unit>{Unit::Matrix, Unit::Weights});
+          std::set<QueueId>{QueueId::Matrix, QueueId::Weights});
     // Work of the same layer, before and after a transfer (tag 0), is not ordered further.
     std::vector<Instruction> program = two_layers();
     for (Instruction& instruction : program) {

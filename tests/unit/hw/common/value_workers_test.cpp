@@ -187,21 +187,21 @@ TEST_CASE("Values do not depend on the threads: random programs", "[hw][value_wo
         Program program(threads);
         std::array<std::uint64_t, rows> memory{};
         std::array<std::size_t, rows> writer{};
-        std::array<std::array<bool, isa::unit_count>, rows> readers{};
-        writer.fill(isa::unit_count);
+        std::array<std::array<bool, isa::queue_count>, rows> readers{};
+        writer.fill(isa::queue_count);
         for (int number = 0; number < instructions; ++number) {
-            const std::size_t unit = random() % isa::unit_count;
+            const std::size_t unit = random() % isa::queue_count;
             const std::size_t a = random() % rows;
             const std::size_t b = random() % rows;
             const std::size_t out = random() % rows;
             VectorClock behind{};
             const auto after = [&](std::size_t other) {
-                if (other == isa::unit_count || other == unit) return;
-                for (std::size_t u = 0; u < isa::unit_count; ++u)
+                if (other == isa::queue_count || other == unit) return;
+                for (std::size_t u = 0; u < isa::queue_count; ++u)
                     behind[u] = std::max(behind[u], program.vector_clock(other)[u]);
             };
             for (const std::size_t row : {a, b, out}) after(writer[row]);
-            for (std::size_t u = 0; u < isa::unit_count; ++u) {
+            for (std::size_t u = 0; u < isa::queue_count; ++u) {
                 if (readers[out][u]) after(u);
                 readers[out][u] = false;
             }

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 using namespace systole;
 using namespace systole::hw;
@@ -15,10 +15,10 @@ using Reason = NonMatrixReason;
 
 namespace {
 
-constexpr auto host = static_cast<std::size_t>(isa::Unit::Host);
-constexpr auto host_write = static_cast<std::size_t>(isa::Unit::HostWrite);
-constexpr auto matrix = static_cast<std::size_t>(isa::Unit::Matrix);
-constexpr auto host_read = static_cast<std::size_t>(isa::Unit::HostRead);
+constexpr auto host = static_cast<std::size_t>(isa::QueueId::Host);
+constexpr auto host_write = static_cast<std::size_t>(isa::QueueId::HostWrite);
+constexpr auto matrix = static_cast<std::size_t>(isa::QueueId::Matrix);
+constexpr auto host_read = static_cast<std::size_t>(isa::QueueId::HostRead);
 constexpr Tag own = 7;
 
 /// Instruction `number` as its position.
@@ -105,7 +105,7 @@ TEST_CASE("Activations come before input, and input before accumulators", "[wait
 TEST_CASE("An instruction that was not issued has the sequencer's reason", "[wait_history]") {
     WaitHistory history;
     history.not_arrived(90, 110);
-    history.queue_full(115, 140, isa::Unit::Weights);
+    history.queue_full(115, 140, isa::QueueId::Weights);
     history.not_arrived(170, 300);
     WaitHistory::Wait wait = wait_for({});
     wait.issued = 180;
@@ -127,7 +127,7 @@ TEST_CASE("A full queue of the activation unit names the vector work that held i
     history.activation().waited(Activity::Semaphore, 150, matrix);
     history.activation().waited(Activity::Semaphore, 160, host_write);
     history.activation().worked(Activity::VectorWork, 3, 4, 190, 192);
-    history.queue_full(110, 180, isa::Unit::Activation);
+    history.queue_full(110, 180, isa::QueueId::Activation);
     WaitHistory::Wait wait = wait_for({});
     wait.issued = 185;
     CHECK(explain(history, wait) == std::vector<Part>{{Reason::Issue, 10, own},
@@ -192,9 +192,9 @@ TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]")
     history.activation().waited(Activity::Semaphore, 170, host_read);
     auto wait = wait_for({});
     wait.issued = 200;
-    history.queue_full(110, 120, isa::Unit::HostRead);
-    history.queue_full(120, 140, isa::Unit::Host);
-    history.queue_full(140, 180, isa::Unit::Activation);
+    history.queue_full(110, 120, isa::QueueId::HostRead);
+    history.queue_full(120, 140, isa::QueueId::Host);
+    history.queue_full(140, 180, isa::QueueId::Activation);
     CHECK(explain(history, wait) == std::vector<Part>{{Reason::Issue, 10, own},
                                                       {Reason::Host, 10, own},
                                                       {Reason::Host, 20, own},

@@ -26,7 +26,7 @@ const std::string activation_head = ".array 7 5\n" + activation_setup(5) +
 std::vector<hw::InstructionTimes> run(const machine::MachineConfig& machine, const std::string& text) {
     TimedChip chip(machine, text + "halt\n");
     chip.run();
-    return chip.times(isa::Unit::Activation);
+    return chip.times(isa::QueueId::Activation);
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ TEST_CASE("Rule 7: a reader of the buffer begins when the results are there, and
     machine.weight_memory.bandwidth_gb_per_s = 7000;
     machine.weight_memory.latency_cycles = 0;
     chip.run();
-    const auto activate = chip.times(isa::Unit::Activation).at(0);
-    const auto product = chip.times(isa::Unit::Matrix).at(0);
+    const auto activate = chip.times(isa::QueueId::Activation).at(0);
+    const auto product = chip.times(isa::QueueId::Matrix).at(0);
     const Cycle tile = chip.tiles().at(0).shifted;
     const Cycle there = activate.begun + (rows - 1) + 1 + latency;
     CHECK(activate.complete == there);

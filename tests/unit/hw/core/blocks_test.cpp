@@ -104,7 +104,7 @@ TEST_CASE("Rule 7: a row takes the writes of each line of its block, also of tho
                                         "activate acc=0 ub=0 rows={4} identity\nhalt\n",
                                         width * height, pixel_bytes, width, height, rows));
     chip.run();
-    const auto times = chip.times(isa::Unit::Activation);
+    const auto times = chip.times(isa::QueueId::Activation);
     REQUIRE(times.size() == 1);
     // Accesses of 7 bytes: from the first pixel's byte to the last's, or one for each pixel.
     const unsigned together = ((width - 1) * pixel_bytes + 1 + 6) / 7;

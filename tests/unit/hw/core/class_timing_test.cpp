@@ -67,7 +67,7 @@ TEST_CASE(
                                     nops(n) +
                                     "tag 2\nread_weights tile=0\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
-        const auto streams = chip.times(isa::Unit::Matrix);
+        const auto streams = chip.times(isa::QueueId::Matrix);
         const hw::TileTimes& tile = chip.tiles().at(1);
         REQUIRE(streams.size() == 2);
         const Cycle from = streams[0].begun + 60;
@@ -113,7 +113,7 @@ TEST_CASE("Rule 8: a product that is issued a cycle later costs a cycle without 
                                     fmt::format("matmul ub=0 acc=0 rows={}\n", rows) + nops(n) +
                                     "tag 2\nmatmul ub=0 acc=0 rows=3\ntag 3\nhalt\n");
         chip.run();
-        const auto streams = chip.times(isa::Unit::Matrix);
+        const auto streams = chip.times(isa::QueueId::Matrix);
         REQUIRE(streams.size() == 2);
         const Cycle from = streams[0].begun + rows;
         const Cycle issued = std::max(from, streams[1].issued);
@@ -141,8 +141,8 @@ TEST_CASE("Rule 8: input that the host delivers a cycle later is a cycle of inpu
                                     "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
                                     "matmul ub=0 acc=0 rows=30\nhalt\n");
         chip.run();
-        const auto read = chip.times(isa::Unit::HostRead).at(0);
-        const auto stream = chip.times(isa::Unit::Matrix).at(0);
+        const auto read = chip.times(isa::QueueId::HostRead).at(0);
+        const auto stream = chip.times(isa::QueueId::Matrix).at(0);
         const hw::TileTimes& tile = chip.tiles().at(0);
         const Cycle there = read.complete;
         CHECK(stream.begun == std::max(there, tile.whole + 7));
@@ -175,8 +175,8 @@ TEST_CASE("Rule 8: rows that the activation unit writes a cycle later are a cycl
                                     "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
                                     "tag 2\nmatmul ub=40 acc=32 rows=2 keep\ntag 3\nhalt\n");
         chip.run();
-        const auto streams = chip.times(isa::Unit::Matrix);
-        const auto activate = chip.times(isa::Unit::Activation).at(0);
+        const auto streams = chip.times(isa::QueueId::Matrix);
+        const auto activate = chip.times(isa::QueueId::Activation).at(0);
         REQUIRE(streams.size() == 2);
         CHECK(streams[1].begun == activate.begun + rows + latency);
         const Cycle stall = chip->counter("matrix_unit.raw_stall_cycles").value(2);

@@ -44,8 +44,8 @@ TEST_CASE("A weight-bound program on TPU v1's DRAM pays its refreshes as weight 
     const machine::MachineConfig machine = tpu_v1_dram();
     Chip chip(machine, products(tiles));
     chip.run();
-    const auto fetches = chip.times(isa::Unit::Weights);
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto fetches = chip.times(isa::QueueId::Weights);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     REQUIRE(fetches.size() == tiles);
     REQUIRE(multiplies.size() == tiles);
     hw::DramTiming dram(machine.weight_memory.dram, machine.clock_hz(), 0);

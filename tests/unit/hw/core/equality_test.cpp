@@ -83,8 +83,8 @@ TEST_CASE("A stream whose rows come in the middle of a cycle begins in that cycl
         .sync = {}};
     const tests::Observation run =
         tests::observe(tests::synchronized(random), random.machine, machine::Engine::Wavefront);
-    const auto& reads = run.times[static_cast<std::size_t>(isa::Unit::HostRead)];
-    const auto& products = run.times[static_cast<std::size_t>(isa::Unit::Matrix)];
+    const auto& reads = run.times[static_cast<std::size_t>(isa::QueueId::HostRead)];
+    const auto& products = run.times[static_cast<std::size_t>(isa::QueueId::Matrix)];
     REQUIRE(reads.size() == 2);
     REQUIRE(products.size() == 1);
     CHECK(reads[1].complete == reads[1].begun);

@@ -74,7 +74,7 @@ TEST_CASE("Rule 5: written data arrive the latency after their last byte left, a
                                 "sync.signal host_write sem=1\nsync.wait activation sem=1\n"
                                 "activate acc=0 ub=200 rows=1 first=0 identity\nhalt\n");
     chip.run();
-    const auto writes = chip.times(isa::Unit::HostWrite);
+    const auto writes = chip.times(isa::QueueId::HostWrite);
     REQUIRE(writes.size() == transfers);
     for (std::uint64_t k = 0; k < transfers; ++k) {
         CAPTURE(k);
@@ -82,7 +82,7 @@ TEST_CASE("Rule 5: written data arrive the latency after their last byte left, a
         CHECK(writes[k].complete == writes[k].released + latency);
         if (k > 0) CHECK(writes[k].begun == writes[k - 1].released);
     }
-    CHECK(chip.times(isa::Unit::Activation).at(0).begun == writes.back().complete);
+    CHECK(chip.times(isa::QueueId::Activation).at(0).begun == writes.back().complete);
 }
 
 TEST_CASE("Rule 5: instructions go before data, both at the exact rate", "[timing]") {
@@ -100,7 +100,7 @@ TEST_CASE("Rule 5: instructions go before data, both at the exact rate", "[timin
     // They fit the buffer: all are on the link from the first cycle on, and data follow the last.
     std::uint64_t bytes = 0;
     for (const isa::Instruction& each : chip.program().instructions) bytes += isa::encoded_size(each);
-    const auto reads = chip.times(isa::Unit::HostRead);
+    const auto reads = chip.times(isa::QueueId::HostRead);
     REQUIRE(reads.size() == transfers);
     const std::uint64_t begin = std::max(reads[0].begun * link.bytes, bytes * link.cycles);
     for (std::uint64_t k = 0; k < transfers; ++k) {
@@ -125,8 +125,8 @@ TEST_CASE("Rule 5: a transfer under way stops while an instruction passes, one t
     for (int i = 0; i < 5; ++i) text += "set activation.columns 5\n";
     TimedChip chip(machine, text + "halt\n");
     chip.run();
-    const auto read = chip.times(isa::Unit::HostRead).at(0);
-    const auto write = chip.times(isa::Unit::HostWrite).at(0);
+    const auto read = chip.times(isa::QueueId::HostRead).at(0);
+    const auto write = chip.times(isa::QueueId::HostWrite).at(0);
     REQUIRE(read.issued == 10);
     REQUIRE(write.issued == 50);
     const Cycle undisturbed = (42 + block) * 2 / 3;
@@ -157,7 +157,7 @@ TEST_CASE("Rule 5: an instruction is issued when it has arrived and the one befo
     TimedChip chip(machine, text + "halt\n");
     chip.run();
     const std::vector<Cycle> expected = issues(chip.program(), {buffer, issue, latency, link});
-    for (const isa::Unit unit : {isa::Unit::HostWrite, isa::Unit::Activation}) {
+    for (const isa::QueueId unit : {isa::QueueId::HostWrite, isa::QueueId::Activation}) {
         const auto times = chip.times(unit);
         REQUIRE(times.size() >= 24);
         for (const auto& each : times) {
@@ -170,7 +170,7 @@ TEST_CASE("Rule 5: an instruction is issued when it has arrived and the one befo
 TEST_CASE("Rule 5: a full queue delays all later instructions until its unit takes one", "[timing]") {
     const std::uint32_t depth = GENERATE(1U, 2U, 5U);
     const std::uint32_t issue = GENERATE(0U, 1U, 3U);
-    const auto unit = GENERATE(isa::Unit::Matrix, isa::Unit::Activation, isa::Unit::HostWrite);
+    const auto unit = GENERATE(isa::QueueId::Matrix, isa::QueueId::Activation, isa::QueueId::HostWrite);
     CAPTURE(depth, issue, isa::name(unit));
     machine::MachineConfig machine = odd_machine();
     machine.sequencer.queue_depth = depth;
@@ -178,12 +178,12 @@ TEST_CASE("Rule 5: a full queue delays all later instructions until its unit tak
     machine.host_interface.write_gb_per_s = 0.7;
     constexpr std::size_t count = 12;
     std::string text = host_head + ".tile 7 5 random 1\nread_weights tile=0\n";
-    if (unit == isa::Unit::Matrix) text += "matmul ub=0 acc=0 rows=1\n";
-    const std::string each = unit == isa::Unit::Matrix ? "matmul ub=0 acc=0 rows=17 keep\n"
-                             : unit == isa::Unit::Activation
+    if (unit == isa::QueueId::Matrix) text += "matmul ub=0 acc=0 rows=1\n";
+    const std::string each = unit == isa::QueueId::Matrix ? "matmul ub=0 acc=0 rows=17 keep\n"
+                             : unit == isa::QueueId::Activation
                                  ? "activate acc=0 ub=0 rows=17 first=0 identity\n"
                                  : "write_host out ub=0 block=17\n";
-    for (std::size_t i = unit == isa::Unit::Matrix ? 1 : 0; i < count; ++i) text += each;
+    for (std::size_t i = unit == isa::QueueId::Matrix ? 1 : 0; i < count; ++i) text += each;
     // What follows is of another unit, whose queue is empty.
     TimedChip chip(machine, text + "read_host in ub=200 block=1\nhalt\n");
     chip.run();
@@ -196,12 +196,12 @@ TEST_CASE("Rule 5: a full queue delays all later instructions until its unit tak
         // until their input is free; the host's transfers take it when the one before has left.
         const auto taken = [&](std::size_t n) {
             if (n == 0) return times[n].issued;
-            return unit == isa::Unit::HostWrite ? times[n - 1].released : times[n - 1].begun;
+            return unit == isa::QueueId::HostWrite ? times[n - 1].released : times[n - 1].begun;
         };
         const Cycle place = k < depth ? 0 : taken(k - depth);
         CHECK(times[k].issued == std::max(times[k - 1].issued + issue, place));
         if (place > times[k - 1].issued + issue) ++waited;
     }
     CHECK(waited > 0);
-    CHECK(chip.times(isa::Unit::HostRead).at(0).issued == times.back().issued + issue);
+    CHECK(chip.times(isa::QueueId::HostRead).at(0).issued == times.back().issued + issue);
 }

@@ -76,10 +76,10 @@ TEST_CASE("Rule 9: host work begins with its operands in host memory and ends wi
     CAPTURE(latency);
     TimedChip chip(host_machine(latency), host_program + host_round_trip + "halt\n");
     chip.run();
-    const auto write = chip.times(isa::Unit::HostWrite).at(0);
-    const auto work = chip.times(isa::Unit::Host).at(0);
-    const auto read = chip.times(isa::Unit::HostRead).at(0);
-    const auto products = chip.times(isa::Unit::Matrix);
+    const auto write = chip.times(isa::QueueId::HostWrite).at(0);
+    const auto work = chip.times(isa::QueueId::Host).at(0);
+    const auto read = chip.times(isa::QueueId::HostRead).at(0);
+    const auto products = chip.times(isa::QueueId::Matrix);
     const Cycle computes = MixingHost::cycles_of({.segment = 0, .first_inference = 0, .images = 8});
     CHECK(work.begun == std::max(write.complete, work.issued));
     CHECK(work.released == work.begun + latency + computes);
@@ -101,12 +101,12 @@ TEST_CASE("Rule 9: the host does one segment at a time, and the chip goes on", "
                                               "host_work segment=1 first=1 images=7\n"
                                               "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nhalt\n");
     chip.run();
-    const auto work = chip.times(isa::Unit::Host);
+    const auto work = chip.times(isa::QueueId::Host);
     REQUIRE(work.size() == 2);
     CHECK(work[1].begun == work[0].released);
     CHECK(work[1].complete == work[1].begun + 2 * latency + MixingHost::cycles_of({1, 1, 7}));
-    CHECK(chip.times(isa::Unit::Matrix).at(0).released < work[1].released);
-    CHECK(chip->cycles() == std::max(work[1].complete, chip.times(isa::Unit::Matrix).at(0).complete));
+    CHECK(chip.times(isa::QueueId::Matrix).at(0).released < work[1].released);
+    CHECK(chip->cycles() == std::max(work[1].complete, chip.times(isa::QueueId::Matrix).at(0).complete));
 }
 
 TEST_CASE("Rule 8: a product that waits for the host's results names the host", "[timing]") {
@@ -115,9 +115,9 @@ TEST_CASE("Rule 8: a product that waits for the host's results names the host", 
     machine.matrix_unit.engine = engine;
     TimedChip chip(machine, host_program + host_round_trip + "halt\n");
     chip.run();
-    const auto work = chip.times(isa::Unit::Host).at(0);
-    const auto read = chip.times(isa::Unit::HostRead).at(0);
-    const auto products = chip.times(isa::Unit::Matrix);
+    const auto work = chip.times(isa::QueueId::Host).at(0);
+    const auto read = chip.times(isa::QueueId::HostRead).at(0);
+    const auto products = chip.times(isa::QueueId::Matrix);
     // The cycles before the read was issued are the sequencer's, or nobody's: the wait was not there yet.
     const HostReasons reasons = host_reasons_of(chip, 3);
     REQUIRE(reasons.contains("host_cycles"));
@@ -137,8 +137,8 @@ TEST_CASE("Rule 8: vector work on the host's results does not hide the host", "[
                        "tag 3\nvector add dst=40 src=20 other=0 rows=8\nsync.signal activation sem=3\n"
                        "tag 4\nsync.wait matrix sem=3\nmatmul ub=40 acc=30 rows=8 keep\nhalt\n");
     chip.run();
-    const auto work = chip.times(isa::Unit::Host).at(0);
-    const auto products = chip.times(isa::Unit::Matrix);
+    const auto work = chip.times(isa::QueueId::Host).at(0);
+    const auto products = chip.times(isa::QueueId::Matrix);
     const HostReasons reasons = host_reasons_of(chip, 4);
     REQUIRE(reasons.contains("host_cycles"));
     CHECK(reasons.at("host_cycles") == work.complete - products.at(0).released);
@@ -150,8 +150,8 @@ TEST_CASE("Rule 8: at the program's end, the host's work is the reason while it 
                                         "tag 1\nread_weights tile=0\nmatmul ub=100 acc=0 rows=5\n"
                                         "tag 2\nhost_work segment=0 first=0 images=8\nhalt\n");
     chip.run();
-    const auto work = chip.times(isa::Unit::Host).at(0);
-    const auto product = chip.times(isa::Unit::Matrix).at(0);
+    const auto work = chip.times(isa::QueueId::Host).at(0);
+    const auto product = chip.times(isa::QueueId::Matrix).at(0);
     REQUIRE(work.complete > product.released);
     HostReasons expected{{"host_cycles", work.complete - std::max(product.released, work.begun)}};
     const Cycle rest = chip->cycles() - product.released - expected.at("host_cycles");

@@ -40,7 +40,7 @@ struct Cost {
 Cost cost(const machine::MachineConfig& machine, const std::string& text, std::size_t streams) {
     Chip chip(machine, text + "matmul ub=0 acc=0 rows=1 keep\nhalt\n");
     chip.run();
-    const auto products = chip.times(isa::Unit::Matrix);
+    const auto products = chip.times(isa::QueueId::Matrix);
     REQUIRE(products.size() == streams + 2);
     CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
     return {.cycles = products[streams + 1].begun - products[1].begun,
@@ -98,7 +98,7 @@ TEST_CASE("Rule 1: a stream is complete when its last line has passed, however s
     CAPTURE(stride);
     Chip chip(machine, windows(1, stride) + "convolve ub=0 acc=0 lines=2 keep\nhalt\n");
     chip.run();
-    const auto convolution = chip.times(isa::Unit::Matrix).at(1);
+    const auto convolution = chip.times(isa::QueueId::Matrix).at(1);
     const std::uint64_t line = (convolution.released - convolution.begun) / 2;
     constexpr std::uint64_t latency = 7 + 4;
     // 7 kernel rows, each of 4 bytes in 3 * stride + 1.

@@ -109,7 +109,7 @@ TEST_CASE("Rule 1: a line takes the cycles of its rows or of its fetches, whiche
                                            "matmul ub=0 acc=40 rows=1 keep {1}\nhalt\n",
                                            lines, precision.flags));
         chip.run();
-        const auto streams = chip.times(isa::Unit::Matrix);
+        const auto streams = chip.times(isa::QueueId::Matrix);
         REQUIRE(streams.size() == 2);
         const std::uint64_t fetches = windows.fetches(precision.element_bytes);
         const Cycle input = windows.width * precision.passes;

@@ -87,8 +87,8 @@ TEST_CASE("Rule 1: the last sums are complete in the formula's cycle and not bef
                                                    "activate acc={2} ub=100 rows=1 first=0 identity\nhalt\n",
                                                    rows, precision.flags, rows - 1));
                     chip.run();
-                    const auto streams = chip.times(isa::Unit::Matrix);
-                    const auto reader = chip.times(isa::Unit::Activation).at(0);
+                    const auto streams = chip.times(isa::QueueId::Matrix);
+                    const auto reader = chip.times(isa::QueueId::Activation).at(0);
                     REQUIRE(streams.size() == 2);
                     REQUIRE(reader.issued < streams[0].begun);
                     const Cycle last_pass = streams[0].begun + rows * precision.passes - 1;
@@ -119,7 +119,7 @@ TEST_CASE("Rule 1: with cells_per_stage, a register stands behind so many rows a
     TimedChip chip(machine,
                    head(array, precisions[0]) + "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nhalt\n");
     chip.run();
-    const auto stream = chip.times(isa::Unit::Matrix).at(0);
+    const auto stream = chip.times(isa::QueueId::Matrix).at(0);
     CHECK(stream.complete == stream.begun + 4 + 2 + 12 / cells * mac + (6 / cells - 1) + 3);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("Rule 2: streams of R + weight_switch cycles hide a shift, a cycle les
             text += fmt::format("tag {}\nmatmul ub=0 acc=0 rows={} {}\n", i, rows, precision.flags);
         TimedChip chip(machine, text + "halt\n");
         chip.run();
-        const auto streams = chip.times(isa::Unit::Matrix);
+        const auto streams = chip.times(isa::QueueId::Matrix);
         REQUIRE(streams.size() == products);
         const Cycle input = rows * precision.passes;
         const Cycle period = std::max<Cycle>(input, array.rows + weight_switch);
@@ -177,7 +177,7 @@ TEST_CASE("Rule 2: repetitions take a tile each, and keep takes none", "[timing]
                                             "matmul ub=0 acc=0 rows={0} keep\nhalt\n",
                                             rows));
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
+    const auto streams = chip.times(isa::QueueId::Matrix);
     REQUIRE(streams.size() == 5);
     const Cycle period = std::max<Cycle>(rows, 4 + 1);
     CHECK(streams[1].begun == streams[0].begun + period);

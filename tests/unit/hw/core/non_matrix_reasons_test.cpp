@@ -51,7 +51,7 @@ TEST_CASE("Rule 8: a product that waits for accumulators names them, not the row
                                 "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
                                 "tag 2\nmatmul ub=0 acc=0 rows=20 keep\ntag 3\nhalt\n");
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
+    const auto streams = chip.times(isa::QueueId::Matrix);
     CHECK(reasons_of(chip, 2) ==
           Reasons{{"accumulators_cycles", streams.at(1).begun - streams.at(0).released}});
     CHECK(reasons_of(chip, 3) == Reasons{{"program_end_cycles", chip->cycles() - streams.at(1).released}});
@@ -67,8 +67,8 @@ TEST_CASE("Rule 8: pooling before a product counts for the pooling layer", "[tim
                                 "sync.signal activation sem=1\nsync.wait matrix sem=1\n"
                                 "tag 3\nmatmul ub=150 acc=8 rows=2 keep\ntag 4\nhalt\n");
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
-    const auto work = chip.times(isa::Unit::Activation);
+    const auto streams = chip.times(isa::QueueId::Matrix);
+    const auto work = chip.times(isa::QueueId::Activation);
     REQUIRE(work.size() == 2);
     CHECK(reasons_of(chip, 2) == Reasons{{"vector_work_cycles", work[1].complete - work[1].begun}});
     CHECK(reasons_of(chip, 3) == Reasons{{"raw_cycles", work[1].begun - streams.at(0).released}});
@@ -90,9 +90,9 @@ TEST_CASE("Rule 8: results that the host has not fetched delay a product", "[tim
                                 "sync.signal activation sem=4\nsync.wait matrix sem=4\n"
                                 "tag 3\nmatmul ub=40 acc=0 rows=10 keep\ntag 4\nhalt\n");
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
-    const auto activations = chip.times(isa::Unit::Activation);
-    const auto write = chip.times(isa::Unit::HostWrite).at(0);
+    const auto streams = chip.times(isa::QueueId::Matrix);
+    const auto activations = chip.times(isa::QueueId::Activation);
+    const auto write = chip.times(isa::QueueId::HostWrite).at(0);
     REQUIRE(activations.size() == 2);
     CHECK(activations[1].begun == write.complete);
     Reasons reasons = reasons_of(chip, 3);
@@ -115,8 +115,8 @@ TEST_CASE("Rule 8: input that waits for a place in the buffer says so", "[timing
                        "read_host in ub=0 block=70\nsync.signal host_read sem=2\nsync.wait matrix sem=2\n"
                        "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
-    const auto reads = chip.times(isa::Unit::HostRead);
+    const auto streams = chip.times(isa::QueueId::Matrix);
+    const auto reads = chip.times(isa::QueueId::HostRead);
     REQUIRE(reads.size() == 2);
     CHECK(reasons_of(chip, 2) == Reasons{{"input_buffer_cycles", reads[1].begun - streams.at(0).released},
                                          {"input_cycles", reads[1].complete - reads[1].begun}});
@@ -134,7 +134,7 @@ TEST_CASE("Rule 8: a wait for a semaphore without need of rows is a reason of it
                                 "sync.wait matrix sem=0\n"
                                 "tag 2\nmatmul ub=0 acc=16 rows=10 keep\ntag 3\nhalt\n");
     chip.run();
-    const auto streams = chip.times(isa::Unit::Matrix);
+    const auto streams = chip.times(isa::QueueId::Matrix);
     const Cycle ready = std::max(streams.at(0).released, streams.at(1).issued);
     REQUIRE(ready < streams.at(1).begun);
     CHECK(reasons_of(chip, 2)["sync_cycles"] == streams.at(1).begun - ready);

@@ -195,8 +195,8 @@ TEST_CASE("Nothing depends on the order in which SystemC runs processes", "[orde
     Chip shaken(machine, text, [&] { return static_cast<unsigned>(random() % 5); });
     shaken.run();
     CHECK(shaken->cycles() == calm->cycles());
-    for (const auto unit : {isa::Unit::HostRead, isa::Unit::HostWrite, isa::Unit::Weights, isa::Unit::Matrix,
-                            isa::Unit::Activation}) {
+    for (const auto unit : {isa::QueueId::HostRead, isa::QueueId::HostWrite, isa::QueueId::Weights,
+                            isa::QueueId::Matrix, isa::QueueId::Activation}) {
         CHECK(shaken.times(unit) == calm.times(unit));
     }
     const auto calm_counters = calm->counters();

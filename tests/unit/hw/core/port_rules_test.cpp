@@ -46,7 +46,8 @@ struct Begun {
     std::uint64_t second;
 };
 
-Begun run(const machine::MachineConfig& machine, const std::string& text, isa::Unit first, isa::Unit second) {
+Begun run(const machine::MachineConfig& machine, const std::string& text, isa::QueueId first,
+          isa::QueueId second) {
     TimedChip chip(machine, text);
     chip.run();
     return {chip.times(first).at(0).begun, chip.times(second).at(0).begun};
@@ -63,8 +64,8 @@ struct Outcome {
 /// `text` makes the program with a number of nops between the two; the first unit has priority in the same
 /// cycle.
 template <typename Text>
-Outcome meet(const machine::MachineConfig& tight, const machine::MachineConfig& wide, isa::Unit first,
-             Use first_use, isa::Unit second, Use second_use, int most_nops, Text text) {
+Outcome meet(const machine::MachineConfig& tight, const machine::MachineConfig& wide, isa::QueueId first,
+             Use first_use, isa::QueueId second, Use second_use, int most_nops, Text text) {
     Outcome outcome;
     for (int count = 0; count <= most_nops; ++count) {
         CAPTURE(count);
@@ -100,8 +101,8 @@ TEST_CASE("Rule 6: an accumulator bank is taken while sums are written or read",
     const auto row = GENERATE(0U, 32U);
     const auto rows = GENERATE(1U, 9U);
     CAPTURE(row, rows);
-    const Outcome outcome = meet(tight, wide, isa::Unit::Matrix, {odd_latency, row == 0 ? 20U : 0U},
-                                 isa::Unit::Activation, {0, rows}, 150, [&](int count) {
+    const Outcome outcome = meet(tight, wide, isa::QueueId::Matrix, {odd_latency, row == 0 ? 20U : 0U},
+                                 isa::QueueId::Activation, {0, rows}, 150, [&](int count) {
                                      return ports_head + "read_weights tile=0\nmatmul ub=0 acc=12 rows=20\n" +
                                             nops(count) + "activate acc=" + std::to_string(row) +
                                             " ub=100 rows=" + std::to_string(rows) +
@@ -129,8 +130,8 @@ TEST_CASE("Rule 6: a bank is taken through the gaps of a convolution's lines, un
     CAPTURE(rows);
     // The convolution writes rows 12 to 31 of bank 0, the activation unit reads its beginning.
     const Outcome outcome =
-        meet(tight, wide, isa::Unit::Matrix, {odd_latency, written}, isa::Unit::Activation, {0, rows}, 150,
-             [&](int count) {
+        meet(tight, wide, isa::QueueId::Matrix, {odd_latency, written}, isa::QueueId::Activation, {0, rows},
+             150, [&](int count) {
                  return ports_head + window_setup + "read_weights tile=0\nconvolve ub=0 acc=12 lines=5\n" +
                         nops(count) + "activate acc=0 ub=100 rows=" + std::to_string(rows) +
                         " first=0 identity\nhalt\n";
@@ -147,15 +148,16 @@ TEST_CASE("Rule 6: a product waits for the bank that the activation unit still r
     machine::MachineConfig tight = wide;
     tight.accumulators.ports = 1;
     const std::uint64_t latency = odd_latency - 2 * 7;
-    const Outcome outcome = meet(
-        tight, wide, isa::Unit::Matrix, {latency, 3}, isa::Unit::Activation, {0, 50}, 60, [&](int count) {
-            return ports_head + nops(20) + "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
-                   "read_weights tile=0\nmatmul ub=0 acc=60 rows=3\nhalt\n";
-        });
+    const Outcome outcome = meet(tight, wide, isa::QueueId::Matrix, {latency, 3}, isa::QueueId::Activation,
+                                 {0, 50}, 60, [&](int count) {
+                                     return ports_head + nops(20) +
+                                            "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
+                                            "read_weights tile=0\nmatmul ub=0 acc=60 rows=3\nhalt\n";
+                                 });
     CHECK(outcome.first_waited == 0);
     CHECK(outcome.second_waited == 0);
-    const Outcome ready = meet(tight, wide, isa::Unit::Matrix, {latency, 3}, isa::Unit::Activation, {0, 50},
-                               60, [&](int count) {
+    const Outcome ready = meet(tight, wide, isa::QueueId::Matrix, {latency, 3}, isa::QueueId::Activation,
+                               {0, 50}, 60, [&](int count) {
                                    return ports_head + "read_weights tile=0\n" + nops(60) +
                                           "activate acc=0 ub=100 rows=50 first=0 identity\n" + nops(count) +
                                           "matmul ub=0 acc=60 rows=3\nhalt\n";
@@ -172,8 +174,8 @@ TEST_CASE("Rule 6: the buffer's read port is taken while rows are fetched or par
     const bool load = GENERATE(true, false);
     CAPTURE(load);
     constexpr std::uint64_t loads = 7;  // 9 * 5 bytes in accesses of 7
-    const Outcome outcome = meet(tight, wide, isa::Unit::Matrix, {0, load ? 20U : 0U}, isa::Unit::Activation,
-                                 {0, loads}, 110, [&](int count) {
+    const Outcome outcome = meet(tight, wide, isa::QueueId::Matrix, {0, load ? 20U : 0U},
+                                 isa::QueueId::Activation, {0, loads}, 110, [&](int count) {
                                      return ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
                                             nops(count) + "activate acc=40 ub=100 rows=12 first=0 identity" +
                                             (load ? " load" : "") + "\nhalt\n";
@@ -189,11 +191,11 @@ TEST_CASE("Rule 6: the buffer's read port is taken while the host's data leave",
     machine::MachineConfig tight = wide;
     tight.unified_buffer.read_ports = 1;
     // The end of a transfer is not known before: nothing that begins later passes it.
-    const Outcome outcome =
-        meet(tight, wide, isa::Unit::Matrix, {0, 20}, isa::Unit::HostWrite, {0, 30}, 130, [&](int count) {
-            return ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" + nops(count) +
-                   "write_host out ub=100 block=300\nhalt\n";
-        });
+    const Outcome outcome = meet(tight, wide, isa::QueueId::Matrix, {0, 20}, isa::QueueId::HostWrite, {0, 30},
+                                 130, [&](int count) {
+                                     return ports_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=20\n" +
+                                            nops(count) + "write_host out ub=100 block=300\nhalt\n";
+                                 });
     CHECK(outcome.first_waited == 29);
     CHECK(outcome.second_waited == 20);
 }
@@ -214,11 +216,11 @@ TEST_CASE("Rule 6: the buffer's write port is taken while results or the host's 
         const std::string text = ".array 7 5\n.buffer in input 0x0 3000\n" + activation_setup(5) + nops(5) +
                                  "read_host in ub=40 block=700 count=2\n" + nops(count) +
                                  "activate acc=0 ub=0 rows=8 first=0 identity\nhalt\n";
-        const Begun asked = run(wide, text, isa::Unit::HostRead, isa::Unit::Activation);
+        const Begun asked = run(wide, text, isa::QueueId::HostRead, isa::QueueId::Activation);
         TimedChip chip(tight, text);
         chip.run();
-        const auto read = chip.times(isa::Unit::HostRead).at(0);
-        const auto activate = chip.times(isa::Unit::Activation).at(0);
+        const auto read = chip.times(isa::QueueId::HostRead).at(0);
+        const auto activate = chip.times(isa::QueueId::Activation).at(0);
         REQUIRE(read.begun == asked.first);
         REQUIRE(read.complete == read.released + 9);
         const std::uint64_t transfer = read.released - read.begun;
@@ -237,8 +239,8 @@ TEST_CASE("Rule 6: the buffer's write port is taken while results or the host's 
         const std::string text = ".array 7 5\n.buffer in input 0x0 3000\n" + activation_setup(5) +
                                  "activate acc=0 ub=0 rows=40 first=0 identity\n" + nops(count) +
                                  "read_host in ub=100 block=70 count=4\nhalt\n";
-        const Begun asked = run(wide, text, isa::Unit::Activation, isa::Unit::HostRead);
-        const Begun begun = run(tight, text, isa::Unit::Activation, isa::Unit::HostRead);
+        const Begun asked = run(wide, text, isa::QueueId::Activation, isa::QueueId::HostRead);
+        const Begun begun = run(tight, text, isa::QueueId::Activation, isa::QueueId::HostRead);
         CHECK(begun.first == asked.first);
         CHECK(begun.second == std::max(asked.second, asked.first + 6 + 40 - 9));
     }
@@ -254,7 +256,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
         for (int i = 0; i < 30; ++i) text += "matmul ub=0 acc=0 rows=64 keep\n";
         TimedChip chip(machine, text + "halt\n");
         chip.run();
-        const auto products = chip.times(isa::Unit::Matrix);
+        const auto products = chip.times(isa::QueueId::Matrix);
         REQUIRE(products.size() == 31);
         CHECK(products[30].released - products[1].begun == 1920);
         CHECK(chip->counter("matrix_unit.port_stall_cycles").value() == 0);
@@ -266,7 +268,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
             ".array 256 256\n.tile 256 256 fill 1\nread_weights tile=0 count=1\nread_weights tile=0\n"
             "read_weights tile=0\nread_weights tile=0\nmatmul ub=0 acc=0 rows=300 repeat=3\nhalt\n");
         chip.run();
-        const auto repetitions = chip.times(isa::Unit::Matrix);
+        const auto repetitions = chip.times(isa::QueueId::Matrix);
         REQUIRE(repetitions.size() == 4);
         for (std::size_t i = 1; i < 4; ++i) CHECK(repetitions[i].begun == repetitions[i - 1].begun + 300);
     }
@@ -277,7 +279,7 @@ TEST_CASE("Rule 6: a unit does not wait for itself", "[timing][ports]") {
         machine.unified_buffer.write_ports = 1;
         TimedChip chip(machine, text + "halt\n");
         chip.run();
-        const auto results = chip.times(isa::Unit::Activation);
+        const auto results = chip.times(isa::QueueId::Activation);
         REQUIRE(results.size() == 10);
         for (std::size_t i = 1; i < 10; ++i) CHECK(results[i].begun == results[i - 1].begun + 2);
     }
@@ -312,8 +314,8 @@ TEST_CASE("Rule 6: which unit waits does not depend on the order in which System
         TimedChip chip(machine, text + "halt\n", std::move(test_delta_delay));
         chip.run();
         std::vector<std::uint64_t> cycles;
-        for (const isa::Unit unit :
-             {isa::Unit::Matrix, isa::Unit::Activation, isa::Unit::HostRead, isa::Unit::HostWrite}) {
+        for (const isa::QueueId unit : {isa::QueueId::Matrix, isa::QueueId::Activation,
+                                        isa::QueueId::HostRead, isa::QueueId::HostWrite}) {
             for (const auto& times : chip.times(unit))
                 cycles.insert(cycles.end(), {times.begun, times.complete});
         }

@@ -38,8 +38,8 @@ std::string products(int tiles, int rows, int array = 256) {
 TEST_CASE("One 64 KiB tile from weight memory takes 1344 to 1349 cycles at 34 GB/s", "[timing]") {
     Chip chip(at_peak(), products(1, 1));
     chip.run();
-    const auto multiply = chip.times(isa::Unit::Matrix).at(0);
-    const auto fetch = chip.times(isa::Unit::Weights).at(0);
+    const auto multiply = chip.times(isa::QueueId::Matrix).at(0);
+    const auto fetch = chip.times(isa::QueueId::Weights).at(0);
     const std::uint64_t whole_after = multiply.begun - shift - fetch.begun;
     CHECK(whole_after >= 1344);
     CHECK(whole_after <= 1349);
@@ -50,7 +50,7 @@ TEST_CASE("200 rows a tile, weight-bound: one tile per DRAM tile time, 200 activ
     constexpr int tiles = 60;
     Chip chip(at_peak(), products(tiles, 200));
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     REQUIRE(multiplies.size() == tiles);
     // Tile k is whole after k + 1 tile times, rounded down once: no drift over many tiles.
     for (std::uint64_t k = 0; k < tiles; ++k) {
@@ -69,7 +69,7 @@ TEST_CASE("2888 rows a tile are compute-bound: no stall and no shift between the
     constexpr std::uint64_t rows = 2888;
     Chip chip(at_peak(), products(tiles, rows));
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     for (std::size_t k = 1; k < multiplies.size(); ++k) {
         CHECK(multiplies[k].begun == multiplies[k - 1].begun + rows);
     }
@@ -92,10 +92,10 @@ TEST_CASE("A 600 x 600 matrix, weight-bound, costs 9 tile times on a 256 x 256 a
         "halt\n";
     Chip chip(at_peak(), text);
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     REQUIRE(multiplies.size() == 9);
     const std::uint64_t fetched =
-        multiplies.back().begun - shift - chip.times(isa::Unit::Weights).front().begun;
+        multiplies.back().begun - shift - chip.times(isa::QueueId::Weights).front().begun;
     CHECK(fetched == dram_cycles(9));
     CHECK(chip->counter("weight_fifo.bytes").value() == 9U * 65536U);
 }
@@ -106,6 +106,6 @@ TEST_CASE("A 600 x 600 matrix costs 4 tiles, four times as long each, on a 512 x
     Chip chip(machine, products(4, 1, 512));
     chip.run();
     const std::uint64_t fetched =
-        chip.times(isa::Unit::Matrix).back().begun - 512 - chip.times(isa::Unit::Weights).front().begun;
+        chip.times(isa::QueueId::Matrix).back().begun - 512 - chip.times(isa::QueueId::Weights).front().begun;
     CHECK(fetched == dram_cycles(4 * 4));
 }

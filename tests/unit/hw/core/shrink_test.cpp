@@ -61,8 +61,7 @@ std::optional<Failure> strided_convolution(const Case& random) {
 /// Pretends that every nonzero sum of a valid program is wrong. Excludes convolutions, whose padding gives
 /// sums without any rows that were read, and values that are there at first.
 std::optional<Failure> any_sum(const Case& random) {
-    if (count<isa::Convolve>(random.program) > 0 || !random.program.accumulators.empty() ||
-        !random.program.unified_buffer.empty()) {
+    if (count<isa::Convolve>(random.program) > 0 || isa::has_initial_rows(random.program)) {
         return std::nullopt;
     }
     try {
@@ -199,7 +198,7 @@ TEST_CASE("Every difference between two runs is seen", "[equality]") {
     };
     CHECK(seen([](auto& other) { ++other.cycles; }));
     CHECK(seen([](auto& other) { other.error = "wrong"; }));
-    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
         CAPTURE(unit);
         CHECK(seen([&](auto& other) { ++other.times[unit].back().issued; }));
         CHECK(seen([&](auto& other) { ++other.times[unit].back().begun; }));
@@ -234,7 +233,7 @@ TEST_CASE("A cycle, an instruction or a tile that is counted twice breaks a law"
     // Of each unit with a queue and of the sequencer three or more, of the matrix unit six, two counts.
     CHECK(summed >= 6 * 3 + 6 + 2);
     CHECK(broken([](auto& other) { ++other.cycles; }));
-    for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
         CAPTURE(unit);
         CHECK(broken([&](auto& other) { other.times[unit].pop_back(); }));
         CHECK(broken([&](auto& other) { other.times[unit].back().complete = other.cycles + 1; }));

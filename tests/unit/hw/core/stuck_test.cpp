@@ -36,10 +36,10 @@ machine::MachineConfig machine_for_syncs() {
 /// Waits and signals of all units, each semaphore with one unit that signals it and one that waits for it.
 isa::Program random_syncs(tests::Choices& choices) {
     struct Pair {
-        isa::Unit signals = isa::Unit::Matrix;
-        isa::Unit waits = isa::Unit::Matrix;
+        isa::QueueId signals = isa::QueueId::Matrix;
+        isa::QueueId waits = isa::QueueId::Matrix;
     };
-    const auto any_unit = [&] { return static_cast<isa::Unit>(choices.from(0, isa::unit_count - 1)); };
+    const auto any_unit = [&] { return static_cast<isa::QueueId>(choices.from(0, isa::queue_count - 1)); };
     std::vector<Pair> semaphores(choices.from(1, 8));
     for (Pair& pair : semaphores) pair = {any_unit(), any_unit()};
     isa::Program program;
@@ -62,7 +62,7 @@ class Moved {
 public:
     explicit Moved(const isa::Program& program) : program_(program) {
         for (std::size_t i = 0; i + 1 < program.instructions.size(); ++i) {
-            queues_[static_cast<std::size_t>(*isa::unit_of(program.instructions[i]))].push_back(i);
+            queues_[static_cast<std::size_t>(*isa::queue_of(program.instructions[i]))].push_back(i);
         }
         for (bool moves = true; moves;) {
             moves = false;
@@ -84,7 +84,7 @@ public:
     /// The unit whose next signal would end the wait of this one.
     std::optional<std::size_t> ended_by(std::size_t unit) const {
         const auto& wait = std::get<isa::SyncWait>(program_.instructions[queues_[unit].front()]);
-        for (std::size_t other = 0; other < isa::unit_count; ++other) {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             for (const hw::InstructionNumber number : queues_[other]) {
                 const auto* signal = std::get_if<isa::SyncSignal>(&program_.instructions[number]);
                 if (signal != nullptr && signal->semaphore == wait.semaphore) return other;
@@ -95,7 +95,7 @@ public:
 
     std::vector<std::size_t> stuck_units() const {
         std::vector<std::size_t> units;
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             if (!queues_[unit].empty()) units.push_back(unit);
         }
         return units;
@@ -114,7 +114,7 @@ private:
     }
 
     const isa::Program& program_;
-    std::array<std::vector<hw::InstructionNumber>, isa::unit_count> queues_;
+    std::array<std::vector<hw::InstructionNumber>, isa::queue_count> queues_;
     std::map<std::uint8_t, int> signals_;
 };
 
@@ -124,7 +124,7 @@ std::vector<std::size_t> cause_of(const Moved& moved, std::vector<std::size_t> s
     const auto earlier = [&](std::size_t a, std::size_t b) { return *moved.waiting(a) < *moved.waiting(b); };
     std::size_t unit = *std::min_element(stuck.begin(), stuck.end(), earlier);
     // After as many steps as there are units, what is left is the end, or in the circle.
-    for (std::size_t i = 0; i < isa::unit_count; ++i) unit = moved.ended_by(unit).value_or(unit);
+    for (std::size_t i = 0; i < isa::queue_count; ++i) unit = moved.ended_by(unit).value_or(unit);
     if (!moved.ended_by(unit)) return {unit};
     std::vector<std::size_t> circle{unit};
     for (std::size_t next = *moved.ended_by(unit); next != unit; next = *moved.ended_by(next)) {
@@ -168,11 +168,11 @@ TEST_CASE("Of several units that are stuck, the cause is that of the earliest in
         }
         const auto end = static_cast<hw::InstructionNumber>(program.instructions.size() - 1);
         hw::StuckProgram state{.program = program, .issued = end, .waiting = {}};
-        for (std::size_t unit = 0; unit < isa::unit_count; ++unit) state.waiting[unit] = moved.waiting(unit);
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) state.waiting[unit] = moved.waiting(unit);
         const std::vector<hw::StuckWait> waits = hw::waits_of(state);
         REQUIRE(waits.size() == expected.size() + 1);
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            CHECK(waits[i].unit == isa::name(static_cast<isa::Unit>(expected[i])));
+            CHECK(waits[i].unit == isa::name(static_cast<isa::QueueId>(expected[i])));
             CHECK(waits[i].number == *moved.waiting(expected[i]));
         }
         CHECK(waits.back().unit == "sequencer");

@@ -35,7 +35,7 @@ TEST_CASE("Rule 1: the last sums are complete latency cycles after the last pass
                                       "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) +
                                       " " + precision.flags + "\nhalt\n");
     chip.run();
-    const auto multiply = chip.times(isa::Unit::Matrix).at(0);
+    const auto multiply = chip.times(isa::QueueId::Matrix).at(0);
     CHECK(multiply.released == multiply.begun + rows * precision.passes);
     CHECK(multiply.complete == multiply.begun + rows * precision.passes - 1 + latency);
     CHECK(chip->cycles() == multiply.complete);
@@ -53,7 +53,7 @@ TEST_CASE("Rule 1: rows take the passes that the machine lists for their formats
                                 "read_weights tile=0\nmatmul ub=0 acc=0 rows=4\n"
                                 "matmul ub=0 acc=4 rows=2 keep signed wide_a\nhalt\n");
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     CHECK(multiplies.at(0).released == multiplies[0].begun + 4 * 3);
     CHECK(multiplies.at(1).released == multiplies[1].begun + 2 * 5);
     CHECK(multiplies[1].complete == multiplies[1].begun + 2 * 5 - 1 + latency);
@@ -83,7 +83,7 @@ TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
                        "read_weights tile=0\nmatmul ub=0 acc=0 rows=5\nmatmul ub=0 acc=0 rows=1 keep\n"
                        "matmul ub=0 acc=8 rows=9 keep accumulate\nmatmul ub=0 acc=8 rows=2 keep\nhalt\n");
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     for (std::size_t i = 1; i < multiplies.size(); ++i)
         CHECK(multiplies[i].begun == multiplies[i - 1].released);
 }
@@ -91,8 +91,8 @@ TEST_CASE("Rule 1: back to back, products leave no bubble", "[timing]") {
 TEST_CASE("Rule 2: a shift takes as many cycles as the array has rows and needs the tile whole", "[timing]") {
     TimedChip chip(odd_machine(), rules_head + "read_weights tile=0\nmatmul ub=0 acc=0 rows=1\nhalt\n");
     chip.run();
-    const auto fetch = chip.times(isa::Unit::Weights).at(0);
-    const auto multiply = chip.times(isa::Unit::Matrix).at(0);
+    const auto fetch = chip.times(isa::QueueId::Weights).at(0);
+    const auto multiply = chip.times(isa::QueueId::Matrix).at(0);
     constexpr std::uint64_t tile_bytes = 35;  // one byte a cycle
     CHECK(multiply.begun == fetch.begun + 11 + tile_bytes + 7);
 }
@@ -107,7 +107,7 @@ TEST_CASE("Rule 2: the shadow plane is free one cycle after the switch", "[timin
         text += "read_weights tile=0\nmatmul ub=0 acc=0 rows=" + std::to_string(rows) + "\n";
     TimedChip chip(machine, text + "halt\n");
     chip.run();
-    const auto multiplies = chip.times(isa::Unit::Matrix);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
     // The next tile shifts in from the cycle after the switch on: 1 + 7 cycles, or the rows, if more.
     const std::uint64_t period = std::max<std::uint64_t>(rows, 1 + 7);
     for (std::size_t i = 1; i < multiplies.size(); ++i)
@@ -125,7 +125,7 @@ TEST_CASE("Rule 3: a fetch waits for a free slot, and a slot is free when its ti
     for (std::uint64_t i = 0; i <= depth; ++i) text += "read_weights tile=0\n";
     TimedChip chip(machine, text + "halt\n");
     chip.run();
-    const auto fetches = chip.times(isa::Unit::Weights);
+    const auto fetches = chip.times(isa::QueueId::Weights);
     REQUIRE(fetches.size() == depth + 1);
     // The first tile shifts into the shadow plane by itself; nothing else leaves.
     const std::uint64_t first_shifted = fetches.front().begun + 11 + 35 + 7;
@@ -140,7 +140,7 @@ TEST_CASE("Rule 7: an accumulator row a cycle, in the buffer after the pipeline'
                    rules_head + activation_setup(5) + "activate acc=0 ub=0 rows=" + std::to_string(rows) +
                        " first=0 identity\nactivate acc=40 ub=100 rows=3 first=0 identity\nhalt\n");
     chip.run();
-    const auto activates = chip.times(isa::Unit::Activation);
+    const auto activates = chip.times(isa::QueueId::Activation);
     CHECK(activates[0].complete == activates[0].begun + rows + 6);
     CHECK(activates[1].begun == activates[0].begun + rows);
 }
@@ -150,7 +150,7 @@ TEST_CASE("Rule 7: rows of more bytes than a buffer access take as many cycles a
                                       "set activation.pixel_bytes 10\nset output.maximum 32767\n"
                                       "activate acc=0 ub=0 rows=4 first=0 identity wide\nhalt\n");
     chip.run();
-    const auto activate = chip.times(isa::Unit::Activation).at(0);
+    const auto activate = chip.times(isa::QueueId::Activation).at(0);
     CHECK(activate.released == activate.begun + 4 * 2);  // 10 bytes in accesses of 7
 }
 
@@ -168,9 +168,9 @@ TEST_CASE("Rule 8: the four classes are all cycles, whatever the program waits f
                                 "matmul ub=20 acc=32 rows=20\nhalt\n");
     chip.run();
     CHECK(tests::matrix_unit_cycles(*chip) == chip->cycles());
-    const auto multiplies = chip.times(isa::Unit::Matrix);
-    const auto read = chip.times(isa::Unit::HostRead).at(0);
-    const auto activate = chip.times(isa::Unit::Activation).at(0);
+    const auto multiplies = chip.times(isa::QueueId::Matrix);
+    const auto read = chip.times(isa::QueueId::HostRead).at(0);
+    const auto activate = chip.times(isa::QueueId::Activation).at(0);
     // The input arrives long after the weights: all the wait for the first product is the input's.
     CHECK(multiplies[0].begun == read.complete);
     CHECK(chip->counter("matrix_unit.input_stall_cycles").value() == read.complete);

@@ -40,8 +40,8 @@ TEST_CASE("Rule 3: a fetch goes out in the cycle in which a tile leaves a full F
     Chip chip(machine, products(count, rows));
     chip.run();
     const auto& tiles = chip.tiles();
-    const auto reads = chip.times(isa::Unit::Weights);
-    const auto streams = chip.times(isa::Unit::Matrix);
+    const auto reads = chip.times(isa::QueueId::Weights);
+    const auto streams = chip.times(isa::QueueId::Matrix);
     REQUIRE(tiles.size() == count);
     Cycle full = 0;
     for (std::size_t k = 0; k < count; ++k) {
@@ -68,7 +68,7 @@ TEST_CASE("Rule 3: read_weights of several tiles is complete when the last fetch
               ".array 7 5\n.tile 7 5 random 1\n.tile 7 5 random 2\n.tile 7 5 random 3\n"
               "read_weights tile=0 count=3\nmatmul ub=0 acc=0 rows=3 repeat=2\nhalt\n");
     chip.run();
-    const auto read = chip.times(isa::Unit::Weights).at(0);
+    const auto read = chip.times(isa::QueueId::Weights).at(0);
     REQUIRE(chip.tiles().size() == 3);
     CHECK(chip.tiles()[0].fetched == read.begun);
     CHECK(chip.tiles()[1].fetched == read.begun);
@@ -163,7 +163,7 @@ TEST_CASE("Rule 4: tiles that weight memory does not hold come over the host lin
     Chip chip(machine, text + "matmul ub=0 acc=0 rows=1 repeat=4\nhalt\n");
     chip.run();
     const auto& tiles = chip.tiles();
-    const auto reads = chip.times(isa::Unit::HostRead);
+    const auto reads = chip.times(isa::QueueId::HostRead);
     REQUIRE(tiles.size() == 5);
     REQUIRE(reads.size() == transfers);
     // All instructions are on the link first. The third tile has asked before the transfers, which go before

@@ -164,7 +164,8 @@ TEST_CASE("A program may begin with values in the last row of each memory, and i
             accumulators ? machine.matrix_unit.columns * sizeof(std::int32_t) : machine.matrix_unit.rows;
         isa::InitialRows initial{.first_row = static_cast<std::uint32_t>(first), .values = {}};
         initial.values.assign(rows * row_bytes, 1);
-        (accumulators ? program.accumulators : program.unified_buffer).push_back(initial);
+        program.initial[accumulators ? isa::MemoryId::Accumulators : isa::MemoryId::UnifiedBuffer].push_back(
+            initial);
         return error_of(program, machine);
     };
     for (const bool accumulators : {false, true}) {

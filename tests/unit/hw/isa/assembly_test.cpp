@@ -42,9 +42,9 @@ TEST_CASE("Every line of assembly stands for its instruction", "[isa][assembly]"
     CHECK(one("nop") == Instruction(Nop{}));
     CHECK(one("halt") == Instruction(Halt{}));
     CHECK(one("interrupt") == Instruction(InterruptHost{}));
-    CHECK(one("sync.wait matrix sem=3") == Instruction(SyncWait{.unit = Unit::Matrix, .semaphore = 3}));
+    CHECK(one("sync.wait matrix sem=3") == Instruction(SyncWait{.unit = QueueId::Matrix, .semaphore = 3}));
     CHECK(one("sync.signal host_read sem=0x10") ==
-          Instruction(SyncSignal{.unit = Unit::HostRead, .semaphore = 16}));
+          Instruction(SyncSignal{.unit = QueueId::HostRead, .semaphore = 16}));
     CHECK(one("tag 65535") == Instruction(DebugTag{.tag = 65535}));
     CHECK(one("set window.input_height 28") ==
           Instruction(SetConfig{.reg = Register::WindowInputHeight, .value = 28}));
@@ -117,7 +117,7 @@ TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") 
           "set output.minimum -1");
     CHECK(to_string(SetConfig{.reg = Register::WindowTile, .value = 0xffffffff}) ==
           "set window.tile 4294967295");
-    CHECK(to_string(SyncWait{.unit = static_cast<Unit>(9)}) == "sync.wait unit?9 sem=0");
+    CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(9)}) == "sync.wait unit?9 sem=0");
 }
 
 TEST_CASE("Blanks, comments and semicolons lie between words and statements", "[isa][assembly]") {
@@ -199,9 +199,9 @@ TEST_CASE("Initial rows are declared with their values", "[isa][assembly]") {
         ".array 4 2\n.unified_buffer 3 6\n.data 0102030405\n.uint8 255\n.unified_buffer 0 4 fill -1\n"
         ".accumulators 7 2\n.int32 1 -1 2*3\n.accumulators 9 1 fill -5\n",
         "x.asm");
-    CHECK(program.unified_buffer ==
+    CHECK(program.initial[MemoryId::UnifiedBuffer] ==
           std::vector<InitialRows>{{3, {1, 2, 3, 4, 5, 255}}, {0, {255, 255, 255, 255}}});
-    CHECK(program.accumulators ==
+    CHECK(program.initial[MemoryId::Accumulators] ==
           std::vector<InitialRows>{{7, {1, 0, 0, 0, 255, 255, 255, 255, 3, 0, 0, 0, 3, 0, 0, 0}},
                                    {9, {251, 255, 255, 255, 251, 255, 255, 255}}});
     CHECK(assemble(disassemble(program), "again.asm") == program);

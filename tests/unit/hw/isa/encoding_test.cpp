@@ -34,8 +34,8 @@ Instruction decoded(const Bytes& bytes) {
 TEST_CASE("Instructions are encoded as specified", "[isa][encoding]") {
     CHECK(encoded(Nop{}) == Bytes{0x01});
     CHECK(encoded(Halt{}) == Bytes{0x02});
-    CHECK(encoded(SyncWait{.unit = Unit::Activation, .semaphore = 200}) == Bytes{0x03, 4, 200});
-    CHECK(encoded(SyncSignal{.unit = Unit::HostRead, .semaphore = 7}) == Bytes{0x04, 0, 7});
+    CHECK(encoded(SyncWait{.unit = QueueId::Activation, .semaphore = 200}) == Bytes{0x03, 4, 200});
+    CHECK(encoded(SyncSignal{.unit = QueueId::HostRead, .semaphore = 7}) == Bytes{0x04, 0, 7});
     CHECK(encoded(InterruptHost{}) == Bytes{0x05});
     CHECK(encoded(DebugTag{.tag = 0x1234}) == Bytes{0x06, 0x34, 0x12});
     CHECK(encoded(SetConfig{.reg = Register::WindowStrideY, .value = 0x04030201}) ==
@@ -238,7 +238,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<Unit>(6)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(6)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
@@ -252,20 +252,20 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
 }
 
 TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
-    CHECK_FALSE(unit_of(Nop{}));
-    CHECK_FALSE(unit_of(Halt{}));
-    CHECK_FALSE(unit_of(DebugTag{}));
-    CHECK_FALSE(unit_of(SetConfig{}));
-    CHECK(unit_of(SyncWait{.unit = Unit::Weights}) == Unit::Weights);
-    CHECK(unit_of(SyncSignal{.unit = Unit::HostWrite}) == Unit::HostWrite);
-    CHECK(unit_of(InterruptHost{}) == Unit::HostWrite);
-    CHECK(unit_of(ReadHostMemory{}) == Unit::HostRead);
-    CHECK(unit_of(WriteHostMemory{}) == Unit::HostWrite);
-    CHECK(unit_of(ReadWeights{}) == Unit::Weights);
-    CHECK(unit_of(MatrixMultiply{}) == Unit::Matrix);
-    CHECK(unit_of(Convolve{}) == Unit::Matrix);
-    CHECK(unit_of(Activate{}) == Unit::Activation);
-    CHECK(unit_of(Vector{}) == Unit::Activation);
+    CHECK_FALSE(queue_of(Nop{}));
+    CHECK_FALSE(queue_of(Halt{}));
+    CHECK_FALSE(queue_of(DebugTag{}));
+    CHECK_FALSE(queue_of(SetConfig{}));
+    CHECK(queue_of(SyncWait{.unit = QueueId::Weights}) == QueueId::Weights);
+    CHECK(queue_of(SyncSignal{.unit = QueueId::HostWrite}) == QueueId::HostWrite);
+    CHECK(queue_of(InterruptHost{}) == QueueId::HostWrite);
+    CHECK(queue_of(ReadHostMemory{}) == QueueId::HostRead);
+    CHECK(queue_of(WriteHostMemory{}) == QueueId::HostWrite);
+    CHECK(queue_of(ReadWeights{}) == QueueId::Weights);
+    CHECK(queue_of(MatrixMultiply{}) == QueueId::Matrix);
+    CHECK(queue_of(Convolve{}) == QueueId::Matrix);
+    CHECK(queue_of(Activate{}) == QueueId::Activation);
+    CHECK(queue_of(Vector{}) == QueueId::Activation);
 }
 
 TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {

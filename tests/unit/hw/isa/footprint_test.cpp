@@ -124,8 +124,8 @@ TEST_CASE("host_work touches the bytes of its inferences, in each of its buffers
 
     // It conflicts with transfers of these bytes, and with those that read what it writes.
     ProgramHistory history;
-    history.record(touched, Unit::Host, 5);
-    const auto host = static_cast<std::size_t>(Unit::Host);
+    history.record(touched, QueueId::Host, 5);
+    const auto host = static_cast<std::size_t>(QueueId::Host);
     const auto after = [&](std::uint64_t address, bool writes) {
         Footprint transfer;
         if (writes) {

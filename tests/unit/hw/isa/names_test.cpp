@@ -1,23 +1,23 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
-#include "hw/isa/unit.h"
 
 using namespace systole::isa;
 
 TEST_CASE("A unit is found by its name", "[isa]") {
-    CHECK(name(Unit::HostRead) == "host_read");
-    CHECK(name(Unit::HostWrite) == "host_write");
-    CHECK(name(Unit::Weights) == "weights");
-    CHECK(name(Unit::Matrix) == "matrix");
-    CHECK(name(Unit::Activation) == "activation");
-    CHECK(name(Unit::Host) == "host");
-    for (std::size_t i = 0; i < unit_count; ++i) {
-        CHECK(find_unit(name(static_cast<Unit>(i))) == static_cast<Unit>(i));
+    CHECK(name(QueueId::HostRead) == "host_read");
+    CHECK(name(QueueId::HostWrite) == "host_write");
+    CHECK(name(QueueId::Weights) == "weights");
+    CHECK(name(QueueId::Matrix) == "matrix");
+    CHECK(name(QueueId::Activation) == "activation");
+    CHECK(name(QueueId::Host) == "host");
+    for (std::size_t i = 0; i < queue_count; ++i) {
+        CHECK(find_queue(name(static_cast<QueueId>(i))) == static_cast<QueueId>(i));
     }
-    CHECK_FALSE(find_unit("matri"));
-    CHECK_FALSE(find_unit(""));
+    CHECK_FALSE(find_queue("matri"));
+    CHECK_FALSE(find_queue(""));
 }
 
 TEST_CASE("Every register has a name of its own, by which it is found", "[isa]") {

@@ -40,8 +40,8 @@ Program small_program() {
             std::any_of(program.buffers.begin(), program.buffers.end(),
                         [](const HostBuffer& buffer) { return buffer.kind == BufferKind::Constant; });
         if (has_constant && !program.tiles.empty() && !program.layers.empty() && !program.inputs.empty() &&
-            !program.host_operations.empty() && !program.unified_buffer.empty() &&
-            !program.accumulators.empty() && !program.host_segments.empty() &&
+            !program.host_operations.empty() && !program.initial[MemoryId::UnifiedBuffer].empty() &&
+            !program.initial[MemoryId::Accumulators].empty() && !program.host_segments.empty() &&
             program.instructions.size() > 10) {
             return program;
         }
@@ -103,8 +103,9 @@ TEST_CASE("Initial rows are a section at the end, in a file of version 2", "[isa
     program.instructions = {Halt{}};
     const Bytes before = file_of(program);
     CHECK(before[8] == 1);
-    program.unified_buffer = {{.first_row = 5, .values = {7, 8, 9, 10}}};
-    program.accumulators = {{.first_row = 258, .values = {1, 0, 0, 0, 255, 255, 255, 255}}};
+    program.initial[MemoryId::UnifiedBuffer] = {{.first_row = 5, .values = {7, 8, 9, 10}}};
+    program.initial[MemoryId::Accumulators] = {
+        {.first_row = 258, .values = {1, 0, 0, 0, 255, 255, 255, 255}}};
     const Bytes rows = {'R', 'O', 'W', 'S', 48,  0,   0,   0,  0, 0, 0, 0,                           //
                         1,   0,   0,   0,   5,   0,   0,   0,  4, 0, 0, 0, 0, 0, 0, 0, 7, 8, 9, 10,  //
                         1,   0,   0,   0,   2,   1,   0,   0,  8, 0, 0, 0, 0, 0, 0, 0,               //

@@ -23,8 +23,9 @@ Program sound() {
     program.buffers = {
         {.name = "in", .kind = BufferKind::Input, .address = 8, .bytes = 8, .contents = {}},
         {.name = "c", .kind = BufferKind::Constant, .address = 0, .bytes = 2, .contents = {1, 2}}};
-    program.unified_buffer = {{.first_row = 8, .values = {1, 2, 3, 4, 5}}, {.first_row = 2, .values = {1}}};
-    program.accumulators = {{.first_row = 9, .values = std::vector<std::uint8_t>(24)}};
+    program.initial[MemoryId::UnifiedBuffer] = {{.first_row = 8, .values = {1, 2, 3, 4, 5}},
+                                                {.first_row = 2, .values = {1}}};
+    program.initial[MemoryId::Accumulators] = {{.first_row = 9, .values = std::vector<std::uint8_t>(24)}};
     program.buffers.push_back(
         {.name = "e", .kind = BufferKind::Exchange, .address = 32, .bytes = 10, .contents = {}});
     program.buffers.push_back(
@@ -78,12 +79,12 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
         "tile 0: block has 4 pixels; they may be at most the array's 3 columns");
     check_broken([](Program& p) { p.tiles[0].values.pop_back(); },
                  "tile 0: the values are 11 bytes; they must be rows * columns * bytes, which is 12");
-    check_broken([](Program& p) { p.unified_buffer[1].values.clear(); },
+    check_broken([](Program& p) { p.initial[MemoryId::UnifiedBuffer][1].values.clear(); },
                  "initial rows of the unified buffer from 2 on: there are no values");
-    check_broken([](Program& p) { p.unified_buffer[1].first_row = 9; },
+    check_broken([](Program& p) { p.initial[MemoryId::UnifiedBuffer][1].first_row = 9; },
                  "initial rows of the unified buffer from 9 on: they overlap those from 8 on");
     check_broken(
-        [](Program& p) { p.unified_buffer[0].first_row = 0xffffff; },
+        [](Program& p) { p.initial[MemoryId::UnifiedBuffer][0].first_row = 0xffffff; },
         "initial rows of the unified buffer from 16777215 on: 2 rows from 16777215 on; addresses end at "
         "row 16777215");
     check_broken([](Program& p) { p.accumulators[0].values.pop_back(); },
@@ -177,8 +178,10 @@ TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {
 TEST_CASE("Programs at the bounds of the rules are valid", "[isa][rules]") {
     Program program = sound();
     program.geometry = {.rows = 4096, .columns = 4096};
-    program.unified_buffer = {{.first_row = 0xffffff, .values = std::vector<std::uint8_t>(4096)}};
-    program.accumulators = {{.first_row = 0xffff, .values = std::vector<std::uint8_t>(4 * 4096)}};
+    program.initial[MemoryId::UnifiedBuffer] = {
+        {.first_row = 0xffffff, .values = std::vector<std::uint8_t>(4096)}};
+    program.initial[MemoryId::Accumulators] = {
+        {.first_row = 0xffff, .values = std::vector<std::uint8_t>(4 * 4096)}};
     program.buffers[0].address = 0xfffffffff8;
     program.inputs[0].shape = {1U << 20, 1U << 20};
     CHECK_NOTHROW(validate(program));

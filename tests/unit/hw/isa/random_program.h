@@ -88,7 +88,7 @@ private:
     template <class Each>
     void fill(Each& each) {
         if constexpr (std::is_same_v<Each, SyncWait> || std::is_same_v<Each, SyncSignal>) {
-            each = {static_cast<Unit>(number8(unit_count - 1)), number8()};
+            each = {static_cast<QueueId>(number8(queue_count - 1)), number8()};
         } else if constexpr (std::is_same_v<Each, DebugTag>) {
             each = {number16()};
         } else if constexpr (std::is_same_v<Each, SetConfig>) {
@@ -229,15 +229,17 @@ private:
         std::uint64_t row = 0;
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) {
             row += from(0, 1000);
-            program.unified_buffer.push_back({.first_row = row, .values = bytes(from(1, 100), 1)});
-            row += row_count(program.unified_buffer.back(), program.geometry.rows);
+            std::vector<InitialRows>& initial = program.initial[MemoryId::UnifiedBuffer];
+            initial.push_back({.first_row = row, .values = bytes(from(1, 100), 1)});
+            row = rows_of(initial.back(), MemoryId::UnifiedBuffer, program.geometry).last;
         }
         row = 0;
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) {
             row += from(0, 1000);
             const std::uint64_t rows = from(1, 3);
-            program.accumulators.push_back(
-                {.first_row = row, .values = bytes(rows * accumulator_row_bytes(program.geometry), 4)});
+            program.initial[MemoryId::Accumulators].push_back(
+                {.first_row = row,
+                 .values = bytes(rows * row_bytes(MemoryId::Accumulators, program.geometry), 4)});
             row += rows;
         }
     }

@@ -71,7 +71,7 @@ struct Bench : tests::FreshSimulation {
     /// Executes one instruction.
     void run(const isa::BoundInstruction& bound) {
         sc_core::sc_spawn([this, bound] {
-            order.issue(static_cast<std::size_t>(isa::Unit::Matrix), 0, {});
+            order.issue(static_cast<std::size_t>(isa::QueueId::Matrix), 0, {});
             hw::Command command;
             command.bound = bound;
             setup.queue().push(command);

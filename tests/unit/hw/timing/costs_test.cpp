@@ -69,7 +69,7 @@ public:
     }
 
     const Chip& chip() const { return chip_; }
-    hw::InstructionTimes times(isa::Unit unit) const {
+    hw::InstructionTimes times(isa::QueueId unit) const {
         const auto all = chip_.times(unit);
         REQUIRE(all.size() == 1);
         return all.front();
@@ -130,7 +130,7 @@ public:
     }
     void operator()(const isa::InterruptHost&) {
         const Alone alone(machine_, random_, with(bound_));
-        const auto times = alone.times(isa::Unit::HostWrite);
+        const auto times = alone.times(isa::QueueId::HostWrite);
         CHECK(times.released == times.begun);
         CHECK(times.complete - times.released == machine_.host_latency());
         alone.check_end(times.complete);
@@ -138,12 +138,12 @@ public:
     void operator()(const isa::ReadHostMemory& read) {
         const timing::HostTransferCost cost = timing::host_transfer_cost(read, machine_);
         CHECK(cost == walked::host_transfer(read, machine_.host_read_rate(), machine_));
-        check_transfer(isa::Unit::HostRead, cost, "host_interface.read_bytes", "unified_buffer.writes");
+        check_transfer(isa::QueueId::HostRead, cost, "host_interface.read_bytes", "unified_buffer.writes");
     }
     void operator()(const isa::WriteHostMemory& write) {
         const timing::HostTransferCost cost = timing::host_transfer_cost(write, machine_);
         CHECK(cost == walked::host_transfer(write, machine_.host_write_rate(), machine_));
-        check_transfer(isa::Unit::HostWrite, cost, "host_interface.write_bytes", "unified_buffer.reads");
+        check_transfer(isa::QueueId::HostWrite, cost, "host_interface.write_bytes", "unified_buffer.reads");
     }
     void operator()(const isa::HostWork& work) {
         const Cycle computes = tests::MixingHost::cycles_of(work);
@@ -151,7 +151,7 @@ public:
         CHECK(cost.busy == machine_.host_latency() + computes);
         CHECK(cost.complete == cost.busy + machine_.host_latency());
         const Alone alone(machine_, random_, with(bound_));
-        const auto times = alone.times(isa::Unit::Host);
+        const auto times = alone.times(isa::QueueId::Host);
         CHECK(times.released == times.begun + cost.busy);
         CHECK(times.complete == times.begun + cost.complete);
         CHECK(alone.counted("host.busy_cycles") == cost.busy);
@@ -171,7 +171,7 @@ public:
             .length = 1, .flags = {.activations = DataType::Uint8, .weights = tiles.front().type}};
         const isa::ReadWeights read{.first_tile = 0, .tiles = static_cast<std::uint16_t>(count)};
         const Alone alone(machine_, random_, {isa::Nop{}, read, multiply}, tiles);
-        const auto times = alone.times(isa::Unit::Weights);
+        const auto times = alone.times(isa::QueueId::Weights);
         CHECK(times.released == times.begun);
         CHECK(times.complete == times.begun);
         const timing::TileFetchCost all = timing::tile_fetch_cost(tiles, machine_);
@@ -209,7 +209,7 @@ private:
         Alone(machine_, random_, instructions).check_end(0);
     }
 
-    void check_transfer(isa::Unit unit, const timing::HostTransferCost& cost, std::string_view bytes,
+    void check_transfer(isa::QueueId unit, const timing::HostTransferCost& cost, std::string_view bytes,
                         std::string_view accesses) const {
         std::vector<isa::Instruction> instructions{isa::Nop{}};
         for (const isa::Instruction& each : with(bound_)) instructions.push_back(each);
@@ -248,7 +248,7 @@ private:
             isa::ReadWeights{.first_tile = 0, .tiles = static_cast<std::uint16_t>(repetitions)});
         instructions.push_back(instruction);
         const Alone alone(machine_, random_, instructions, tiles);
-        const auto streams = alone.chip().times(isa::Unit::Matrix);
+        const auto streams = alone.chip().times(isa::QueueId::Matrix);
         REQUIRE(streams.size() == repetitions);
         Cycle active = 0;
         std::uint64_t fetches = 0;
@@ -281,7 +281,7 @@ private:
     void check_activation(const timing::ActivationCost& cost, std::uint64_t rows,
                           std::uint64_t vector_rows) const {
         const Alone alone(machine_, random_, with(bound_));
-        const auto times = alone.times(isa::Unit::Activation);
+        const auto times = alone.times(isa::QueueId::Activation);
         CHECK(times.released - times.begun == cost.cycles);
         CHECK(times.loaded - times.begun == cost.loads);
         CHECK(times.complete - times.released == machine_.activation_latency());
@@ -325,7 +325,7 @@ std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choic
         if (std::holds_alternative<isa::Halt>(instruction)) break;
     }
     // Random programs are without sync.
-    const auto unit = static_cast<isa::Unit>(choices.from(0, isa::unit_count - 1));
+    const auto unit = static_cast<isa::QueueId>(choices.from(0, isa::queue_count - 1));
     check(isa::SyncSignal{.unit = unit, .semaphore = choices.number<std::uint8_t>(0, 3)});
     check(isa::SyncWait{.unit = unit, .semaphore = choices.number<std::uint8_t>(0, 3)});
     return kinds;

@@ -57,7 +57,7 @@ struct FifoBench : tests::FreshSimulation {
 
     void run(std::uint16_t tiles, const std::function<void()>& array) {
         sc_core::sc_spawn([this, tiles] {
-            order.issue(static_cast<std::size_t>(isa::Unit::Weights), 0, {});
+            order.issue(static_cast<std::size_t>(isa::QueueId::Weights), 0, {});
             hw::Command command;
             command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
             fifo.queue().push(command);

@@ -59,7 +59,7 @@ TEST_CASE("A view names a buffer, a type and columns", "[run]") {
 TEST_CASE("A view names rows of the unified buffer or of the accumulators", "[run]") {
     isa::Program program = with_buffers();
     const run::BufferView bytes = find_view(program, "ub:3+2");
-    CHECK(bytes.memory == run::Memory::UnifiedBuffer);
+    CHECK(bytes.memory == isa::MemoryId::UnifiedBuffer);
     CHECK(bytes.place == "ub:3+2");
     CHECK(bytes.first_row == 3);
     CHECK(bytes.rows == 2);
@@ -70,7 +70,7 @@ TEST_CASE("A view names rows of the unified buffer or of the accumulators", "[ru
     CHECK(typed.type == DataType::Int16);
     CHECK(typed.columns == 2);
     const run::BufferView sums = find_view(program, "acc:0+8");
-    CHECK(sums.memory == run::Memory::Accumulators);
+    CHECK(sums.memory == isa::MemoryId::Accumulators);
     CHECK(sums.rows == 8);
     CHECK(sums.type == DataType::Int32);
     CHECK(find_view(program, "acc:7:int32x3").columns == 3);

@@ -11,7 +11,7 @@
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 
 using namespace systole;
 using run::BatchTimes;
@@ -35,7 +35,7 @@ std::vector<BatchTimes> batches_of(const isa::Program& program, Cycle cycles) {
     run::BatchRecorder recorder;
     Cycle begun = 0;
     for (std::size_t number = 0; number < program.instructions.size(); ++number) {
-        const auto unit = isa::unit_of(program.instructions[number]);
+        const auto unit = isa::queue_of(program.instructions[number]);
         if (!unit) continue;
         begun += 10;
         recorder.instruction({.unit = static_cast<std::size_t>(*unit),

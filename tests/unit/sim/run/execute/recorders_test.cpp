@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "tests/support/chip.h"
 
 using namespace systole;
@@ -37,9 +37,9 @@ TEST_CASE("Phases are the cycles before the first rows and after the last result
     recorder.matrix_idle({.idle = {.without_rows = 9}});
     recorder.tile({.fetched = 5, .whole = 20});
     recorder.tile({.fetched = 3, .whole = 12});
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Activation), .complete = 40});
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Matrix), .complete = 30});
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::HostWrite), .complete = 90});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Activation), .complete = 40});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Matrix), .complete = 30});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::HostWrite), .complete = 90});
     CHECK(recorder.phases() == run::Phases{.head = 7, .last_result = 40, .first_fetch = 3, .last_tile = 20});
 }
 

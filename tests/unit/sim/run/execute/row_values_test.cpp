@@ -87,8 +87,8 @@ TEST_CASE("A value is named after the layer or host buffer that wrote it", "[occ
     spans.resize(program.instructions.size());
     std::size_t number = 0;
     for (const isa::Instruction& instruction : program.instructions) {
-        const auto unit = isa::unit_of(instruction);
-        if (unit && *unit != isa::Unit::Weights)
+        const auto unit = isa::queue_of(instruction);
+        if (unit && *unit != isa::QueueId::Weights)
             spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
         ++number;
     }

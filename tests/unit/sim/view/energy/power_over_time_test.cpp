@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "hw/isa/unit.h"
+#include "hw/isa/queue.h"
 #include "sim/run/execute/recorders.h"
 
 using namespace systole;
@@ -96,7 +96,7 @@ TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[en
         {.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifting = 1000, .shifted = 1256});
     recorder.tile(
         {.number = 0, .tile = 1, .tag = 4, .fetched = 12, .whole = 2000, .shifting = 4744, .shifted = 5000});
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Activation),
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Activation),
                           .number = 5,
                           .tag = 6,
                           .issued = 1,
@@ -104,7 +104,7 @@ TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[en
                           .released = 9,
                           .complete = 12});
     // The tiles of a fetch say when, not the instruction.
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::Unit::Weights), .number = 6});
+    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Weights), .number = 6});
     CHECK(intervals == std::vector<Interval>{{Activity::WeightFetch, 3, 10, 1000},
                                              {Activity::WeightShift, 3, 1000, 1256},
                                              {Activity::WeightFetch, 4, 1000, 2000},

@@ -99,7 +99,7 @@ std::map<hw::InstructionNumber, isa::Footprint> footprints_of(const isa::Program
     for (hw::InstructionNumber number = 0; number < program.instructions.size(); ++number) {
         const isa::Instruction& instruction = program.instructions[number];
         if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) registers.set(set->reg, set->value);
-        if (isa::unit_of(instruction)) {
+        if (isa::queue_of(instruction)) {
             footprints[number] = isa::footprint(instruction, registers, program);
         }
     }
@@ -143,7 +143,7 @@ void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Cor
     const auto writes = waves.by_cycle("unified_buffer.activation_write_row");
     const auto sums_read = waves.by_cycle("accumulators.read_row");
     for (const hw::InstructionTimes& times : heard.instructions) {
-        if (times.unit != static_cast<std::size_t>(isa::Unit::Activation)) continue;
+        if (times.unit != static_cast<std::size_t>(isa::QueueId::Activation)) continue;
         CAPTURE(times.number);
         const isa::Footprint& rows = footprints.at(times.number);
         const Cycle latency = times.complete - times.released;
