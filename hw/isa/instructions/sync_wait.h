@@ -17,7 +17,7 @@ struct SyncWait {
     static constexpr std::uint8_t opcode = 0x03;
     static constexpr std::size_t encoded_bytes = 3;
 
-    QueueId queue = QueueId::Matrix;
+    QueueId unit = QueueId::Matrix;
     std::uint8_t semaphore = 0;
 
     /// Visits every field, in the order of the encoding.
