@@ -1,3 +1,5 @@
+#include "sim/cli/app.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,11 +5,6 @@
 /// The command line: commands, options and messages.
 namespace systole::cli {
 
-/// Executes a command line. Returns the exit code: 0 for success, 1 for a study with points that failed or
-/// are not finished, 2 for an error that the user can correct, 70 for a bug. Both errors are one line on
-/// stderr.
-int run_app(int argc, const char* const* argv);
-
 // Each function adds its subcommand to the app; CLI11 runs the subcommand after it has parsed the command
 // line. The context must outlive the app.
 void add_run_command(CLI::App& app, Context& context);

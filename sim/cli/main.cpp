@@ -7,7 +7,7 @@
 
 #include "base/interruption.h"
 #include "hw/common/own_stack.h"
-#include "sim/cli/command.h"
+#include "sim/cli/app.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /// The SystemC kernel keeps what it allocates until the process ends.

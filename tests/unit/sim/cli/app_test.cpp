@@ -1,9 +1,9 @@
+#include "sim/cli/app.h"
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <initializer_list>
 #include <vector>
-
-#include "sim/cli/command.h"
 
 using systole::cli::run_app;
 
