@@ -32,9 +32,9 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
     std::unordered_set<std::string_view> names;
     std::vector<const HostBuffer*> by_address;
     for (const HostBuffer& buffer : buffers) {
-        if (const auto rule = broken_rule(buffer)) fail("host buffer " + quoted(buffer.name), *rule);
+        if (const auto rule = broken_rule(buffer)) fail("host buffer " + isa::quoted(buffer.name), *rule);
         if (!names.insert(buffer.name).second) {
-            fail("host buffer " + quoted(buffer.name), "the name is taken");
+            fail("host buffer " + isa::quoted(buffer.name), "the name is taken");
         }
         by_address.push_back(&buffer);
     }
@@ -43,7 +43,8 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
     for (std::size_t i = 1; i < by_address.size(); ++i) {
         const HostBuffer& before = *by_address[i - 1];
         if (before.address + before.bytes > by_address[i]->address) {
-            fail("host buffer " + quoted(by_address[i]->name), "it overlaps " + quoted(before.name));
+            fail("host buffer " + isa::quoted(by_address[i]->name),
+                 "it overlaps " + isa::quoted(before.name));
         }
     }
 }
@@ -197,12 +198,12 @@ std::optional<std::string> broken_rule(const HostSegment& segment, const Program
         const HostBuffer& buffer = program.buffers[tensor.buffer];
         if (buffer.kind == BufferKind::Constant || buffer.kind == forbidden) {
             return fmt::format("it {} {}, a buffer of kind {}; the kind must be {}", verb,
-                               quoted(buffer.name),
+                               isa::quoted(buffer.name),
                                buffer_kind_names()[static_cast<std::size_t>(buffer.kind)], kinds);
         }
         if (tensor.bytes == 0 || tensor.bytes > buffer.bytes) {
             return fmt::format("an inference takes {} bytes of {}; it must be from 1 to the buffer's {}",
-                               tensor.bytes, quoted(buffer.name), buffer.bytes);
+                               tensor.bytes, isa::quoted(buffer.name), buffer.bytes);
         }
         return std::nullopt;
     };
@@ -218,7 +219,7 @@ std::optional<std::string> broken_rule(const HostSegment& segment, const Program
         if (auto rule = check(tensor, "writes", BufferKind::Input, "output or exchange")) return rule;
         if (uses[tensor.buffer] > 1) {
             return fmt::format("it writes {} and uses it a second time",
-                               quoted(program.buffers[tensor.buffer].name));
+                               isa::quoted(program.buffers[tensor.buffer].name));
         }
     }
     return std::nullopt;
@@ -234,7 +235,7 @@ std::optional<std::string> broken_rule(const HostWork& work, const Program& prog
         for (const SegmentTensor& tensor : *tensors) {
             const HostBuffer& buffer = program.buffers[tensor.buffer];
             if (last <= buffer.bytes / tensor.bytes) continue;
-            return fmt::format("buffer {} has room for {} inferences", quoted(buffer.name),
+            return fmt::format("buffer {} has room for {} inferences", isa::quoted(buffer.name),
                                buffer.bytes / tensor.bytes);
         }
     }
@@ -267,17 +268,17 @@ void validate(const Program& program) {
     for (const MemoryId memory : initial_memories) check_initial_rows(program, memory);
     for (const auto* tensors : {&program.inputs, &program.outputs}) {
         for (const BorderTensor& tensor : *tensors) {
-            if (const auto rule = broken_rule(tensor)) fail("tensor " + quoted(tensor.name), *rule);
+            if (const auto rule = broken_rule(tensor)) fail("tensor " + isa::quoted(tensor.name), *rule);
         }
     }
     for (const BorderTensor& tensor : program.outputs) {
         if (tensor.conversion == Conversion::Nearest) continue;
-        fail("tensor " + quoted(tensor.name),
+        fail("tensor " + isa::quoted(tensor.name),
              fmt::format("it has conversion {}; only inputs have one", name_of(tensor.conversion)));
     }
     for (const HostSegment& segment : program.host_segments) {
         if (const auto rule = broken_rule(segment, program)) {
-            fail("host segment " + quoted(segment.name), *rule);
+            fail("host segment " + isa::quoted(segment.name), *rule);
         }
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);

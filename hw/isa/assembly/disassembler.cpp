@@ -98,7 +98,7 @@ public:
         }
         for (std::string_view rest = segment.graph; !rest.empty();) {
             const std::size_t end = rest.find('\n');
-            write(".graph {}\n", quoted(rest.substr(0, end)));
+            write(".graph {}\n", isa::quoted(rest.substr(0, end)));
             rest.remove_prefix(end + 1);
         }
     }

@@ -24,7 +24,7 @@ std::string shown(std::string_view text) {
     constexpr std::size_t longest = 40;
     const std::string_view begin = text.substr(0, longest);
     for (const char c : begin) {
-        if (c != ' ' && !is_plain(c)) return quoted(begin);
+        if (c != ' ' && !is_plain(c)) return isa::quoted(begin);
     }
     return text.size() > longest ? std::string(begin) + "..." : std::string(begin);
 }
@@ -166,7 +166,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string as_word(std::string_view text) {
-    return is_name(text) ? std::string(text) : quoted(text);
+    return is_name(text) ? std::string(text) : isa::quoted(text);
 }
 
 }  // namespace systole::isa
