@@ -91,7 +91,7 @@ const std::vector<double>& seen_means(const Means& means, const ir::Node& node, 
 /// The means of the numbers that the weights of each output channel are multiplied with.
 class MultipliedMeans {
 public:
-    MultipliedMeans(const ir::NodeView& real, const Means& means) : real_(real) {
+    MultipliedMeans(const ir::NodeView& real, const Means& means) {
         if (real.node().is("dense")) {
             for (std::size_t i = 0, count = real.data_inputs(); i < count; ++i) {
                 const std::vector<double>& of_input = seen_means(means, real.node(), i);
@@ -105,29 +105,25 @@ public:
         }
         of_channels_ = &seen_means(means, real.node(), 0);
         const auto extents = real.constant(0)->shape.extents();
-        if (real.node().is("convolution")) channels_ = extents[extents.size() - 2];
+        if (real.node().is("convolution")) {
+            channels_ = extents[extents.size() - 2];
+            outputs_of_channels_ = extents.back() / static_cast<std::size_t>(real.node().integer("groups"));
+        } else {
+            outputs_of_channels_ = static_cast<std::size_t>(real.node().integer("multiplier"));
+        }
     }
 
-    /// Of weight `row` of the output channel, of all those, and the data input that it belongs to.
-    std::pair<double, std::size_t> of(std::size_t row, std::size_t output, std::size_t outputs) const {
-        const ir::Node& node = real_.node();
-        if (node.is("depthwise_convolution")) {
-            const auto multiplier = static_cast<std::size_t>(node.integer("multiplier"));
-            return {of_channels_->at(output / multiplier), 0};
-        }
-        if (node.is("convolution")) {
-            const auto groups = static_cast<std::size_t>(node.integer("groups"));
-            const std::size_t first = output / (outputs / groups) * channels_;
-            return {of_channels_->at(first + row % channels_), 0};
-        }
-        return of_rows_.at(row);
+    /// Of weight `row` of the output channel, and the data input that it belongs to.
+    std::pair<double, std::size_t> of(std::size_t row, std::size_t output) const {
+        if (of_channels_ == nullptr) return of_rows_.at(row);
+        return {of_channels_->at(output / outputs_of_channels_ * channels_ + row % channels_), 0};
     }
 
 private:
-    ir::NodeView real_;
     std::vector<std::pair<double, std::size_t>> of_rows_;  ///< of a dense layer: the answers of `of`
     const std::vector<double>* of_channels_ = nullptr;     ///< of a convolution's input
-    std::size_t channels_ = 1;
+    std::size_t channels_ = 1;                             ///< that an output channel takes
+    std::size_t outputs_of_channels_ = 1;                  ///< output channels that take the same
 };
 
 /// The bias of a layer on integers without what the rounding of its weights adds to its mean.
@@ -151,7 +147,7 @@ std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeVi
     std::vector<std::int64_t> largest(outputs, 0);
     for (std::size_t i = 0; i < weights.size(); ++i) {
         const std::size_t output = i % outputs;
-        const auto [mean, input] = multiplied.of(i / outputs, output, outputs);
+        const auto [mean, input] = multiplied.of(i / outputs, output);
         const double weight = weights[i] * scales[output] * (input_scale / input_scales[input]);
         errors[output] += (weight - double{exact[i]}) * mean;
         largest[output] += std::abs(std::int64_t{weights[i]}) * input_steps;
