@@ -87,13 +87,16 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
         [](Program& p) { p.initial[MemoryId::UnifiedBuffer][0].first_row = 0xffffff; },
         "initial rows of the unified buffer from 16777215 on: 2 rows from 16777215 on; addresses end at "
         "row 16777215");
-    check_broken([](Program& p) { p.accumulators[0].values.pop_back(); },
+    check_broken([](Program& p) { p.initial[MemoryId::Accumulators][0].values.pop_back(); },
                  "initial rows of the accumulators from 9 on: the values are 23 bytes; a row takes 12");
     check_broken(
-        [](Program& p) { p.accumulators[0].first_row = 0xffff; },
+        [](Program& p) { p.initial[MemoryId::Accumulators][0].first_row = 0xffff; },
         "initial rows of the accumulators from 65535 on: 2 rows from 65535 on; addresses end at row 65535");
     check_broken(
-        [](Program& p) { p.accumulators.push_back({.first_row = 10, .values = p.accumulators[0].values}); },
+        [](Program& p) {
+            p.initial[MemoryId::Accumulators].push_back(
+                {.first_row = 10, .values = p.initial[MemoryId::Accumulators][0].values});
+        },
         "initial rows of the accumulators from 10 on: they overlap those from 9 on");
     check_broken([](Program& p) { p.buffers[0].name.clear(); }, "host buffer \"\": the name is empty");
     check_broken([](Program& p) { p.buffers[0].name = p.buffers[1].name; },
