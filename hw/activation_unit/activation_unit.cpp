@@ -14,27 +14,18 @@ constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Activation);
 
 }  // namespace
 
-ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                               Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                               ValueWorkers& workers, AccumulatorAccess& accumulators,
-                               UnifiedBufferAccess& buffer, PortArbiter& ports, WaitHistory& waits,
-                               Failure& failure, TraceSink* trace)
+ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+                               AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer)
     : UnitModule(name),
-      machine_(machine),
-      latency_(machine.activation_latency()),
-      values_(values),
-      clock_(clock),
-      order_(order),
-      workers_(workers),
+      context_(context),
+      latency_(context.machine.activation_latency()),
       accumulators_(accumulators),
       buffer_(buffer),
-      ports_(ports),
-      history_(waits.activation()),
-      trace_(trace),
-      queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+      history_(context.waits.activation()),
+      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
     queue_.record_waits(&history_);
     register_counters(counters_);
-    spawn("activation_unit", failure, [this] { run(); });
+    spawn("activation_unit", context.failure, [this] { run(); });
 }
 
 void ActivationUnit::run() {
@@ -43,21 +34,22 @@ void ActivationUnit::run() {
         const isa::BoundInstruction& bound = command.bound;
         const timing::ActivationCost costs = cost(bound);
 
-        clock_.wait_until(free_at_);
-        clock_.wait_until(operands_written(bound.footprint));
-        counters_.spend(counters_.drain_cycles, clock_.now(), command.tag);
-        history_.waited(UnitHistory::Activity::OwnWrites, clock_.now());
+        context_.clock.wait_until(free_at_);
+        context_.clock.wait_until(operands_written(bound.footprint));
+        counters_.spend(counters_.drain_cycles, context_.clock.now(), command.tag);
+        history_.waited(UnitHistory::Activity::OwnWrites, context_.clock.now());
         take_ports(bound, costs);
-        counters_.spend(counters_.port_stall_cycles, clock_.now(), command.tag);
-        history_.waited(UnitHistory::Activity::Port, clock_.now());
+        counters_.spend(counters_.port_stall_cycles, context_.clock.now(), command.tag);
+        history_.waited(UnitHistory::Activity::Port, context_.clock.now());
 
-        const Cycle begun = clock_.now();
-        order_.begin(unit, command.number);
+        const Cycle begun = context_.clock.now();
+        context_.order.begin(unit, command.number);
         const isa::RowRange rows = bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer);
         std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
-        if (values_ == Values::Computed) {
-            workers_.compute(unit, command.number, ValueWorkers::all_rows,
-                             [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
+        if (context_.computes_values()) {
+            context_.workers.compute(
+                unit, command.number, ValueWorkers::all_rows,
+                [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
         }
         counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
         const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
@@ -69,22 +61,23 @@ void ActivationUnit::run() {
                         command.number, command.tag, free_at_, complete);
         queue_.complete(complete);
         writes_under_way_.push_back({.rows = rows, .complete = complete});
-        if (trace_ != nullptr) {
-            trace_->instruction({.unit = unit,
-                                 .number = command.number,
-                                 .tag = command.tag,
-                                 .issued = command.issued,
-                                 .begun = begun,
-                                 .released = free_at_,
-                                 .complete = complete,
-                                 .loaded = begun + costs.loads});
+        if (context_.trace != nullptr) {
+            context_.trace->instruction({.unit = unit,
+                                         .number = command.number,
+                                         .tag = command.tag,
+                                         .issued = command.issued,
+                                         .begun = begun,
+                                         .released = free_at_,
+                                         .complete = complete,
+                                         .loaded = begun + costs.loads});
         }
     }
 }
 
 Cycle ActivationUnit::operands_written(const isa::Footprint& footprint) {
-    std::erase_if(writes_under_way_, [this](const Write& write) { return write.complete <= clock_.now(); });
-    Cycle written = clock_.now();
+    std::erase_if(writes_under_way_,
+                  [this](const Write& write) { return write.complete <= context_.clock.now(); });
+    Cycle written = context_.clock.now();
     for (const Write& write : writes_under_way_) {
         const bool is_read =
             std::any_of(footprint.begin(), footprint.end(), [&](const isa::MemoryRows& each) {
@@ -115,9 +108,10 @@ void ActivationUnit::count(const timing::ActivationCost& cost, bool activates, T
 
 timing::ActivationCost ActivationUnit::cost(const isa::BoundInstruction& bound) const {
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
-        return timing::activation_cost(*activate, *bound.registers, machine_);
+        return timing::activation_cost(*activate, *bound.registers, context_.machine);
     }
-    return timing::activation_cost(std::get<isa::Vector>(bound.instruction), *bound.registers, machine_);
+    return timing::activation_cost(std::get<isa::Vector>(bound.instruction), *bound.registers,
+                                   context_.machine);
 }
 
 void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing::ActivationCost& cost) {
@@ -133,7 +127,7 @@ void ActivationUnit::take_ports(const isa::BoundInstruction& bound, const timing
         for (std::size_t bank = first; bank <= last; ++bank)
             needs_.push_back({.port = first_bank_port + bank, .offset = cost.loads, .cycles = rows});
     }
-    ports_.acquire(activation_user, needs_);
+    context_.ports.acquire(activation_user, needs_);
 }
 
 }  // namespace systole::hw

@@ -6,20 +6,15 @@
 #include <vector>
 
 #include "hw/activation_unit/parameters.h"
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
-#include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
-#include "hw/common/process.h"
-#include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/isa/footprint.h"
-#include "hw/machine/machine_config.h"
 #include "hw/timing/activation_unit.h"
 
 namespace systole::hw {
@@ -53,10 +48,8 @@ struct ActivationUnitCounters final : UnitCounters {
 /// gap, except that an instruction waits until earlier writes of the rows that it reads are complete.
 class ActivationUnit final : public UnitModule {
 public:
-    ActivationUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-                   const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-                   AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer, PortArbiter& ports,
-                   WaitHistory& waits, Failure& failure, TraceSink* trace);
+    ActivationUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+                   AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer);
 
     CommandQueue& queue() { return queue_; }
     /// The program ended at this cycle.
@@ -81,17 +74,11 @@ private:
     void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
     void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
 
-    const machine::MachineConfig machine_;
+    const UnitContext context_;
     const Cycle latency_;
-    const Values values_;
-    const Clock& clock_;
-    OrderChecker& order_;
-    ValueWorkers& workers_;
     AccumulatorAccess& accumulators_;
     UnifiedBufferAccess& buffer_;
-    PortArbiter& ports_;
     UnitHistory& history_;
-    TraceSink* const trace_;
     CommandQueue queue_;
     RequantizationParameters parameters_;
     Cycle free_at_ = 0;

@@ -2,6 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "hw/common/port_arbiter.h"
+#include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
@@ -29,5 +33,15 @@ inline constexpr std::size_t host_write_user = 3;
 /// Of the host link: transfers into the unified buffer, and spilled weights.
 inline constexpr std::size_t data_link_user = 4;
 inline constexpr std::size_t weight_link_user = 5;
+
+/// The ports of a machine's memories by number, each with its places and its users.
+inline std::vector<PortArbiter::Places> port_places(const machine::MachineConfig& machine) {
+    std::vector<PortArbiter::Places> ports(first_bank_port + machine.accumulators.banks,
+                                           {machine.accumulators.ports, bank_users});
+    ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
+    ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
+    ports[host_link_port] = {1, machine.weight_memory.spill ? 2U : 1U};
+    return ports;
+}
 
 }  // namespace systole::hw

@@ -31,15 +31,6 @@ Clock make_clock(std::function<unsigned()> test_delta_delay) {
     return clock;
 }
 
-std::vector<PortArbiter::Places> port_capacities(const machine::MachineConfig& machine) {
-    std::vector<PortArbiter::Places> ports(first_bank_port + machine.accumulators.banks,
-                                           {machine.accumulators.ports, bank_users});
-    ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
-    ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
-    ports[host_link_port] = {1, machine.weight_memory.spill ? 2U : 1U};
-    return ports;
-}
-
 std::uint64_t weight_image_bytes(const isa::Program& program) {
     std::uint64_t bytes = 0;
     for (const isa::WeightTile& tile : program.tiles) bytes += isa::memory_bytes(tile, program.geometry);
@@ -115,6 +106,11 @@ private:
     ValueWorkers& workers_;
 };
 
+UnitContext with_trace(UnitContext context, TraceSink* trace) {
+    context.trace = trace;
+    return context;
+}
+
 void check_host(const isa::Program& program, const CoreOptions& options) {
     if (options.host != nullptr) return;
     for (std::size_t number = 0; number < program.instructions.size(); ++number) {
@@ -163,36 +159,42 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
            const isa::Program& program, CoreOptions options)
     : sc_module(name),
       program_(check_fits(program, machine, options)),
-      trace_(options.trace),
+      machine_(machine),
       host_trace_({options.trace, options.host_trace}),
       clock_(make_clock(std::move(options.test_delta_delay))),
       workers_(order_, options.value_threads),
       semaphores_(clock_, order_),
-      ports_(port_capacities(machine), clock_),
+      ports_(port_places(machine_), clock_),
+      context_{.machine = machine_,
+               .values = options.values,
+               .clock = clock_,
+               .semaphores = semaphores_,
+               .order = order_,
+               .workers = workers_,
+               .ports = ports_,
+               .waits = waits_,
+               .failure = failure_,
+               .trace = options.trace},
       host_memory_("host_memory", options.values),
-      unified_buffer_("unified_buffer", machine),
-      host_interface_("host_interface", machine, options.values, clock_, semaphores_, order_, workers_,
-                      unified_buffer_, ports_, waits_, failure_, host_trace_.sink()),
+      unified_buffer_("unified_buffer", machine_),
+      host_interface_("host_interface", with_trace(context_, host_trace_.sink()), unified_buffer_),
       weight_memory_(options.weight_memory == nullptr
-                         ? std::make_unique<WeightMemory>("weight_memory", machine, clock_)
+                         ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_)
                          : nullptr),
-      weight_fifo_("weight_fifo", machine, options.values, clock_, semaphores_, order_, workers_,
-                   host_interface_, failure_, options.trace),
-      accumulators_("accumulators", machine),
-      matrix_unit_("matrix_unit", machine, options.values, clock_, workers_, weight_fifo_, accumulators_,
-                   ports_, waits_, failure_, options.trace, options.registers,
-                   {.host = isa::uses_host(program), .row_sums = isa::uses_weight_zero_points(program)}),
-      systolic_data_setup_("systolic_data_setup", machine, options.values, clock_, semaphores_, order_,
-                           unified_buffer_, matrix_unit_, failure_),
-      activation_unit_("activation_unit", machine, options.values, clock_, semaphores_, order_, workers_,
-                       accumulators_, unified_buffer_, ports_, waits_, failure_, options.trace),
-      host_processor_("host_processor", machine, program, options.host, options.values, clock_, semaphores_,
-                      order_, workers_, host_memory_, waits_, failure_, host_trace_.sink()),
-      sequencer_("sequencer", machine, clock_, order_, host_interface_,
+      weight_fifo_("weight_fifo", context_, host_interface_),
+      accumulators_("accumulators", machine_),
+      matrix_unit_("matrix_unit", context_, weight_fifo_, accumulators_,
+                   {.host = isa::uses_host(program),
+                    .row_sums = isa::uses_weight_zero_points(program),
+                    .registers = options.registers}),
+      systolic_data_setup_("systolic_data_setup", context_, unified_buffer_, matrix_unit_),
+      activation_unit_("activation_unit", context_, accumulators_, unified_buffer_),
+      host_processor_("host_processor", with_trace(context_, host_trace_.sink()), program, options.host,
+                      host_memory_),
+      sequencer_("sequencer", context_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-                  &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()},
-                 waits_, failure_, options.trace) {
-    for (CommandQueue* queue : queues()) queue->observe(trace_);
+                  &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()}) {
+    for (CommandQueue* queue : queues()) queue->observe(options.trace);
     host_interface_.memory.bind(host_memory_.socket);
     weight_fifo_.memory.bind(weight_memory_ ? weight_memory_->socket : *options.weight_memory);
     host_memory_.load(program);
@@ -206,7 +208,7 @@ Core::Core(const sc_core::sc_module_name& name, const machine::MachineConfig& ma
         }
     }
     weight_fifo_.load(program, weight_memory_ ? TileValues::InMemory : TileValues::Copied);
-    sequencer_.load(program, options.values);
+    sequencer_.load(program);
     load_initial_rows();
 }
 
@@ -232,7 +234,7 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
         simulate(progress, pause);
         if (!sequencer_.halted()) report_stuck();
     } catch (const isa::ProgramError&) {
-        if (trace_ != nullptr) trace_->failed(where_it_failed());
+        if (context_.trace != nullptr) context_.trace->failed(where_it_failed());
         throw;
     }
     workers_.finish();
@@ -245,7 +247,7 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
     activation_unit_.finish(end, tag);
     host_processor_.finish(end, tag);
     if (weight_memory_) weight_memory_->finish(end, tag);
-    if (trace_ != nullptr) trace_->ended(end, tag);
+    if (context_.trace != nullptr) context_.trace->ended(end, tag);
 }
 
 void Core::simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause) {

@@ -118,7 +118,7 @@ private:
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 
     const isa::Program& program_;
-    TraceSink* const trace_;
+    const machine::MachineConfig machine_;
     TraceFanOut host_trace_;
     Clock clock_;
     Failure failure_;
@@ -127,6 +127,7 @@ private:
     Semaphores semaphores_;
     PortArbiter ports_;
     WaitHistory waits_;
+    const UnitContext context_;
 
     HostMemory host_memory_;
     UnifiedBuffer unified_buffer_;

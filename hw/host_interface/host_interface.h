@@ -7,22 +7,16 @@
 #include <tlm>
 #include <vector>
 
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
-#include "hw/common/order_checker.h"
-#include "hw/common/port_arbiter.h"
-#include "hw/common/process.h"
 #include "hw/common/shared_link.h"
-#include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
-#include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
@@ -57,10 +51,8 @@ struct HostReadCounters final : HostTransferCounters {
 /// unified buffer goes before a spilled weight tile that waits as well.
 class HostInterface final : public UnitModule, public InstructionPath, public WeightLink {
 public:
-    HostInterface(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-                  const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-                  UnifiedBufferAccess& buffer, PortArbiter& ports, WaitHistory& waits, Failure& failure,
-                  TraceSink* trace);
+    HostInterface(const sc_core::sc_module_name& name, const UnitContext& context,
+                  UnifiedBufferAccess& buffer);
 
     CommandQueue& read_queue() { return read_queue_; }
     CommandQueue& write_queue() { return write_queue_; }
@@ -100,16 +92,10 @@ private:
     /// The payload of a direction, prepared for a new transaction.
     tlm::tlm_generic_payload& new_payload(tlm::tlm_command direction, std::uint64_t address);
 
-    const machine::MachineConfig machine_;
+    const UnitContext context_;
     const Cycle latency_;
-    const Values values_;
-    const Clock& clock_;
-    OrderChecker& order_;
-    ValueWorkers& workers_;
     UnifiedBufferAccess& buffer_;
-    PortArbiter& ports_;
-    UnitHistory& history_;  ///< of the reads
-    TraceSink* const trace_;
+    UnitHistory& history_;                                   ///< of the reads
     tlm::tlm_generic_payload read_payload_, write_payload_;  ///< reused for all transactions
     SharedLink inbound_;
     SharedLink outbound_;

@@ -14,28 +14,20 @@ constexpr std::size_t host_unit = static_cast<std::size_t>(isa::QueueId::Host);
 
 }  // namespace
 
-HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name,
-                                     const machine::MachineConfig& machine, const isa::Program& program,
-                                     isa::HostProcessor* processor, Values values, const Clock& clock,
-                                     Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-                                     HostMemoryAccess& memory, WaitHistory& waits, Failure& failure,
-                                     TraceSink* trace)
+HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+                                     const isa::Program& program, isa::HostProcessor* processor,
+                                     HostMemoryAccess& memory)
     : UnitModule(name),
-      machine_(machine),
+      context_(context),
       program_(program),
       processor_(processor),
-      values_(values),
-      clock_(clock),
-      order_(order),
-      workers_(workers),
       memory_(memory),
-      history_(waits.host()),
-      trace_(trace),
-      queue_(host_unit, machine.sequencer.queue_depth, semaphores, clock) {
+      history_(context.waits.host()),
+      queue_(host_unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
     queue_.record_waits(&history_);
     // Reports of programs that need no host have no such unit.
     if (isa::uses_host(program)) register_counters("host", counters_);
-    spawn("host", failure, [this] { run(); });
+    spawn("host", context.failure, [this] { run(); });
 }
 
 void HostProcessorUnit::run() {
@@ -43,11 +35,11 @@ void HostProcessorUnit::run() {
         const auto command = queue_.next(counters_);
         const auto& work = std::get<isa::HostWork>(command.bound.instruction);
         sc_assert(processor_ != nullptr);
-        const Cycle begun = clock_.now();
-        order_.begin(host_unit, command.number);
-        if (values_ == Values::Computed) compute(work, command.number);
-        const timing::HostWorkCost cost = timing::host_work_cost(processor_->cycles(work), machine_);
-        clock_.wait_until(begun + cost.busy);
+        const Cycle begun = context_.clock.now();
+        context_.order.begin(host_unit, command.number);
+        if (context_.computes_values()) compute(work, command.number);
+        const timing::HostWorkCost cost = timing::host_work_cost(processor_->cycles(work), context_.machine);
+        context_.clock.wait_until(begun + cost.busy);
         const Cycle released = begun + cost.busy;
         const Cycle complete = begun + cost.complete;
         counters_.spend(counters_.busy_cycles, released, command.tag);
@@ -55,8 +47,8 @@ void HostProcessorUnit::run() {
         counters_.images.add(work.images, command.tag);
         history_.worked(UnitHistory::Activity::Work, command.number, command.tag, released, complete);
         queue_.complete(complete);
-        if (trace_ != nullptr) {
-            trace_->instruction(
+        if (context_.trace != nullptr) {
+            context_.trace->instruction(
                 {host_unit, command.number, command.tag, command.issued, begun, released, complete});
         }
     }
@@ -73,10 +65,9 @@ void HostProcessorUnit::compute(const isa::HostWork& work, InstructionNumber num
     };
     for (const isa::SegmentTensor& tensor : segment.reads) tensors.reads.emplace_back(bytes_of(tensor));
     for (const isa::SegmentTensor& tensor : segment.writes) tensors.writes.push_back(bytes_of(tensor));
-    workers_.compute(host_unit, number, ValueWorkers::all_rows,
-                     [processor = processor_, work, tensors = std::move(tensors)](ValueWorkers::Scratch&) {
-                         processor->compute(work, tensors);
-                     });
+    context_.workers.compute(host_unit, number, ValueWorkers::all_rows,
+                             [processor = processor_, work, tensors = std::move(tensors)](
+                                 ValueWorkers::Scratch&) { processor->compute(work, tensors); });
 }
 
 }  // namespace systole::hw

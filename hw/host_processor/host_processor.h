@@ -2,19 +2,14 @@
 
 #include <systemc>
 
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/memory_interfaces.h"
-#include "hw/common/order_checker.h"
-#include "hw/common/process.h"
-#include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
-#include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
@@ -31,10 +26,8 @@ struct HostProcessorCounters final : UnitCounters {
 class HostProcessorUnit final : public UnitModule {
 public:
     /// Without a processor, the program must have no host_work.
-    HostProcessorUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                      const isa::Program& program, isa::HostProcessor* processor, Values values,
-                      const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-                      HostMemoryAccess& memory, WaitHistory& waits, Failure& failure, TraceSink* trace);
+    HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+                      const isa::Program& program, isa::HostProcessor* processor, HostMemoryAccess& memory);
 
     CommandQueue& queue() { return queue_; }
 
@@ -45,16 +38,11 @@ private:
     void run();
     void compute(const isa::HostWork& work, InstructionNumber number);
 
-    const machine::MachineConfig machine_;
+    const UnitContext context_;
     const isa::Program& program_;
     isa::HostProcessor* const processor_;
-    const Values values_;
-    const Clock& clock_;
-    OrderChecker& order_;
-    ValueWorkers& workers_;
     HostMemoryAccess& memory_;
     UnitHistory& history_;
-    TraceSink* const trace_;
     CommandQueue queue_;
     HostProcessorCounters counters_;
 };

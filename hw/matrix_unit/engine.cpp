@@ -24,12 +24,13 @@ void MatrixEngine::switch_planes() {
     shadow_freed_.notify(sc_core::SC_ZERO_TIME);
 }
 
-std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::EngineContext& context) {
+std::unique_ptr<MatrixEngine> make_engine(const UnitContext& context, TileSource& weights,
+                                          RegisterSink* registers) {
     switch (context.machine.matrix_unit.engine) {
         case machine::Engine::Wavefront:
-            return std::make_unique<WavefrontEngine>("array", context);
+            return std::make_unique<WavefrontEngine>("array", context, weights);
         case machine::Engine::Pe:
-            return std::make_unique<PeEngine>("array", context);
+            return std::make_unique<PeEngine>("array", context, weights, registers);
     }
     throw std::logic_error("a matrix engine without a class");
 }

@@ -7,11 +7,10 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/matrix_interfaces.h"
-#include "hw/common/process.h"
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/value_workers.h"
-#include "hw/machine/machine_config.h"
 #include "hw/math/gemm.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -32,17 +31,6 @@ struct EnteringStream {
 /// bits.
 class MatrixEngine : public sc_core::sc_module {
 public:
-    /// The machine and the neighbours of an engine. The engine reports the times of each stream to the trace.
-    struct EngineContext {
-        const machine::MachineConfig& machine;
-        const Clock& clock;
-        TileSource& weights;
-        ValueWorkers& workers;
-        Failure& failure;
-        TraceSink* trace = nullptr;
-        RegisterSink* registers = nullptr;
-    };
-
     /// Announces a stream whose rows are ready from this cycle on. Waits until earlier streams have passed
     /// the input and, unless the stream keeps the active tile, the stream's tile is in the shadow plane.
     virtual void offer(const Stream& stream) = 0;
@@ -55,10 +43,11 @@ public:
     virtual math::GemmStatistics gemm() const { return {}; }
 
 protected:
-    MatrixEngine(const sc_core::sc_module_name& name, const EngineContext& context)
+    /// The engine reports the times of each stream to the trace.
+    MatrixEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights)
         : sc_module(name),
           clock_(context.clock),
-          weights_(context.weights),
+          weights_(weights),
           workers_(context.workers),
           trace_(context.trace),
           weight_switch_(context.machine.matrix_unit.weight_switch) {}
@@ -87,7 +76,9 @@ protected:
     sc_core::sc_event shadow_freed_;
 };
 
-/// The engine that the machine selects.
-std::unique_ptr<MatrixEngine> make_engine(const MatrixEngine::EngineContext& context);
+/// The engine that the machine selects. Engine "pe" reports the array's registers to `registers`, unless it
+/// is null.
+std::unique_ptr<MatrixEngine> make_engine(const UnitContext& context, TileSource& weights,
+                                          RegisterSink* registers);
 
 }  // namespace systole::hw

@@ -9,28 +9,16 @@
 
 namespace systole::hw {
 
-MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                       Values values, const Clock& clock, ValueWorkers& workers, TileSource& weights,
-                       AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits,
-                       Failure& failure, TraceSink* trace, RegisterSink* registers, ProgramFeatures features)
+MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
+                       AccumulatorAccess& accumulators, const MatrixUnitOptions& options)
     : UnitModule(name),
-      cells_(std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns),
-      latency_(timing::matrix_latency(machine)),
-      values_(values),
-      clock_(clock),
+      context_(context),
+      cells_(std::uint64_t{context.machine.matrix_unit.rows} * context.machine.matrix_unit.columns),
+      latency_(timing::matrix_latency(context.machine)),
       accumulators_(accumulators),
-      ports_(ports),
-      waits_(waits),
-      trace_(trace),
-      engine_(make_engine({.machine = machine,
-                           .clock = clock,
-                           .weights = weights,
-                           .workers = workers,
-                           .failure = failure,
-                           .trace = trace,
-                           .registers = registers})),
-      counters_(features.row_sums),
-      reasons_(features.host) {
+      engine_(make_engine(context, weights, options.registers)),
+      counters_(options.row_sums),
+      reasons_(options.host) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }
@@ -58,7 +46,7 @@ void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& sha
     for (std::size_t bank = first; bank <= last; ++bank) {
         needs_.push_back({.port = first_bank_port + bank, .offset = latency_, .cycles = shape.input_span()});
     }
-    ports_.acquire(matrix_user, needs_);
+    context_.ports.acquire(matrix_user, needs_);
 }
 
 Cycle MatrixUnit::enter(const Stream& stream) {
@@ -67,12 +55,12 @@ Cycle MatrixUnit::enter(const Stream& stream) {
     const Tile tile = engine_->tile_of(stream);
     check(stream, tile);
     take_ports(stream, shape);
-    const Cycle entry = clock_.now();
+    const Cycle entry = context_.clock.now();
 
     // The stream is complete: its last sums are written and its last line is fetched.
     const Cycle free_at = entry + shape.span();
     const Cycle complete = entry + timing::stream_completion(shape, latency_);
-    const bool computed = values_ == Values::Computed;
+    const bool computed = context_.computes_values();
     const IdleCycles idle = engine_->enter(
         {.stream = stream,
          .shape = shape,
@@ -83,20 +71,20 @@ Cycle MatrixUnit::enter(const Stream& stream) {
     sc_assert(idle.sum() == entry - input_free_at_);
     count_idle(stream, shape, idle);
     count(stream, shape, tile);
-    if (trace_ != nullptr) {
-        trace_->stream({.number = stream.number,
-                        .tag = stream.tag,
-                        .begun = entry,
-                        .summed = entry + latency_,
-                        .lines = stream.lines,
-                        .line_rows = stream.line_rows,
-                        .passes = stream.passes,
-                        .line_cycles = stream.line_cycles,
-                        .accumulator_row = stream.accumulator_row,
-                        .keep_weights = stream.keep_weights});
+    if (context_.trace != nullptr) {
+        context_.trace->stream({.number = stream.number,
+                                .tag = stream.tag,
+                                .begun = entry,
+                                .summed = entry + latency_,
+                                .lines = stream.lines,
+                                .line_rows = stream.line_rows,
+                                .passes = stream.passes,
+                                .line_cycles = stream.line_cycles,
+                                .accumulator_row = stream.accumulator_row,
+                                .keep_weights = stream.keep_weights});
     }
     input_free_at_ = free_at;
-    waits_.forget(free_at);
+    context_.waits.forget(free_at);
     return complete;
 }
 
@@ -134,21 +122,21 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
                                      .issued = stream.issued,
                                      .tag = stream.tag,
                                      .needs = stream.needs};
-        unmet = waits_.unmet(wait);
+        unmet = context_.waits.unmet(wait);
         counters_.raw_stall_cycles.add(unmet.activations, stream.tag);
         counters_.input_stall_cycles.add(unmet.inputs, stream.tag);
-        waits_.explain(wait, [this](NonMatrixReason reason, Cycle cycles, Tag tag) {
+        context_.waits.explain(wait, [this](NonMatrixReason reason, Cycle cycles, Tag tag) {
             count_non_matrix(reason, cycles, tag);
         });
     }
-    if (trace_ != nullptr) {
-        trace_->matrix_idle({.number = stream.number,
-                             .tag = stream.tag,
-                             .begin = input_free_at_,
-                             .idle = idle,
-                             .activations = unmet.activations,
-                             .inputs = unmet.inputs,
-                             .gaps = shape.gaps()});
+    if (context_.trace != nullptr) {
+        context_.trace->matrix_idle({.number = stream.number,
+                                     .tag = stream.tag,
+                                     .begin = input_free_at_,
+                                     .idle = idle,
+                                     .activations = unmet.activations,
+                                     .inputs = unmet.inputs,
+                                     .gaps = shape.gaps()});
     }
 }
 
@@ -160,9 +148,9 @@ void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag)
 
 void MatrixUnit::finish(Cycle end, Tag tag) {
     sc_assert(end >= input_free_at_);
-    waits_.explain_end(input_free_at_, end, tag, [this](NonMatrixReason reason, Cycle cycles, Tag owner) {
-        count_non_matrix(reason, cycles, owner);
-    });
+    context_.waits.explain_end(
+        input_free_at_, end, tag,
+        [this](NonMatrixReason reason, Cycle cycles, Tag owner) { count_non_matrix(reason, cycles, owner); });
     input_free_at_ = end;
 }
 

@@ -6,17 +6,14 @@
 #include <systemc>
 #include <vector>
 
-#include "hw/common/clock.h"
 #include "hw/common/counter.h"
 #include "hw/common/matrix_interfaces.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/port_arbiter.h"
-#include "hw/common/process.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
-#include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -97,10 +94,11 @@ struct NonMatrixReasonCounters final : CounterGroup {
         nullptr};
 };
 
-/// What a program has; counters of other things are left out.
-struct ProgramFeatures {
+/// What a program has (counters of other things are left out), and who is told the array's registers.
+struct MatrixUnitOptions {
     bool host = false;
     bool row_sums = false;
+    RegisterSink* registers = nullptr;  ///< null for none
 };
 
 /// The systolic array: weight tiles shift in from the FIFO, rows stream in from the data setup, and sums
@@ -114,10 +112,8 @@ struct ProgramFeatures {
 /// `matrix_unit.weight_switch` cycles after it.
 class MatrixUnit final : public UnitModule, public StreamSink {
 public:
-    MatrixUnit(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-               const Clock& clock, ValueWorkers& workers, TileSource& weights,
-               AccumulatorAccess& accumulators, PortArbiter& ports, WaitHistory& waits, Failure& failure,
-               TraceSink* trace, RegisterSink* registers, ProgramFeatures features = {});
+    MatrixUnit(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
+               AccumulatorAccess& accumulators, const MatrixUnitOptions& options);
 
     Cycle enter(const Stream& stream) override;
 
@@ -133,14 +129,10 @@ private:
     void count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle);
     void count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag);
 
+    const UnitContext context_;
     const std::uint64_t cells_;
     const Cycle latency_;
-    const Values values_;
-    const Clock& clock_;
     AccumulatorAccess& accumulators_;
-    PortArbiter& ports_;
-    WaitHistory& waits_;
-    TraceSink* const trace_;
     std::unique_ptr<MatrixEngine> engine_;
     Cycle input_free_at_ = 0;  ///< from this cycle on the next stream may enter
 

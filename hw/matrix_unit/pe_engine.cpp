@@ -47,10 +47,11 @@ std::int16_t weight_element(const std::uint8_t* row, std::size_t column, DataTyp
 
 }  // namespace
 
-PeEngine::PeEngine(const sc_core::sc_module_name& name, const EngineContext& context)
-    : MatrixEngine(name, context),
+PeEngine::PeEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
+                   RegisterSink* registers)
+    : MatrixEngine(name, context, weights),
       shift_cycles_(timing::shift_cycles(context.machine)),
-      registers_(context.registers),
+      registers_(registers),
       array_(shape_of(context.machine)),
       elements_(context.machine.matrix_unit.rows),
       words_(context.machine.matrix_unit.columns) {

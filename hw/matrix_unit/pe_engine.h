@@ -16,7 +16,8 @@ namespace systole::hw {
 /// than docs/timing.md says, it throws std::logic_error.
 class PeEngine final : public MatrixEngine {
 public:
-    PeEngine(const sc_core::sc_module_name& name, const EngineContext& context);
+    PeEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
+             RegisterSink* registers);
 
     void offer(const Stream& stream) override;
     IdleCycles enter(EnteringStream entering) override;

@@ -14,8 +14,9 @@ constexpr auto unit = static_cast<std::size_t>(isa::QueueId::Matrix);
 
 }  // namespace
 
-WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context)
-    : MatrixEngine(name, context),
+WavefrontEngine::WavefrontEngine(const sc_core::sc_module_name& name, const UnitContext& context,
+                                 TileSource& weights)
+    : MatrixEngine(name, context, weights),
       shift_cycles_(timing::shift_cycles(context.machine)),
       sum_bits_(context.machine.accumulators.sum_bits) {
     spawn("weight_shift", context.failure, [this] { shift_tiles(); });

@@ -10,7 +10,7 @@ namespace systole::hw {
 /// times follow from the rules of docs/timing.md.
 class WavefrontEngine final : public MatrixEngine {
 public:
-    WavefrontEngine(const sc_core::sc_module_name& name, const EngineContext& context);
+    WavefrontEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights);
 
     void offer(const Stream& stream) override;
     IdleCycles enter(EnteringStream entering) override;

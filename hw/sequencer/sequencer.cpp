@@ -36,23 +36,17 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
 
 }  // namespace
 
-Sequencer::Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                     const Clock& clock, OrderChecker& order, InstructionPath& path,
-                     std::array<Sink*, isa::queue_count> units, WaitHistory& waits, Failure& failure,
-                     TraceSink* trace)
+Sequencer::Sequencer(const sc_core::sc_module_name& name, const UnitContext& context, InstructionPath& path,
+                     const std::array<CommandSink*, isa::queue_count>& queues)
     : UnitModule(name),
-      accumulator_rows_(machine.accumulators.rows),
-      rows_(rows_of(machine)),
-      buffer_bytes_(machine.sequencer.instruction_buffer_bytes),
-      issue_cycles_(machine.sequencer.issue_cycles),
-      clock_(clock),
-      order_(order),
+      context_(context),
+      rows_(rows_of(context.machine)),
+      buffer_bytes_(context.machine.sequencer.instruction_buffer_bytes),
+      issue_cycles_(context.machine.sequencer.issue_cycles),
       path_(path),
-      units_(units),
-      waits_(waits),
-      trace_(trace) {
+      queues_(queues) {
     register_counters(counters_);
-    spawn("sequencer", failure, [this] { run(); });
+    spawn("sequencer", context.failure, [this] { run(); });
 }
 
 void Sequencer::receive() {
@@ -74,14 +68,14 @@ void Sequencer::run() {
             throw isa::ProgramError("the program ends without halt");
         }
         receive();
-        clock_.wait_until(next_issue);
-        const Cycle asked = clock_.now();
+        context_.clock.wait_until(next_issue);
+        const Cycle asked = context_.clock.now();
         asked_ = asked;
         counters_.spend(counters_.busy_cycles, asked, tag_);
-        clock_.wait_until(arrivals_.front());
-        const Cycle arrived = clock_.now();
+        context_.clock.wait_until(arrivals_.front());
+        const Cycle arrived = context_.clock.now();
         counters_.spend(counters_.empty_cycles, arrived, tag_);
-        waits_.not_arrived(asked, arrived);
+        context_.waits.not_arrived(asked, arrived);
         const isa::Instruction& instruction = program_->instructions[next_];
         Cycle issued = 0;
         try {
@@ -90,13 +84,13 @@ void Sequencer::run() {
             throw isa::ProgramError(
                 fmt::format("instruction {} ({}): {}", next_, isa::mnemonic(instruction), error.what()));
         }
-        if (trace_ != nullptr) trace_->issued({next_, tag_, asked, arrived, issued});
+        if (context_.trace != nullptr) context_.trace->issued({next_, tag_, asked, arrived, issued});
         asked_.reset();
         counters_.instructions.add(1, tag_);
         arrivals_.pop_front();
         buffered_bytes_ -= isa::encoded_size(instruction);
         ++next_;
-        next_issue = clock_.now() + issue_cycles_;
+        next_issue = context_.clock.now() + issue_cycles_;
     }
 }
 
@@ -107,7 +101,7 @@ std::optional<IssueTimes> Sequencer::waiting(Cycle now) const {
 }
 
 Cycle Sequencer::issue(const isa::Instruction& instruction) {
-    const Cycle arrived = clock_.now();
+    const Cycle arrived = context_.clock.now();
     Command command{.number = next_, .tag = tag_};
     if (const auto* wait = std::get_if<isa::SyncWait>(&instruction)) {
         command.kind = Command::Kind::Wait;
@@ -129,13 +123,13 @@ Cycle Sequencer::issue(const isa::Instruction& instruction) {
     } else if (!std::holds_alternative<isa::Nop>(instruction)) {
         throw std::logic_error("an instruction that the sequencer does not know");
     }
-    return clock_.now();
+    return context_.clock.now();
 }
 
 void Sequencer::halt() {
-    end_ = clock_.now();
-    for (Sink* unit_queue : units_) end_ = std::max(end_, unit_queue->drain());
-    clock_.wait_until(end_);
+    end_ = context_.clock.now();
+    for (CommandSink* queue : queues_) end_ = std::max(end_, queue->drain());
+    context_.clock.wait_until(end_);
     counters_.finish(end_, tag_);
     halted_ = true;
 }
@@ -149,14 +143,14 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         const isa::Footprint& footprint = command.bound.footprint;
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         const isa::Conflicts conflicts = history_.conflicts(footprint);
-        order_.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
+        context_.order.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
         if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts);
         history_.record(footprint, unit, command.number + 1);
     }
-    const Cycle ready = clock_.now();
-    units_[static_cast<std::size_t>(unit)]->push(std::move(command));
-    counters_.spend(counters_.queue_full_cycles, clock_.now(), tag_);
-    waits_.queue_full(ready, clock_.now(), unit);
+    const Cycle ready = context_.clock.now();
+    queues_[static_cast<std::size_t>(unit)]->push(std::move(command));
+    counters_.spend(counters_.queue_full_cycles, context_.clock.now(), tag_);
+    context_.waits.queue_full(ready, context_.clock.now(), unit);
 }
 
 void Sequencer::set(const isa::SetConfig& set) {

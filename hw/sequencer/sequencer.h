@@ -6,23 +6,19 @@
 #include <optional>
 #include <systemc>
 
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
-#include "hw/common/order_checker.h"
-#include "hw/common/process.h"
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/loaded_values.h"
 #include "hw/isa/program.h"
 #include "hw/isa/queue.h"
-#include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
@@ -41,17 +37,16 @@ struct SequencerCounters final : UnitCounters {
 /// instructions. `halt` ends the program in the cycle in which all earlier instructions are complete.
 class Sequencer final : public UnitModule {
 public:
-    using Sink = CommandSink;
-
-    Sequencer(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock,
-              OrderChecker& order, InstructionPath& path, std::array<Sink*, isa::queue_count> units,
-              WaitHistory& waits, Failure& failure, TraceSink* trace = nullptr);
+    Sequencer(const sc_core::sc_module_name& name, const UnitContext& context, InstructionPath& path,
+              const std::array<CommandSink*, isa::queue_count>& queues);
 
     /// The program must outlive the run. In a run with values, an `activate` that uses what nothing has
     /// written is an error.
-    void load(const isa::Program& program, Values values) {
+    void load(const isa::Program& program) {
         program_ = &program;
-        if (values == Values::Computed) loaded_values_.emplace(program, accumulator_rows_);
+        if (context_.computes_values()) {
+            loaded_values_.emplace(program, rows_[isa::index_of(isa::MemoryId::Accumulators)]);
+        }
     }
 
     bool halted() const { return halted_; }
@@ -80,16 +75,12 @@ private:
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;
     void check_tiles(const isa::ReadWeights& read) const;
 
-    const std::uint64_t accumulator_rows_;
+    const UnitContext context_;
     const std::array<std::uint64_t, isa::memory_count> rows_;  ///< by memory: those of the machine
     const std::uint64_t buffer_bytes_;
     const Cycle issue_cycles_;
-    const Clock& clock_;
-    OrderChecker& order_;
     InstructionPath& path_;
-    const std::array<Sink*, isa::queue_count> units_;
-    WaitHistory& waits_;
-    TraceSink* const trace_;
+    const std::array<CommandSink*, isa::queue_count> queues_;
 
     const isa::Program* program_ = nullptr;
     InstructionNumber next_ = 0;       ///< the next instruction to issue

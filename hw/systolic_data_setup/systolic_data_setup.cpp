@@ -31,22 +31,17 @@ std::uint32_t repetitions_of(const isa::Instruction& instruction) {
 
 }  // namespace
 
-SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name,
-                                     const machine::MachineConfig& machine, Values values, const Clock& clock,
-                                     Semaphores& semaphores, OrderChecker& order, UnifiedBufferAccess& buffer,
-                                     StreamSink& array, Failure& failure)
+SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name, const UnitContext& context,
+                                     UnifiedBufferAccess& buffer, StreamSink& array)
     : UnitModule(name),
-      machine_(machine),
-      array_rows_(machine.matrix_unit.rows),
-      values_(values),
-      clock_(clock),
-      order_(order),
+      context_(context),
+      array_rows_(context.machine.matrix_unit.rows),
       buffer_(buffer),
       array_(array),
-      queue_(unit, machine.sequencer.queue_depth, semaphores, clock) {
+      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".lines", line_counters_);
-    spawn("systolic_data_setup", failure, [this] { run(); });
+    spawn("systolic_data_setup", context.failure, [this] { run(); });
 }
 
 void SystolicDataSetup::run() {
@@ -65,7 +60,7 @@ Cycle SystolicDataSetup::stream(const Command& command) {
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
-        cost_ = timing::stream_cost(bound.instruction, *bound.registers, repetition_, machine_);
+        cost_ = timing::stream_cost(bound.instruction, *bound.registers, repetition_, context_.machine);
         const timing::StreamShape& shape = cost_.shape;
         complete = array_.enter(
             {.number = command.number,
@@ -85,22 +80,22 @@ Cycle SystolicDataSetup::stream(const Command& command) {
              .blocks = convolve != nullptr ? isa::block_geometry(*bound.registers) : std::nullopt,
              .first_line = convolve != nullptr ? convolve->first_line : std::uint64_t{0},
              .source = this});
-        counters_.spend(counters_.array_cycles, clock_.now(), command.tag);
-        counters_.spend(counters_.busy_cycles, clock_.now() + shape.span(), command.tag);
+        counters_.spend(counters_.array_cycles, context_.clock.now(), command.tag);
+        counters_.spend(counters_.busy_cycles, context_.clock.now() + shape.span(), command.tag);
     }
     return complete;
 }
 
 StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
     const Command& command = *command_;
-    if (repetition_ == 0) order_.begin(unit, command.number);
+    if (repetition_ == 0) context_.order.begin(unit, command.number);
     counters_.rows.add(cost_.shape.rows(), command.tag);
     counters_.fetches.add(cost_.fetches(), command.tag);
     line_counters_.fetch_cycles.add(cost_.fetch_cycles(), command.tag);
     buffer_.count_reads(cost_.fetches(), command.tag);
     const isa::Registers& registers = *command.bound.registers;
     if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&command.bound.instruction)) {
-        return values_ == Values::Computed ? rows_of(*multiply, registers) : StreamRows{};
+        return context_.computes_values() ? rows_of(*multiply, registers) : StreamRows{};
     }
     const auto& convolve = std::get<isa::Convolve>(command.bound.instruction);
     const timing::WindowPart part = timing::window_part(registers, repetition_, array_rows_);
@@ -110,7 +105,7 @@ StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
                                            "element {}",
                                            elements, part.elements, part.begin));
     }
-    return values_ == Values::Computed ? rows_of(convolve, registers, elements) : StreamRows{};
+    return context_.computes_values() ? rows_of(convolve, registers, elements) : StreamRows{};
 }
 
 StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,

@@ -4,18 +4,14 @@
 #include <systemc>
 #include <vector>
 
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/matrix_interfaces.h"
 #include "hw/common/memory_interfaces.h"
-#include "hw/common/order_checker.h"
-#include "hw/common/process.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/isa/footprint.h"
-#include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
@@ -44,9 +40,8 @@ struct LineCounters final : CounterGroup {
 /// follow each other without a gap; otherwise each line takes as long as its accesses.
 class SystolicDataSetup final : public UnitModule, public RowSource {
 public:
-    SystolicDataSetup(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                      Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                      UnifiedBufferAccess& buffer, StreamSink& array, Failure& failure);
+    SystolicDataSetup(const sc_core::sc_module_name& name, const UnitContext& context,
+                      UnifiedBufferAccess& buffer, StreamSink& array);
 
     CommandQueue& queue() { return queue_; }
 
@@ -63,11 +58,8 @@ private:
     StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                        std::uint32_t elements) const;
 
-    const machine::MachineConfig machine_;
+    const UnitContext context_;
     const std::uint32_t array_rows_;
-    const Values values_;
-    const Clock& clock_;
-    OrderChecker& order_;
     UnifiedBufferAccess& buffer_;
     StreamSink& array_;
     CommandQueue queue_;

@@ -18,22 +18,15 @@ constexpr std::size_t buffers_in_array = 2;
 
 }  // namespace
 
-WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                       Values values, const Clock& clock, Semaphores& semaphores, OrderChecker& order,
-                       ValueWorkers& workers, WeightLink& link, Failure& failure, TraceSink* trace)
+WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link)
     : UnitModule(name),
-      depth_(machine.weight_fifo.depth_tiles),
-      machine_(machine),
-      values_(values),
-      clock_(clock),
-      order_(order),
-      workers_(workers),
+      context_(context),
+      depth_(context.machine.weight_fifo.depth_tiles),
       link_(link),
-      trace_(trace),
-      queue_(unit, machine.sequencer.queue_depth, semaphores, clock),
+      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock),
       buffers_(std::size_t{depth_} + buffers_in_array) {
     register_counters(counters_);
-    spawn("weight_fifo", failure, [this] { run(); });
+    spawn("weight_fifo", context.failure, [this] { run(); });
 }
 
 void WeightFifo::load(const isa::Program& program, TileValues where) {
@@ -41,10 +34,10 @@ void WeightFifo::load(const isa::Program& program, TileValues where) {
     std::uint64_t address = 0;
     for (const isa::WeightTile& tile : program.tiles) {
         const std::uint64_t end = address + isa::memory_bytes(tile, program.geometry);
-        const bool spilled = end > machine_.weight_memory.bytes;
-        const std::uint32_t stored_columns = spilled ? tile.columns : machine_.matrix_unit.columns;
+        const bool spilled = end > context_.machine.weight_memory.bytes;
+        const std::uint32_t stored_columns = spilled ? tile.columns : context_.machine.matrix_unit.columns;
         stored_.push_back({.address = address,
-                           .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, machine_).bytes,
+                           .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, context_.machine).bytes,
                            .spilled = spilled,
                            .shape = {.rows = tile.rows,
                                      .columns = tile.columns,
@@ -69,30 +62,30 @@ void WeightFifo::run() {
                                .number = command.number,
                                .tag = command.tag,
                                .issued = command.issued,
-                               .begun = clock_.now()};
-        order_.begin(unit, command.number);
+                               .begun = context_.clock.now()};
+        context_.order.begin(unit, command.number);
         for (std::uint32_t i = 0; i < read.tiles; ++i) {
             fetch(command.number, read.first_tile + i, command.tag);
         }
-        queue_.complete(clock_.now());
-        times.released = times.complete = clock_.now();
-        if (trace_ != nullptr) trace_->instruction(times);
+        queue_.complete(context_.clock.now());
+        times.released = times.complete = context_.clock.now();
+        if (context_.trace != nullptr) context_.trace->instruction(times);
     }
 }
 
 void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
-    while (tiles_.size() == depth_) clock_.wait(freed_);
-    counters_.spend(counters_.full_cycles, clock_.now(), tag);
+    while (tiles_.size() == depth_) context_.clock.wait(freed_);
+    counters_.spend(counters_.full_cycles, context_.clock.now(), tag);
 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;
     const std::uint64_t bytes = stored.fetched_bytes;
-    const Cycle issued = clock_.now();
+    const Cycle issued = context_.clock.now();
     tile.tag = tag;
     if (stored.spilled) {
-        if (values_ == Values::Computed) tile.values = stored.values.data();
+        if (context_.computes_values()) tile.values = stored.values.data();
         tile.whole_at = link_.receive_weights(bytes, tag);
-        counters_.spend(counters_.link_cycles, clock_.now(), tag);
+        counters_.spend(counters_.link_cycles, context_.clock.now(), tag);
         counters_.spilled_bytes.add(bytes, tag);
     } else {
         read_memory(stored, tile);
@@ -100,7 +93,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     }
     tile.bytes = bytes;
     tiles_.push_back(tile);
-    if (trace_ != nullptr) {
+    if (context_.trace != nullptr) {
         times_.push_back({.number = instruction,
                           .tile = number,
                           .tag = tag,
@@ -108,7 +101,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
                           .spilled = stored.spilled,
                           .fetched = issued,
                           .whole = tile.whole_at});
-        trace_->tile_fetched(times_.back());
+        context_.trace->tile_fetched(times_.back());
     }
     counters_.tiles.add(1, tag);
     issued_.notify(sc_core::SC_ZERO_TIME);
@@ -125,12 +118,12 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
     payload.set_address(stored.address);
     payload.set_data_length(static_cast<unsigned>(bytes));
     payload.set_streaming_width(static_cast<unsigned>(bytes));
-    if (values_ == Values::Computed) {
+    if (context_.computes_values()) {
         tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
         if (tile.values == nullptr) {
             // The array has finished with this buffer's tile in simulated time, but jobs that read it may
             // still run.
-            workers_.wait_for_jobs(static_cast<std::size_t>(isa::QueueId::Matrix));
+            context_.workers.wait_for_jobs(static_cast<std::size_t>(isa::QueueId::Matrix));
             std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
             next_buffer_ = (next_buffer_ + 1) % buffers_.size();
             buffer.resize(bytes);
@@ -145,7 +138,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
         throw std::logic_error(fmt::format("weight memory: reading {} bytes at address {} gives {}", bytes,
                                            stored.address, payload.get_response_string()));
     }
-    tile.whole_at = clock_.after(delay);
+    tile.whole_at = context_.clock.after(delay);
 }
 
 const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64_t bytes) {
@@ -168,7 +161,7 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
 }
 
 const Tile& WeightFifo::front() {
-    while (tiles_.empty()) clock_.wait(issued_);
+    while (tiles_.empty()) context_.clock.wait(issued_);
     return tiles_.front();
 }
 
@@ -176,10 +169,10 @@ void WeightFifo::release() {
     sc_assert(!tiles_.empty());
     counters_.shifted_bytes.add(tiles_.front().bytes, tiles_.front().tag);
     tiles_.pop_front();
-    if (trace_ != nullptr) {
-        times_.front().shifted = clock_.now();
-        times_.front().shifting = clock_.now() - timing::shift_cycles(machine_);
-        trace_->tile(times_.front());
+    if (context_.trace != nullptr) {
+        times_.front().shifted = context_.clock.now();
+        times_.front().shifting = context_.clock.now() - timing::shift_cycles(context_.machine);
+        context_.trace->tile(times_.front());
         times_.pop_front();
     }
     freed_.notify(sc_core::SC_ZERO_TIME);

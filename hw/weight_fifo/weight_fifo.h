@@ -8,21 +8,17 @@
 #include <tlm>
 #include <vector>
 
-#include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/matrix_interfaces.h"
-#include "hw/common/order_checker.h"
-#include "hw/common/process.h"
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/value_workers.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
-#include "hw/machine/machine_config.h"
 
 namespace systole::hw {
 
@@ -53,9 +49,7 @@ enum class TileValues : std::uint8_t {
 /// the host link; the next fetch is issued when its last byte has left the host.
 class WeightFifo final : public UnitModule, public TileSource {
 public:
-    WeightFifo(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, Values values,
-               const Clock& clock, Semaphores& semaphores, OrderChecker& order, ValueWorkers& workers,
-               WeightLink& link, Failure& failure, TraceSink* trace);
+    WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link);
 
     /// Loads the list of the program's tiles; their values are read from weight memory. The program must
     /// outlive the FIFO.
@@ -87,14 +81,9 @@ private:
     /// A pointer to the tile's values in the memory; null if they are to be copied.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
+    const UnitContext context_;
     const std::uint32_t depth_;
-    const machine::MachineConfig machine_;
-    const Values values_;
-    const Clock& clock_;
-    OrderChecker& order_;
-    ValueWorkers& workers_;
     WeightLink& link_;
-    TraceSink* const trace_;
     CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
     std::vector<StoredTile> stored_;

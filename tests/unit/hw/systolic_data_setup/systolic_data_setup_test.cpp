@@ -14,19 +14,19 @@
 #include "hw/common/semaphores.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
-#include "tests/support/fresh_simulation.h"
+#include "tests/support/unit_bench.h"
 
 using namespace systole;
 
 namespace {
 
-constexpr isa::Geometry geometry{.rows = 4, .columns = 3};
+constexpr isa::Geometry array_size{.rows = 4, .columns = 3};
 constexpr std::size_t buffer_rows = 64;
 
 /// A unified buffer of zeros that keeps which rows were asked for.
 class Buffer final : public hw::UnifiedBufferAccess {
 public:
-    std::size_t row_bytes() const override { return geometry.rows; }
+    std::size_t row_bytes() const override { return array_size.rows; }
     const std::uint8_t* read(std::uint64_t first, std::uint64_t count) const override {
         asked.push_back({.first = first, .last = first + count});
         return bytes_.data() + first * row_bytes();
@@ -40,7 +40,7 @@ public:
     mutable std::vector<isa::RowRange> asked;
 
 private:
-    std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(buffer_rows * geometry.rows);
+    std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(buffer_rows * array_size.rows);
 };
 
 /// An array with weights for every stream: each enters as soon as the one before has.
@@ -49,7 +49,7 @@ public:
     explicit Array(const hw::Clock& clock) : clock_(clock) {}
     Cycle enter(const hw::Stream& stream) override {
         clock_.wait_until(free_at_);
-        stream.source->enter(geometry.rows);
+        stream.source->enter(array_size.rows);
         free_at_ = clock_.now() + stream.lines * stream.line_cycles;
         return free_at_;
     }
@@ -59,36 +59,26 @@ private:
     Cycle free_at_ = 0;
 };
 
-struct Bench : tests::FreshSimulation {
+struct Bench : tests::UnitBench {
+    Bench() : UnitBench(make_machine(), hw::Values::Computed) {}
+
     static machine::MachineConfig make_machine() {
         machine::MachineConfig machine;
-        machine.matrix_unit.rows = geometry.rows;
-        machine.matrix_unit.columns = geometry.columns;
+        machine.matrix_unit.rows = array_size.rows;
+        machine.matrix_unit.columns = array_size.columns;
         machine.unified_buffer.rows = buffer_rows;
         return machine;
     }
 
     /// Executes one instruction.
-    void run(const isa::BoundInstruction& bound) {
-        sc_core::sc_spawn([this, bound] {
-            order.issue(static_cast<std::size_t>(isa::QueueId::Matrix), 0, {});
-            hw::Command command;
-            command.bound = bound;
-            setup.queue().push(command);
-        });
-        sc_core::sc_start();
-        failure.rethrow();
+    void run(const isa::Instruction& instruction) {
+        process([this, instruction] { issue(isa::QueueId::Matrix, setup.queue(), instruction); });
+        UnitBench::run();
     }
 
-    const machine::MachineConfig machine = make_machine();
-    hw::Clock clock;
-    hw::Failure failure;
-    hw::OrderChecker order;
-    hw::Semaphores semaphores{clock, order};
     Buffer buffer;
     Array array{clock};
-    hw::SystolicDataSetup setup{"setup", machine, hw::Values::Computed, clock, semaphores, order, buffer,
-                                array,   failure};
+    hw::SystolicDataSetup setup{"setup", context, buffer, array};
 };
 
 }  // namespace
@@ -106,13 +96,10 @@ TEST_CASE("A product asks the buffer for all rows of its elements, and for no ot
                             Case{DataType::Int16, {10, 22}, {12, 24}, {10, 24}});
     const isa::MatrixMultiply multiply{
         .unified_buffer_row = 10, .length = 3, .flags = {.activations = c.activations}, .repeat = 1};
-    isa::Registers registers;
-    registers.set(isa::Register::MultiplyRowStride, 5);
-    const isa::BoundInstruction bound{.instruction = multiply,
-                                      .registers = std::make_shared<const isa::Registers>(registers),
-                                      .footprint = isa::footprint(multiply, registers, geometry)};
     Bench bench;
-    bench.run(bound);
+    bench.registers.set(isa::Register::MultiplyRowStride, 5);
+    bench.run(multiply);
     CHECK(bench.buffer.asked == std::vector<isa::RowRange>{c.first, c.second});
-    CHECK(bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer) == c.all);
+    const isa::Footprint footprint = isa::footprint(multiply, bench.registers, array_size);
+    CHECK(footprint.read_rows(isa::MemoryId::UnifiedBuffer) == c.all);
 }

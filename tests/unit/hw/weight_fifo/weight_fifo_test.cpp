@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hw/weight_memory/weight_memory.h"
-#include "tests/support/fresh_simulation.h"
+#include "tests/support/unit_bench.h"
 
 using namespace systole;
 
@@ -35,11 +35,10 @@ private:
 };
 
 /// A FIFO of tiles of 4 x 3 and an array written in the test. The memory is the test's.
-struct FifoBench : tests::FreshSimulation {
+struct FifoBench : tests::UnitBench {
     FifoBench(const machine::MachineConfig& config, hw::Values values)
-        : machine(config),
-          fifo("fifo", machine, values, clock, semaphores, order, workers, link, failure, nullptr) {
-        program.geometry = {4, 3};
+        : UnitBench(config, values), fifo("fifo", context, link) {
+        program.geometry = geometry();
     }
 
     static machine::MachineConfig make_machine(std::uint32_t depth, bool whole_tiles,
@@ -56,24 +55,14 @@ struct FifoBench : tests::FreshSimulation {
     }
 
     void run(std::uint16_t tiles, const std::function<void()>& array) {
-        sc_core::sc_spawn([this, tiles] {
-            order.issue(static_cast<std::size_t>(isa::QueueId::Weights), 0, {});
-            hw::Command command;
-            command.bound.instruction = isa::ReadWeights{.first_tile = 0, .tiles = tiles};
-            fifo.queue().push(command);
+        process([this, tiles] {
+            issue(isa::QueueId::Weights, fifo.queue(), isa::ReadWeights{.first_tile = 0, .tiles = tiles});
         });
-        sc_core::sc_spawn(array);
-        sc_core::sc_start();
-        failure.rethrow();
+        process(array);
+        UnitBench::run();
     }
 
-    const machine::MachineConfig machine;
     isa::Program program;
-    hw::Clock clock;
-    hw::Failure failure;
-    hw::OrderChecker order;
-    hw::Semaphores semaphores{clock, order};
-    hw::ValueWorkers workers{order, 0};
     SlowLink link{clock};
     hw::WeightFifo fifo;
 };

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "hw/common/clock.h"
+#include "hw/common/order_checker.h"
+#include "hw/common/port_arbiter.h"
+#include "hw/common/process.h"
+#include "hw/common/semaphores.h"
+#include "hw/common/trace.h"
+#include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::hw {
+
+/// What every unit of a core gets: the machine and what the units of the core share. A unit keeps a copy; the
+/// objects must outlive the unit.
+struct UnitContext {
+    const machine::MachineConfig& machine;
+    Values values;
+    const Clock& clock;
+    Semaphores& semaphores;
+    OrderChecker& order;
+    ValueWorkers& workers;
+    PortArbiter& ports;
+    WaitHistory& waits;
+    Failure& failure;
+    TraceSink* trace = nullptr;  ///< null for none
+
+    bool computes_values() const { return values == Values::Computed; }
+};
+
+}  // namespace systole::hw
