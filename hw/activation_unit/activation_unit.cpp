@@ -8,70 +8,39 @@
 
 namespace systole::hw {
 
-namespace {
-
-constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Activation);
-
-}  // namespace
-
 ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                                AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer)
-    : UnitModule(name),
-      context_(context),
+    : QueuedUnit(name, isa::QueueId::Activation, context, &context.waits.activation()),
       latency_(context.machine.activation_latency()),
       accumulators_(accumulators),
-      buffer_(buffer),
-      history_(context.waits.activation()),
-      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
-    queue_.record_waits(&history_);
+      buffer_(buffer) {
     register_counters(counters_);
-    spawn("activation_unit", context.failure, [this] { run(); });
+    start("activation_unit", [this](const Command& command) { execute(command); });
 }
 
-void ActivationUnit::run() {
-    for (;;) {
-        const auto command = queue_.next(counters_);
-        const isa::BoundInstruction& bound = command.bound;
-        const timing::ActivationCost costs = cost(bound);
+void ActivationUnit::execute(const Command& command) {
+    const isa::BoundInstruction& bound = command.bound;
+    const timing::ActivationCost costs = cost(bound);
 
-        context_.clock.wait_until(free_at_);
-        context_.clock.wait_until(operands_written(bound.footprint));
-        counters_.spend(counters_.drain_cycles, context_.clock.now(), command.tag);
-        history_.waited(UnitHistory::Activity::OwnWrites, context_.clock.now());
-        take_ports(bound, costs);
-        counters_.spend(counters_.port_stall_cycles, context_.clock.now(), command.tag);
-        history_.waited(UnitHistory::Activity::Port, context_.clock.now());
+    context_.clock.wait_until(free_at_);
+    context_.clock.wait_until(operands_written(bound.footprint));
+    waited(counters_.drain_cycles, Activity::OwnWrites);
+    take_ports(bound, costs);
+    waited(counters_.port_stall_cycles, Activity::Port);
 
-        const Cycle begun = context_.clock.now();
-        context_.order.begin(unit, command.number);
-        const isa::RowRange rows = bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer);
-        std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
-        if (context_.computes_values()) {
-            context_.workers.compute(
-                unit, command.number, ValueWorkers::all_rows,
-                [this, bound, written](ValueWorkers::Scratch&) { compute(bound, written); });
-        }
-        counters_.spend(counters_.busy_cycles, begun + costs.cycles, command.tag);
-        const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
-        count(costs, activates, command.tag);
-
-        free_at_ = begun + costs.cycles;
-        const Cycle complete = free_at_ + latency_;
-        history_.worked(activates ? UnitHistory::Activity::Work : UnitHistory::Activity::VectorWork,
-                        command.number, command.tag, free_at_, complete);
-        queue_.complete(complete);
-        writes_under_way_.push_back({.rows = rows, .complete = complete});
-        if (context_.trace != nullptr) {
-            context_.trace->instruction({.unit = unit,
-                                         .number = command.number,
-                                         .tag = command.tag,
-                                         .issued = command.issued,
-                                         .begun = begun,
-                                         .released = free_at_,
-                                         .complete = complete,
-                                         .loaded = begun + costs.loads});
-        }
+    const Cycle begun = begin();
+    const isa::RowRange rows = bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer);
+    std::uint8_t* const written = buffer_.write(rows.first, rows.last - rows.first);
+    if (context_.computes_values()) {
+        compute([this, bound, written](ValueWorkers::Scratch&) { compute_rows(bound, written); });
     }
+    const bool activates = std::holds_alternative<isa::Activate>(bound.instruction);
+    count(costs, activates, command.tag);
+
+    free_at_ = begun + costs.cycles;
+    writes_under_way_.push_back({.rows = rows, .complete = free_at_ + latency_});
+    complete(free_at_, free_at_ + latency_, activates ? Activity::Work : Activity::VectorWork,
+             begun + costs.loads);
 }
 
 Cycle ActivationUnit::operands_written(const isa::Footprint& footprint) {

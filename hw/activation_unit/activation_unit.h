@@ -10,10 +10,9 @@
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/port_arbiter.h"
+#include "hw/common/queued_unit.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
-#include "hw/common/unit_module.h"
-#include "hw/common/wait_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/timing/activation_unit.h"
 
@@ -46,14 +45,10 @@ struct ActivationUnitCounters final : UnitCounters {
 /// after its cycle. Parameters are loaded before, one unified-buffer row per cycle. Vector work takes as many
 /// cycles as the greater of its unified-buffer reads and writes. Instructions follow each other without a
 /// gap, except that an instruction waits until earlier writes of the rows that it reads are complete.
-class ActivationUnit final : public UnitModule {
+class ActivationUnit final : public QueuedUnit<ActivationUnitCounters> {
 public:
     ActivationUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                    AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer);
-
-    CommandQueue& queue() { return queue_; }
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
 
 private:
     /// The rows that an instruction writes, kept until the writes are complete.
@@ -62,7 +57,7 @@ private:
         Cycle complete = 0;
     };
 
-    void run();
+    void execute(const Command& command);
     /// The cycle in which earlier writes of the rows that an instruction reads are complete; at least now.
     Cycle operands_written(const isa::Footprint& footprint);
     void count(const timing::ActivationCost& cost, bool activates, Tag tag);
@@ -70,21 +65,18 @@ private:
     void take_ports(const isa::BoundInstruction& bound, const timing::ActivationCost& cost);
     /// Computes the footprint's written rows into `written`. Runs on a worker thread; only these functions
     /// use `parameters_`.
-    void compute(const isa::BoundInstruction& bound, std::uint8_t* written);
-    void compute(const isa::Activate& activate, const isa::BoundInstruction& bound, std::uint8_t* written);
-    void compute(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
+    void compute_rows(const isa::BoundInstruction& bound, std::uint8_t* written);
+    void compute_rows(const isa::Activate& activate, const isa::BoundInstruction& bound,
+                      std::uint8_t* written);
+    void compute_rows(const isa::Vector& vector, const isa::BoundInstruction& bound, std::uint8_t* written);
 
-    const UnitContext context_;
     const Cycle latency_;
     AccumulatorAccess& accumulators_;
     UnifiedBufferAccess& buffer_;
-    UnitHistory& history_;
-    CommandQueue queue_;
     RequantizationParameters parameters_;
     Cycle free_at_ = 0;
     std::vector<Write> writes_under_way_;
     std::vector<PortArbiter::Need> needs_;
-    ActivationUnitCounters counters_;
 };
 
 }  // namespace systole::hw

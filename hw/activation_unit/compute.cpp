@@ -216,16 +216,16 @@ private:
 
 }  // namespace
 
-void ActivationUnit::compute(const isa::BoundInstruction& bound, std::uint8_t* written) {
+void ActivationUnit::compute_rows(const isa::BoundInstruction& bound, std::uint8_t* written) {
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
-        compute(*activate, bound, written);
+        compute_rows(*activate, bound, written);
     } else {
-        compute(std::get<isa::Vector>(bound.instruction), bound, written);
+        compute_rows(std::get<isa::Vector>(bound.instruction), bound, written);
     }
 }
 
-void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInstruction& bound,
-                             std::uint8_t* written) {
+void ActivationUnit::compute_rows(const isa::Activate& activate, const isa::BoundInstruction& bound,
+                                  std::uint8_t* written) {
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();
     const std::size_t columns = registers[Register::ActivationColumns];
@@ -275,8 +275,8 @@ void ActivationUnit::compute(const isa::Activate& activate, const isa::BoundInst
     }
 }
 
-void ActivationUnit::compute(const isa::Vector& vector, const isa::BoundInstruction& bound,
-                             std::uint8_t* written) {
+void ActivationUnit::compute_rows(const isa::Vector& vector, const isa::BoundInstruction& bound,
+                                  std::uint8_t* written) {
     if (!vector.is_pooling()) return compute_elementwise(vector, bound, buffer_, written);
     const isa::Registers& registers = *bound.registers;
     const std::size_t row_bytes = buffer_.row_bytes();

@@ -5,6 +5,7 @@
 #include <systemc>
 #include <vector>
 
+#include "base/cycle.h"
 #include "hw/common/counter.h"
 
 namespace systole::hw {
@@ -21,6 +22,8 @@ class UnitModule : public sc_core::sc_module {
 public:
     /// The groups with their names as paths, relative to the unit's parent.
     const std::vector<PlacedCounters>& counter_groups() const { return groups_; }
+    /// The program ended at this cycle, under this tag: the unit counts the cycles that it has not counted.
+    virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
 
 protected:
     explicit UnitModule(const sc_core::sc_module_name& name) : sc_module(name) {}

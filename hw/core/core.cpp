@@ -240,13 +240,9 @@ void Core::run(const std::function<void(InstructionNumber)>& progress, Cycle pau
     workers_.finish();
     const Cycle end = sequencer_.end();
     const Tag tag = sequencer_.last_tag();
-    host_interface_.finish(end, tag);
-    weight_fifo_.finish(end, tag);
-    systolic_data_setup_.finish(end, tag);
-    matrix_unit_.finish(end, tag);
-    activation_unit_.finish(end, tag);
-    host_processor_.finish(end, tag);
-    if (weight_memory_) weight_memory_->finish(end, tag);
+    for (sc_core::sc_object* const child : get_child_objects()) {
+        if (auto* const unit = dynamic_cast<UnitModule*>(child)) unit->finish(end, tag);
+    }
     if (context_.trace != nullptr) context_.trace->ended(end, tag);
 }
 

@@ -14,30 +14,21 @@
 
 namespace systole::hw {
 
-namespace {
-
-constexpr std::size_t read_unit = static_cast<std::size_t>(isa::QueueId::HostRead);
-constexpr std::size_t write_unit = static_cast<std::size_t>(isa::QueueId::HostWrite);
-
-}  // namespace
-
 HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitContext& context,
                              UnifiedBufferAccess& buffer)
     : UnitModule(name),
       context_(context),
       latency_(context.machine.host_latency()),
       buffer_(buffer),
-      history_(context.waits.host_read()),
       inbound_(context.machine.host_read_rate(), context.clock),
       outbound_(context.machine.host_write_rate(), context.clock),
-      read_queue_(read_unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock),
-      write_queue_(write_unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
-    read_queue_.record_waits(&history_);
+      reads_(isa::QueueId::HostRead, context, &context.waits.host_read()),
+      writes_(isa::QueueId::HostWrite, context) {
     register_counters(counters_);
-    register_counters("host_read", read_counters_);
-    register_counters("host_write", write_counters_);
-    spawn("host_read", context.failure, [this] { run_reads(); });
-    spawn("host_write", context.failure, [this] { run_writes(); });
+    register_counters("host_read", reads_.counters());
+    register_counters("host_write", writes_.counters());
+    reads_.start("host_read", [this](const Command& command) { execute_read(command); });
+    writes_.start("host_write", [this](const Command& command) { execute_write(command); });
 }
 
 Cycle HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
@@ -87,24 +78,24 @@ HostInterface::Blocks HostInterface::blocks_of(std::uint64_t host_address, std::
             .stride = isa::host_block_rows(registers, block_bytes, row_bytes) * row_bytes};
 }
 
-void HostInterface::move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number,
+template <class Counters>
+void HostInterface::move(QueueLoop<Counters>& loop, tlm::tlm_command direction, InstructionNumber number,
                          const Blocks& blocks) {
     if (context_.computes_values()) {
         if (std::uint8_t* const host =
                 direct_bytes(direction, blocks.host_address,
                              (blocks.blocks - 1) * blocks.host_stride + blocks.block_bytes)) {
-            context_.workers.compute(
-                unit, number, ValueWorkers::all_rows, [direction, blocks, host](ValueWorkers::Scratch&) {
-                    for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
-                        std::uint8_t* const in_host = host + block * blocks.host_stride;
-                        std::uint8_t* const in_rows = blocks.rows + block * blocks.stride;
-                        const bool read = direction == tlm::TLM_READ_COMMAND;
-                        std::memcpy(read ? in_rows : in_host, read ? in_host : in_rows, blocks.block_bytes);
-                    }
-                });
+            loop.compute([direction, blocks, host](ValueWorkers::Scratch&) {
+                for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
+                    std::uint8_t* const in_host = host + block * blocks.host_stride;
+                    std::uint8_t* const in_rows = blocks.rows + block * blocks.stride;
+                    const bool read = direction == tlm::TLM_READ_COMMAND;
+                    std::memcpy(read ? in_rows : in_host, read ? in_host : in_rows, blocks.block_bytes);
+                }
+            });
             return;
         }
-        context_.workers.wait_for_order(unit);
+        loop.wait_for_order();
     }
     for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
         const std::uint64_t address = blocks.host_address + block * blocks.host_stride;
@@ -122,77 +113,54 @@ void HostInterface::move(tlm::tlm_command direction, std::size_t unit, Instructi
     }
 }
 
-void HostInterface::run_reads() {
-    for (;;) {
-        const auto command = read_queue_.next(read_counters_);
-        const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
-        const timing::HostTransferCost cost = timing::host_transfer_cost(read, context_.machine);
-        context_.ports.acquire(data_link_user, {{.port = host_link_port}});
-        read_counters_.spend(read_counters_.link_stall_cycles, context_.clock.now(), command.tag);
-        history_.waited(UnitHistory::Activity::Port, context_.clock.now());
-        context_.ports.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}});
-        read_counters_.spend(read_counters_.port_stall_cycles, context_.clock.now(), command.tag);
-        history_.waited(UnitHistory::Activity::Port, context_.clock.now());
-        const Cycle begun = context_.clock.now();
-        context_.order.begin(read_unit, command.number);
-        move(tlm::TLM_READ_COMMAND, read_unit, command.number,
-             blocks_of(
-                 read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
-                 buffer_.write(read.unified_buffer_row,
-                               command.bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer).count())));
-        inbound_.transfer(cost.bytes);
-        const Cycle sent = context_.clock.now();
-        context_.ports.release(data_link_user, sent);
-        context_.ports.release(host_read_user, sent + latency_);
-        counters_.read_bytes.add(cost.bytes, command.tag);
-        read_counters_.spend(read_counters_.busy_cycles, sent, command.tag);
-        buffer_.count_writes(cost.buffer_accesses, command.tag);
-        counters_.buffer_writes.add(cost.buffer_accesses, command.tag);
-        history_.worked(UnitHistory::Activity::Work, command.number, command.tag, sent, sent + latency_);
-        read_queue_.complete(sent + latency_);
-        if (context_.trace != nullptr) {
-            context_.trace->instruction(
-                {read_unit, command.number, command.tag, command.issued, begun, sent, sent + latency_});
-        }
-    }
+void HostInterface::execute_read(const Command& command) {
+    using Activity = UnitHistory::Activity;
+    const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
+    const timing::HostTransferCost cost = timing::host_transfer_cost(read, context_.machine);
+    context_.ports.acquire(data_link_user, {{.port = host_link_port}});
+    reads_.waited(reads_.counters().link_stall_cycles, Activity::Port);
+    context_.ports.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}});
+    reads_.waited(reads_.counters().port_stall_cycles, Activity::Port);
+    reads_.begin();
+    const std::uint64_t rows = command.bound.footprint.written_rows(isa::MemoryId::UnifiedBuffer).count();
+    move(reads_, tlm::TLM_READ_COMMAND, command.number,
+         blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
+                   buffer_.write(read.unified_buffer_row, rows)));
+    inbound_.transfer(cost.bytes);
+    const Cycle sent = context_.clock.now();
+    context_.ports.release(data_link_user, sent);
+    context_.ports.release(host_read_user, sent + latency_);
+    counters_.read_bytes.add(cost.bytes, command.tag);
+    buffer_.count_writes(cost.buffer_accesses, command.tag);
+    counters_.buffer_writes.add(cost.buffer_accesses, command.tag);
+    reads_.complete(sent, sent + latency_);
 }
 
-void HostInterface::run_writes() {
-    for (;;) {
-        const auto command = write_queue_.next(write_counters_);
-        Cycle begun = context_.clock.now();
-        if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
-            const timing::HostTransferCost cost = timing::host_transfer_cost(*write, context_.machine);
-            context_.ports.acquire(host_write_user, {{.port = buffer_read_port}});
-            write_counters_.spend(write_counters_.port_stall_cycles, context_.clock.now(), command.tag);
-            begun = context_.clock.now();
-            context_.order.begin(write_unit, command.number);
-            // TLM payloads carry a writable pointer; a write command only reads from it.
-            const std::uint8_t* rows =
-                buffer_.read(write->unified_buffer_row,
-                             command.bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer).count());
-            move(tlm::TLM_WRITE_COMMAND, write_unit, command.number,
-                 blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
-                           const_cast<std::uint8_t*>(rows)));
-            outbound_.transfer(cost.bytes);
-            context_.ports.release(host_write_user, context_.clock.now());
-            counters_.write_bytes.add(cost.bytes, command.tag);
-            write_counters_.spend(write_counters_.busy_cycles, context_.clock.now(), command.tag);
-            buffer_.count_reads(cost.buffer_accesses, command.tag);
-            counters_.buffer_reads.add(cost.buffer_accesses, command.tag);
-        } else if (std::holds_alternative<isa::InterruptHost>(command.bound.instruction)) {
-            context_.order.begin(write_unit, command.number);
-            counters_.interrupts.add(1, command.tag);
-        } else {
-            throw std::logic_error("an instruction that the host interface does not write for");
-        }
-        const Cycle sent = context_.clock.now();
-        write_queue_.complete(sent + latency_);
-        if (context_.trace != nullptr) {
-            context_.trace->instruction(
-                {write_unit, command.number, command.tag, command.issued, begun, sent, sent + latency_});
-        }
+void HostInterface::execute_write(const Command& command) {
+    if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
+        const timing::HostTransferCost cost = timing::host_transfer_cost(*write, context_.machine);
+        context_.ports.acquire(host_write_user, {{.port = buffer_read_port}});
+        writes_.waited(writes_.counters().port_stall_cycles);
+        writes_.begin();
+        const std::uint64_t count = command.bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer).count();
+        // TLM payloads carry a writable pointer; a write command only reads from it.
+        auto* const rows = const_cast<std::uint8_t*>(buffer_.read(write->unified_buffer_row, count));
+        move(writes_, tlm::TLM_WRITE_COMMAND, command.number,
+             blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
+                       rows));
+        outbound_.transfer(cost.bytes);
+        context_.ports.release(host_write_user, context_.clock.now());
+        counters_.write_bytes.add(cost.bytes, command.tag);
+        buffer_.count_reads(cost.buffer_accesses, command.tag);
+        counters_.buffer_reads.add(cost.buffer_accesses, command.tag);
+    } else if (std::holds_alternative<isa::InterruptHost>(command.bound.instruction)) {
+        writes_.begin();
+        counters_.interrupts.add(1, command.tag);
+    } else {
+        throw std::logic_error("an instruction that the host interface does not write for");
     }
+    const Cycle sent = context_.clock.now();
+    writes_.complete(sent, sent + latency_);
 }
 
 }  // namespace systole::hw

@@ -10,11 +10,11 @@
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
+#include "hw/common/queued_unit.h"
 #include "hw/common/shared_link.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
-#include "hw/common/wait_history.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 
@@ -54,23 +54,22 @@ public:
     HostInterface(const sc_core::sc_module_name& name, const UnitContext& context,
                   UnifiedBufferAccess& buffer);
 
-    CommandQueue& read_queue() { return read_queue_; }
-    CommandQueue& write_queue() { return write_queue_; }
+    CommandQueue& read_queue() { return reads_.queue(); }
+    CommandQueue& write_queue() { return writes_.queue(); }
 
     Cycle send_instruction(std::uint64_t bytes, Tag tag) override;
     Cycle receive_weights(std::uint64_t bytes, Tag tag) override;
 
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) {
-        read_counters_.finish(end, tag);
-        write_counters_.finish(end, tag);
+    void finish(Cycle end, Tag tag) override {
+        reads_.counters().finish(end, tag);
+        writes_.counters().finish(end, tag);
     }
 
     tlm_utils::simple_initiator_socket<HostInterface> memory{"memory"};
 
 private:
-    void run_reads();
-    void run_writes();
+    void execute_read(const Command& command);
+    void execute_write(const Command& command);
     /// The blocks of a transfer, in host memory and in the unified buffer.
     struct Blocks {
         std::uint64_t host_address = 0;
@@ -86,7 +85,9 @@ private:
                      const isa::Registers& registers, std::uint8_t* rows) const;
     /// Moves blocks between host memory and the unified buffer. Throws InstructionError if the host has no
     /// such memory.
-    void move(tlm::tlm_command direction, std::size_t unit, InstructionNumber number, const Blocks& blocks);
+    template <class Counters>
+    void move(QueueLoop<Counters>& loop, tlm::tlm_command direction, InstructionNumber number,
+              const Blocks& blocks);
     /// A pointer to the host's bytes; null if the memory gives no direct access to all of them.
     std::uint8_t* direct_bytes(tlm::tlm_command direction, std::uint64_t address, std::uint64_t bytes);
     /// The payload of a direction, prepared for a new transaction.
@@ -95,15 +96,12 @@ private:
     const UnitContext context_;
     const Cycle latency_;
     UnifiedBufferAccess& buffer_;
-    UnitHistory& history_;                                   ///< of the reads
     tlm::tlm_generic_payload read_payload_, write_payload_;  ///< reused for all transactions
     SharedLink inbound_;
     SharedLink outbound_;
-    CommandQueue read_queue_;
-    CommandQueue write_queue_;
+    QueueLoop<HostReadCounters> reads_;
+    QueueLoop<HostTransferCounters> writes_;
     HostInterfaceCounters counters_;
-    HostReadCounters read_counters_;
-    HostTransferCounters write_counters_;
 };
 
 }  // namespace systole::hw

@@ -4,10 +4,9 @@
 
 #include "hw/common/command_queue.h"
 #include "hw/common/memory_interfaces.h"
+#include "hw/common/queued_unit.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
-#include "hw/common/unit_module.h"
-#include "hw/common/wait_history.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
 
@@ -23,28 +22,19 @@ struct HostProcessorCounters final : UnitCounters {
 ///
 /// Timing (docs/timing.md, rule 9): the interrupt takes the link's latency to the host, the host works, and
 /// its answer takes the latency back. The interrupt of the next segment leaves when the host has finished.
-class HostProcessorUnit final : public UnitModule {
+class HostProcessorUnit final : public QueuedUnit<HostProcessorCounters> {
 public:
     /// Without a processor, the program must have no host_work.
     HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                       const isa::Program& program, isa::HostProcessor* processor, HostMemoryAccess& memory);
 
-    CommandQueue& queue() { return queue_; }
-
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
-
 private:
-    void run();
-    void compute(const isa::HostWork& work, InstructionNumber number);
+    void execute(const Command& command);
+    void compute_segment(const isa::HostWork& work);
 
-    const UnitContext context_;
     const isa::Program& program_;
     isa::HostProcessor* const processor_;
     HostMemoryAccess& memory_;
-    UnitHistory& history_;
-    CommandQueue queue_;
-    HostProcessorCounters counters_;
 };
 
 }  // namespace systole::hw

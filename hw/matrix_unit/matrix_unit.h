@@ -117,8 +117,8 @@ public:
 
     Cycle enter(const Stream& stream) override;
 
-    /// The program ended at this cycle; cycles not counted yet count as non-matrix.
-    void finish(Cycle end, Tag tag);
+    /// Cycles not counted yet count as non-matrix.
+    void finish(Cycle end, Tag tag) override;
 
     math::GemmStatistics gemm() const { return engine_->gemm(); }
 

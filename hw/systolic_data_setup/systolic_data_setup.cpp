@@ -16,8 +16,6 @@ namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Matrix);
-
 std::uint64_t accumulator_row_of(const isa::Instruction& instruction) {
     const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
     return multiply != nullptr ? multiply->accumulator_row
@@ -33,30 +31,19 @@ std::uint32_t repetitions_of(const isa::Instruction& instruction) {
 
 SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name, const UnitContext& context,
                                      UnifiedBufferAccess& buffer, StreamSink& array)
-    : UnitModule(name),
-      context_(context),
+    : QueuedUnit(name, isa::QueueId::Matrix, context),
       array_rows_(context.machine.matrix_unit.rows),
       buffer_(buffer),
-      array_(array),
-      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
+      array_(array) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".lines", line_counters_);
-    spawn("systolic_data_setup", context.failure, [this] { run(); });
-}
-
-void SystolicDataSetup::run() {
-    for (;;) {
-        const Command command = queue_.next(counters_);
-        const Cycle complete = stream(command);
-        queue_.complete(complete);
-    }
+    start("systolic_data_setup", [this](const Command& command) { queue().complete(stream(command)); });
 }
 
 Cycle SystolicDataSetup::stream(const Command& command) {
     const isa::BoundInstruction& bound = command.bound;
     const isa::MatrixFlags& flags = *isa::matrix_flags(bound.instruction);
     const auto* const convolve = std::get_if<isa::Convolve>(&bound.instruction);
-    command_ = &command;
     Cycle complete = 0;
     const std::uint32_t repetitions = repetitions_of(bound.instruction);
     for (repetition_ = 0; repetition_ < repetitions; ++repetition_) {
@@ -80,15 +67,15 @@ Cycle SystolicDataSetup::stream(const Command& command) {
              .blocks = convolve != nullptr ? isa::block_geometry(*bound.registers) : std::nullopt,
              .first_line = convolve != nullptr ? convolve->first_line : std::uint64_t{0},
              .source = this});
-        counters_.spend(counters_.array_cycles, context_.clock.now(), command.tag);
+        waited(counters_.array_cycles);
         counters_.spend(counters_.busy_cycles, context_.clock.now() + shape.span(), command.tag);
     }
     return complete;
 }
 
 StreamRows SystolicDataSetup::enter(std::uint32_t elements) {
-    const Command& command = *command_;
-    if (repetition_ == 0) context_.order.begin(unit, command.number);
+    if (repetition_ == 0) begin();
+    const Command& command = executing();
     counters_.rows.add(cost_.shape.rows(), command.tag);
     counters_.fetches.add(cost_.fetches(), command.tag);
     line_counters_.fetch_cycles.add(cost_.fetch_cycles(), command.tag);
@@ -120,7 +107,7 @@ StreamRows SystolicDataSetup::rows_of(const isa::MatrixMultiply& multiply,
 
 StreamRows SystolicDataSetup::rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                                       std::uint32_t elements) const {
-    const isa::RowRange images = command_->bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer);
+    const isa::RowRange images = executing().bound.footprint.read_rows(isa::MemoryId::UnifiedBuffer);
     // Lines are numbered from the first image on; the rows begin at the first image that is read.
     const auto geometry = isa::window_geometry(registers, buffer_.row_bytes());
     const std::uint64_t skipped = convolve.first_line / geometry.output_height;

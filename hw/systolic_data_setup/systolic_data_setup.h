@@ -8,9 +8,9 @@
 #include "hw/common/counter.h"
 #include "hw/common/matrix_interfaces.h"
 #include "hw/common/memory_interfaces.h"
+#include "hw/common/queued_unit.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
-#include "hw/common/unit_module.h"
 #include "hw/isa/footprint.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -38,38 +38,28 @@ struct LineCounters final : CounterGroup {
 /// takes one access for each byte of an element. A line of windows takes timing::kernel_row_fetches accesses
 /// for each kernel row from which it needs elements. If this fits in the line's cycles of array input, rows
 /// follow each other without a gap; otherwise each line takes as long as its accesses.
-class SystolicDataSetup final : public UnitModule, public RowSource {
+class SystolicDataSetup final : public QueuedUnit<SystolicDataSetupCounters>, public RowSource {
 public:
     SystolicDataSetup(const sc_core::sc_module_name& name, const UnitContext& context,
                       UnifiedBufferAccess& buffer, StreamSink& array);
 
-    CommandQueue& queue() { return queue_; }
-
     StreamRows enter(std::uint32_t elements) override;
 
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
-
 private:
-    void run();
     /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;
     StreamRows rows_of(const isa::Convolve& convolve, const isa::Registers& registers,
                        std::uint32_t elements) const;
 
-    const UnitContext context_;
     const std::uint32_t array_rows_;
     UnifiedBufferAccess& buffer_;
     StreamSink& array_;
-    CommandQueue queue_;
 
     // The stream under way.
-    const Command* command_ = nullptr;
     std::uint32_t repetition_ = 0;
     timing::StreamCost cost_;  ///< cost of the current repetition
 
-    SystolicDataSetupCounters counters_;
     LineCounters line_counters_;
 };
 

@@ -13,20 +13,17 @@ namespace systole::hw {
 
 namespace {
 
-constexpr std::size_t unit = static_cast<std::size_t>(isa::QueueId::Weights);
 constexpr std::size_t buffers_in_array = 2;
 
 }  // namespace
 
 WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link)
-    : UnitModule(name),
-      context_(context),
+    : QueuedUnit(name, isa::QueueId::Weights, context),
       depth_(context.machine.weight_fifo.depth_tiles),
       link_(link),
-      queue_(unit, context.machine.sequencer.queue_depth, context.semaphores, context.clock),
       buffers_(std::size_t{depth_} + buffers_in_array) {
     register_counters(counters_);
-    spawn("weight_fifo", context.failure, [this] { run(); });
+    start("weight_fifo", [this](const Command& command) { execute(command); });
 }
 
 void WeightFifo::load(const isa::Program& program, TileValues where) {
@@ -54,28 +51,18 @@ void WeightFifo::load(const isa::Program& program, TileValues where) {
     }
 }
 
-void WeightFifo::run() {
-    for (;;) {
-        const auto command = queue_.next(counters_);
-        const auto& read = std::get<isa::ReadWeights>(command.bound.instruction);
-        InstructionTimes times{.unit = unit,
-                               .number = command.number,
-                               .tag = command.tag,
-                               .issued = command.issued,
-                               .begun = context_.clock.now()};
-        context_.order.begin(unit, command.number);
-        for (std::uint32_t i = 0; i < read.tiles; ++i) {
-            fetch(command.number, read.first_tile + i, command.tag);
-        }
-        queue_.complete(context_.clock.now());
-        times.released = times.complete = context_.clock.now();
-        if (context_.trace != nullptr) context_.trace->instruction(times);
+void WeightFifo::execute(const Command& command) {
+    begin();
+    const auto& read = std::get<isa::ReadWeights>(command.bound.instruction);
+    for (std::uint32_t i = 0; i < read.tiles; ++i) {
+        fetch(command.number, read.first_tile + i, command.tag);
     }
+    complete(context_.clock.now(), context_.clock.now());
 }
 
 void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag tag) {
     while (tiles_.size() == depth_) context_.clock.wait(freed_);
-    counters_.spend(counters_.full_cycles, context_.clock.now(), tag);
+    waited(counters_.full_cycles);
 
     const StoredTile& stored = stored_.at(number);
     Tile tile = stored.shape;
@@ -85,7 +72,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
     if (stored.spilled) {
         if (context_.computes_values()) tile.values = stored.values.data();
         tile.whole_at = link_.receive_weights(bytes, tag);
-        counters_.spend(counters_.link_cycles, context_.clock.now(), tag);
+        waited(counters_.link_cycles);
         counters_.spilled_bytes.add(bytes, tag);
     } else {
         read_memory(stored, tile);

@@ -11,11 +11,11 @@
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/matrix_interfaces.h"
+#include "hw/common/queued_unit.h"
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
-#include "hw/common/unit_module.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
@@ -47,7 +47,7 @@ enum class TileValues : std::uint8_t {
 /// `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its own: a
 /// waiting process resumes in the cycle of the event. A spilled tile (WeightMemoryConfig::spill) comes over
 /// the host link; the next fetch is issued when its last byte has left the host.
-class WeightFifo final : public UnitModule, public TileSource {
+class WeightFifo final : public QueuedUnit<WeightFifoCounters>, public TileSource {
 public:
     WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link);
 
@@ -55,19 +55,13 @@ public:
     /// outlive the FIFO.
     void load(const isa::Program& program, TileValues where);
 
-    CommandQueue& queue() { return queue_; }
-
     const Tile& front() override;
     void release() override;
-
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) { counters_.finish(end, tag); }
-    const WeightFifoCounters& counters() const { return counters_; }
 
     tlm_utils::simple_initiator_socket<WeightFifo> memory{"memory"};
 
 private:
-    void run();
+    void execute(const Command& command);
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
     struct StoredTile {
         std::uint64_t address = 0;
@@ -81,10 +75,8 @@ private:
     /// A pointer to the tile's values in the memory; null if they are to be copied.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
-    const UnitContext context_;
     const std::uint32_t depth_;
     WeightLink& link_;
-    CommandQueue queue_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
     std::vector<StoredTile> stored_;
     TileValues where_ = TileValues::Copied;
@@ -97,7 +89,6 @@ private:
     tlm::tlm_dmi direct_;  ///< the last direct access that the memory granted
     sc_core::sc_event issued_;
     sc_core::sc_event freed_;
-    WeightFifoCounters counters_;
 };
 
 }  // namespace systole::hw

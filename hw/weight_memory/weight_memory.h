@@ -31,8 +31,7 @@ public:
     /// Loads the contents that the driver wrote before the program began.
     void load(WeightImage image) { image_ = std::move(image); }
 
-    /// The program ended at this cycle.
-    void finish(Cycle end, Tag tag) { timing_->finish(end, tag); }
+    void finish(Cycle end, Tag tag) override { timing_->finish(end, tag); }
 
     tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
 

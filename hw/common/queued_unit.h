@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <systemc>
+#include <utility>
+
+#include "hw/common/clock.h"
+#include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
+#include "hw/common/process.h"
+#include "hw/common/trace.h"
+#include "hw/common/unit_context.h"
+#include "hw/common/unit_module.h"
+#include "hw/common/value_workers.h"
+#include "hw/common/wait_history.h"
+#include "hw/isa/queue.h"
+
+namespace systole::hw {
+
+/// A queue of instructions, the loop that executes them in order, and what every unit does for each of them.
+/// `Counters` derives from UnitCounters. The steps of an instruction, in this order, as far as it has them:
+/// `waited` after each wait, `begin`, `compute`, `complete`.
+template <class Counters>
+class QueueLoop {
+public:
+    using Activity = UnitHistory::Activity;
+
+    /// `history` is told what the unit does; null if no wait of the matrix unit asks for this unit.
+    QueueLoop(isa::QueueId id, const UnitContext& context, UnitHistory* history = nullptr)
+        : context_(context),
+          unit_(static_cast<std::size_t>(id)),
+          history_(history),
+          queue_(unit_, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
+        queue_.record_waits(history);
+    }
+
+    CommandQueue& queue() { return queue_; }
+    Counters& counters() { return counters_; }
+    const Counters& counters() const { return counters_; }
+
+    /// Starts the process that takes each instruction from the queue and calls `execute` with its Command.
+    template <class Execute>
+    void start(const std::string& process, Execute execute) {
+        spawn(process, context_.failure, [this, execute] {
+            for (;;) {
+                const Command command = queue_.next(counters_);
+                command_ = &command;
+                execute(command);
+            }
+        });
+    }
+
+    /// Counts the cycles until now under their reason.
+    void waited(Counter& reason) { counters_.spend(reason, context_.clock.now(), command_->tag); }
+    /// The same, and tells the history.
+    void waited(Counter& reason, Activity activity) {
+        waited(reason);
+        if (history_ != nullptr) history_->waited(activity, context_.clock.now());
+    }
+
+    /// The instruction begins in this cycle, which is returned. Throws OrderViolation if a `sync` before it
+    /// is missing.
+    Cycle begin() {
+        begun_ = context_.clock.now();
+        context_.order.begin(unit_, command_->number);
+        return begun_;
+    }
+
+    /// Hands over the computation of the instruction's values.
+    template <class Job>
+    void compute(Job&& job) {
+        context_.workers.compute(unit_, command_->number, ValueWorkers::all_rows, std::forward<Job>(job));
+    }
+    /// Waits until the instruction may read and write values directly.
+    void wait_for_order() { context_.workers.wait_for_order(unit_); }
+
+    /// The unit is busy with the instruction until `released`, and its last result is in its place in cycle
+    /// `complete`; both are now or later. `loaded`: see InstructionTimes.
+    void complete(Cycle released, Cycle complete, Activity activity = Activity::Work, Cycle loaded = 0) {
+        const Command& command = *command_;
+        counters_.spend(counters_.busy_cycles, released, command.tag);
+        if (history_ != nullptr) {
+            history_->worked(activity, command.number, command.tag, released, complete);
+        }
+        queue_.complete(complete);
+        if (context_.trace != nullptr) {
+            context_.trace->instruction({.unit = unit_,
+                                         .number = command.number,
+                                         .tag = command.tag,
+                                         .issued = command.issued,
+                                         .begun = begun_,
+                                         .released = released,
+                                         .complete = complete,
+                                         .loaded = loaded});
+        }
+    }
+
+protected:
+    /// The instruction under way.
+    const Command& executing() const { return *command_; }
+
+    const UnitContext context_;
+    Counters counters_;
+
+private:
+    const std::size_t unit_;
+    UnitHistory* const history_;
+    CommandQueue queue_;
+    const Command* command_ = nullptr;
+    Cycle begun_ = 0;
+};
+
+/// A unit with one queue. Its constructor registers the counters and calls `start`.
+template <class Counters>
+class QueuedUnit : public UnitModule, protected QueueLoop<Counters> {
+public:
+    using QueueLoop<Counters>::queue;
+    using QueueLoop<Counters>::counters;
+
+    void finish(Cycle end, Tag tag) override { counters().finish(end, tag); }
+
+protected:
+    QueuedUnit(const sc_core::sc_module_name& name, isa::QueueId id, const UnitContext& context,
+               UnitHistory* history = nullptr)
+        : UnitModule(name), QueueLoop<Counters>(id, context, history) {}
+};
+
+}  // namespace systole::hw
