@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <systemc>
 #include <utility>
 #include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
+#include "hw/common/counter.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/ports.h"
@@ -17,6 +21,7 @@
 #include "hw/common/semaphores.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
+#include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/isa/footprint.h"
@@ -53,10 +58,10 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     void at(Cycle cycle) const { clock.wait_until(cycle); }
 
     /// Issues an instruction to a queue as the sequencer does; for use in a process. Waits while the queue is
-    /// full. Nothing has to be ordered before the instruction.
-    void issue(isa::QueueId id, hw::CommandSink& queue, const isa::Instruction& instruction,
-               hw::Tag tag = 0) {
-        order.issue(static_cast<std::size_t>(id), next_, {});
+    /// full. `behind`: what the instruction must come after.
+    void issue(isa::QueueId id, hw::CommandSink& queue, const isa::Instruction& instruction, hw::Tag tag = 0,
+               const hw::VectorClock& behind = {}) {
+        order.issue(static_cast<std::size_t>(id), next_, behind);
         hw::Command command{.number = next_++, .tag = tag};
         command.bound = {.instruction = instruction,
                          .registers = std::make_shared<const isa::Registers>(registers),
@@ -72,6 +77,27 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     void run() {
         sc_core::sc_start();
         failure.rethrow();
+    }
+
+    /// A counter of the unit by the path of its group and its name: "host_read.busy_cycles".
+    static const hw::Counter& counter(const hw::UnitModule& unit, std::string_view path) {
+        for (const hw::PlacedCounters& placed : unit.counter_groups()) {
+            for (const hw::Counter& each : *placed.group) {
+                if (placed.path + "." + std::string(each.name()) == path) return each;
+            }
+        }
+        throw std::out_of_range("there is no counter " + std::string(path));
+    }
+    /// The sum of a group's counters of cycles.
+    static Cycle cycles_of(const hw::UnitModule& unit, std::string_view group) {
+        Cycle cycles = 0;
+        for (const hw::PlacedCounters& placed : unit.counter_groups()) {
+            if (placed.path != group) continue;
+            for (const hw::Counter& each : *placed.group) {
+                if (each.unit() == hw::CounterUnit::Cycles) cycles += each.value();
+            }
+        }
+        return cycles;
     }
 
     isa::Geometry geometry() const {

@@ -3,18 +3,14 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <systemc>
 #include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/matrix_interfaces.h"
-#include "hw/common/memory_interfaces.h"
-#include "hw/common/semaphores.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "tests/support/unit_bench.h"
+#include "tests/support/unit_neighbours.h"
 
 using namespace systole;
 
@@ -22,26 +18,6 @@ namespace {
 
 constexpr isa::Geometry array_size{.rows = 4, .columns = 3};
 constexpr std::size_t buffer_rows = 64;
-
-/// A unified buffer of zeros that keeps which rows were asked for.
-class Buffer final : public hw::UnifiedBufferAccess {
-public:
-    std::size_t row_bytes() const override { return array_size.rows; }
-    const std::uint8_t* read(std::uint64_t first, std::uint64_t count) const override {
-        asked.push_back({.first = first, .last = first + count});
-        return bytes_.data() + first * row_bytes();
-    }
-    std::uint8_t* write(std::uint64_t /*first*/, std::uint64_t /*count*/) override {
-        throw std::logic_error("the data setup writes into the buffer");
-    }
-    void count_reads(std::uint64_t /*accesses*/, hw::Tag /*tag*/) override {}
-    void count_writes(std::uint64_t /*accesses*/, hw::Tag /*tag*/) override {}
-
-    mutable std::vector<isa::RowRange> asked;
-
-private:
-    std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(buffer_rows * array_size.rows);
-};
 
 /// An array with weights for every stream: each enters as soon as the one before has.
 class Array final : public hw::StreamSink {
@@ -76,7 +52,7 @@ struct Bench : tests::UnitBench {
         UnitBench::run();
     }
 
-    Buffer buffer;
+    tests::BenchBuffer buffer{machine};
     Array array{clock};
     hw::SystolicDataSetup setup{"setup", context, buffer, array};
 };
@@ -99,7 +75,7 @@ TEST_CASE("A product asks the buffer for all rows of its elements, and for no ot
     Bench bench;
     bench.registers.set(isa::Register::MultiplyRowStride, 5);
     bench.run(multiply);
-    CHECK(bench.buffer.asked == std::vector<isa::RowRange>{c.first, c.second});
+    CHECK(bench.buffer.read_rows == std::vector<isa::RowRange>{c.first, c.second});
     const isa::Footprint footprint = isa::footprint(multiply, bench.registers, array_size);
     CHECK(footprint.read_rows(isa::MemoryId::UnifiedBuffer) == c.all);
 }
