@@ -1,5 +1,5 @@
-# find_package(systole): the hardware library. systole::hw is all of it, systole::core the chip, systole::isa
-# programs, and so on: a target for each folder of hw/, and systole::base. Headers are included as "hw/core/core.h".
+# find_package(systole): the hardware library. systole::hw is all of it, systole::system the machine, systole::isa
+# programs, and so on: a target for each folder of hw/, and systole::base. Headers are included as "hw/system/system.h".
 include("${CMAKE_CURRENT_LIST_DIR}/HardwareDependencies.cmake")
 if(systole_missing)
     set(systole_FOUND FALSE)

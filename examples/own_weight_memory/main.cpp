@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
+#include "hw/system/system.h"
 
 using namespace systole;
 
@@ -66,16 +66,16 @@ int sc_main(int argc, char* argv[]) {
                                                "main.cpp");
 
     SlowMemory memory("memory", argc > 1 ? std::stod(argv[1]) : 100.0);
-    hw::CoreOptions options;
+    hw::SystemOptions options;
     options.weight_memory = &memory.socket;
-    hw::Core core("core", machine, program, options);
-    core.run();
+    hw::System system("system", machine, program, options);
+    system.run();
 
     std::cout << "answers:";
-    for (const unsigned char byte : core.host_bytes(program.buffers.back()))
+    for (const unsigned char byte : system.host_bytes(program.buffers.back()))
         std::cout << ' ' << int{static_cast<signed char>(byte)};
     std::cout << "\n"
-              << core.cycles() << " cycles, the array waited for weights in "
-              << core.counter("matrix_unit.weight_stall_cycles").value() << " of them\n";
+              << system.cycles() << " cycles, the array waited for weights in "
+              << system.counter("matrix_unit.weight_stall_cycles").value() << " of them\n";
     return 0;
 }

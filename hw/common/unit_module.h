@@ -10,14 +10,13 @@
 
 namespace systole::hw {
 
-/// A group of counters and its path in the tree of modules: "matrix_unit".
+/// A group of counters and its path in the machine: "matrix_unit".
 struct PlacedCounters {
     std::string path;
     const CounterGroup* group;
 };
 
-/// A module of the chip with counters of its own. Its constructor registers each group of counters once;
-/// reports find the groups in SystemC's tree of modules.
+/// A module of the chip with counters of its own. Its constructor registers each group of counters once.
 class UnitModule : public sc_core::sc_module {
 public:
     /// The groups with their names as paths, relative to the unit's parent.
@@ -38,13 +37,8 @@ private:
     std::vector<PlacedCounters> groups_;
 };
 
-/// The groups of all units below a module, in the order in which the units were built. A path gives the names
-/// of the modules below `module` down to the unit's parent, then the group's name: "matrix_unit",
-/// "core1.matrix_unit".
-std::vector<PlacedCounters> counters_below(const sc_core::sc_object& module);
-
-/// The counter at a path below a module: "matrix_unit.active_cycles". Throws std::logic_error with the path
-/// if there is none.
-const Counter& find_counter(const sc_core::sc_object& module, std::string_view path);
+/// The counter at a path: "matrix_unit.active_cycles". Throws std::logic_error with the path if there is
+/// none.
+const Counter& find_counter(const std::vector<PlacedCounters>& groups, std::string_view path);
 
 }  // namespace systole::hw

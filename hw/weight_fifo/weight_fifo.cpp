@@ -121,7 +121,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory->b_transport(payload, delay);
     payload.clear_extension(&counted_for);
-    if (!payload.is_response_ok()) {  // only a memory of the user's (CoreOptions) does this
+    if (!payload.is_response_ok()) {  // only a memory of the user's (SystemOptions) does this
         throw std::logic_error(fmt::format("weight memory: reading {} bytes at address {} gives {}", bytes,
                                            stored.address, payload.get_response_string()));
     }

@@ -18,10 +18,10 @@
 #include <systemc>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "hw/math/gemm.h"
+#include "hw/system/system.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/bench/bench_results.h"
 #include "tests/support/fresh_simulation.h"
@@ -60,14 +60,14 @@ class Chip : private tests::FreshSimulation {
 public:
     Chip(const machine::MachineConfig& machine, const isa::Program& program, hw::Values values,
          std::size_t value_threads = hw::ValueWorkers::idle_cores())
-        : core_(
+        : system_(
               "core", machine, program,
               {.values = values, .trace = nullptr, .test_delta_delay = {}, .value_threads = value_threads}) {}
 
-    hw::Core* operator->() { return &core_; }
+    hw::System* operator->() { return &system_; }
 
 private:
-    hw::Core core_;
+    hw::System system_;
 };
 
 /// The products of `DenseLayers` and nothing else.

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "hw/common/fan_out.h"
-#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/view/occupancy/occupancy.h"
 #include "sim/view/trace/tracer.h"
@@ -54,19 +54,19 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     observers.add(tracer.sink());
     run::SpanRecorder recorder;
     if (!folder.empty()) observers.add(&recorder);
-    hw::Core core("core", machine, program,
-                  {.values = hw::Values::TimingOnly,
-                   .trace = observers.sink(),
-                   .registers = nullptr,
-                   .test_delta_delay = {},
-                   .value_threads = 0});
-    core.run();
+    hw::System system("system", machine, program,
+                      {.values = hw::Values::TimingOnly,
+                       .trace = observers.sink(),
+                       .registers = nullptr,
+                       .test_delta_delay = {},
+                       .value_threads = 0});
+    system.run();
     trace::Afterwards known;
     if (!folder.empty()) {
-        const run::Occupancy occupancy = std::move(recorder).occupancy(program, core.cycles());
-        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, core.cycles());
+        const run::Occupancy occupancy = std::move(recorder).occupancy(program, system.cycles());
+        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, system.cycles());
     }
-    tracer.finish(core.cycles(), known);
+    tracer.finish(system.cycles(), known);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

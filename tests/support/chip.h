@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
 #include "tests/support/source_dir.h"
@@ -27,18 +27,18 @@ public:
     Chip(const machine::MachineConfig& machine, isa::Program program,
          std::function<unsigned()> test_delta_delay = {}, hw::Values values = hw::Values::Computed)
         : program_(std::move(program)),
-          core_("core", machine, program_,
-                {.values = values,
-                 .trace = this,
-                 .host = &mixing_host(),
-                 .test_delta_delay = std::move(test_delta_delay)}) {}
+          system_("core", machine, program_,
+                  {.values = values,
+                   .trace = this,
+                   .host = &mixing_host(),
+                   .test_delta_delay = std::move(test_delta_delay)}) {}
 
-    void run() { core_.run(); }
+    void run() { system_.run(); }
 
-    hw::Core& operator*() { return core_; }
-    const hw::Core& operator*() const { return core_; }
-    hw::Core* operator->() { return &core_; }
-    const hw::Core* operator->() const { return &core_; }
+    hw::System& operator*() { return system_; }
+    const hw::System& operator*() const { return system_; }
+    hw::System* operator->() { return &system_; }
+    const hw::System* operator->() const { return &system_; }
 
     /// The instructions that passed through a unit, in order.
     std::vector<hw::InstructionTimes> times(isa::QueueId unit) const {
@@ -62,7 +62,7 @@ private:
     std::vector<hw::InstructionTimes> times_;
     std::vector<hw::TileTimes> tiles_;
     std::vector<hw::MatrixIdleTimes> matrix_idle_;
-    hw::Core core_;
+    hw::System system_;
 };
 
 /// A chip without values, for programs that are about time alone: their `activate` need not find sums and
@@ -75,10 +75,10 @@ public:
 };
 
 /// Cycles of the four classes into which each cycle of the matrix unit falls.
-inline std::uint64_t matrix_unit_cycles(const hw::Core& core) {
+inline std::uint64_t matrix_unit_cycles(const hw::System& system) {
     std::uint64_t cycles = 0;
     for (const char* name : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
-        cycles += core.counter(std::string("matrix_unit.") + name + "_cycles").value();
+        cycles += system.counter(std::string("matrix_unit.") + name + "_cycles").value();
     }
     return cycles;
 }

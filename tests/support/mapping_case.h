@@ -13,8 +13,8 @@
 #include "compiler/target/tpu_v1/compile.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/network/network.h"
-#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "sim/run/execute/simulator.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_graph_file.h"
@@ -160,9 +160,9 @@ inline mapping::Compiled compiled(const MappingCase& drawn, const machine::Mappi
 /// The cycles of a program that uses no host.
 inline Cycle cycles_of(const isa::Program& program, const machine::MachineConfig& machine) {
     const FreshSimulation simulation;
-    hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-    core.run();
-    return core.cycles();
+    hw::System system("system", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+    system.run();
+    return system.cycles();
 }
 
 }  // namespace systole::tests

@@ -13,8 +13,8 @@
 #include "compiler/target/tpu_v1/network/array_weights.h"
 #include "compiler/target/tpu_v1/network/network.h"
 #include "compiler/target/tpu_v1/target.h"
-#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "sim/functional/executor.h"
 #include "tests/support/chip.h"
 #include "tests/support/fresh_simulation.h"
@@ -80,23 +80,25 @@ inline NeededMacs needed_macs(const tpu_v1::Network& network, const tpu_v1::Targ
     return needed;
 }
 
-inline void check_traffic(const hw::Core& core, const isa::Program& program) {
+inline void check_traffic(const hw::System& system, const isa::Program& program) {
     const Asked asked = asked_of(program);
-    CHECK(core.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
-    CHECK(core.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
-    CHECK(core.counter("weight_fifo.tiles").value() == asked.tiles);
-    CHECK(core.counter("weight_fifo.bytes").value() == asked.tile_bytes);
+    CHECK(system.counter("host_interface.read_bytes").value() == asked.host_read_bytes);
+    CHECK(system.counter("host_interface.write_bytes").value() == asked.host_write_bytes);
+    CHECK(system.counter("weight_fifo.tiles").value() == asked.tiles);
+    CHECK(system.counter("weight_fifo.bytes").value() == asked.tile_bytes);
 }
 
-inline void check_counters(const hw::Core& core, const isa::Program& program, const tpu_v1::Network& network,
-                           const machine::MachineConfig& machine, std::uint64_t inferences) {
-    CHECK(matrix_unit_cycles(core) == core.cycles());
-    CHECK(core.counter("matrix_unit.useful_macs").value() + core.counter("matrix_unit.unused_macs").value() ==
-          core.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
+inline void check_counters(const hw::System& system, const isa::Program& program,
+                           const tpu_v1::Network& network, const machine::MachineConfig& machine,
+                           std::uint64_t inferences) {
+    CHECK(matrix_unit_cycles(system) == system.cycles());
+    CHECK(system.counter("matrix_unit.useful_macs").value() +
+              system.counter("matrix_unit.unused_macs").value() ==
+          system.counter("matrix_unit.active_cycles").value() * machine.tile_bytes());
     const NeededMacs needed = needed_macs(network, target_of(machine));
-    CHECK(core.counter("matrix_unit.useful_macs").value() == needed.by_passes * inferences);
-    CHECK(core.counter("matrix_unit.multiply_accumulates").value() == needed.once * inferences);
-    check_traffic(core, program);
+    CHECK(system.counter("matrix_unit.useful_macs").value() == needed.by_passes * inferences);
+    CHECK(system.counter("matrix_unit.multiply_accumulates").value() == needed.once * inferences);
+    check_traffic(system, program);
 }
 
 /// Runs a program of a quantized graph on the chip and on the functional executor and compares both with the
@@ -116,18 +118,19 @@ void check_program(const ir::Graph& graph, const isa::Program& program, const ma
     REQUIRE(Bytes(judged.begin(), judged.end()) == expected);
 
     FreshSimulation simulation;
-    hw::Core core("core", machine, program, {.host = &host, .test_delta_delay = {}});
-    std::copy(input.begin(), input.end(), core.host_bytes(in).begin());
-    core.run();
-    const auto computed = core.host_bytes(out);
+    hw::System system("system", machine, program, {.host = &host, .test_delta_delay = {}});
+    std::copy(input.begin(), input.end(), system.host_bytes(in).begin());
+    system.run();
+    const auto computed = system.host_bytes(out);
     REQUIRE(Bytes(computed.begin(), computed.end()) == expected);
 
     const auto buffer = judge.unified_buffer();
-    CHECK(
-        std::equal(buffer.begin(), buffer.end(), core.unified_buffer().read(0, machine.unified_buffer.rows)));
+    CHECK(std::equal(buffer.begin(), buffer.end(),
+                     system.core().unified_buffer().read(0, machine.unified_buffer.rows)));
     const auto sums = judge.accumulators();
-    CHECK(std::equal(sums.begin(), sums.end(), core.accumulators().read(0, machine.accumulators.rows)));
-    check(core);
+    CHECK(std::equal(sums.begin(), sums.end(),
+                     system.core().accumulators().read(0, machine.accumulators.rows)));
+    check(system);
 }
 
 /// The program of a network with these choices of the compiler.
@@ -143,8 +146,8 @@ inline void check_truth(const ir::Graph& graph, const machine::MachineConfig& ma
                         const machine::Mapping& mapping = {}) {
     const tpu_v1::Network network = tpu_v1::lower(graph);
     const isa::Program program = mapped_program(network, machine, options, mapping);
-    check_program(graph, program, machine, input, [&](const hw::Core& core) {
-        check_counters(core, program, network, machine, options.inferences);
+    check_program(graph, program, machine, input, [&](const hw::System& system) {
+        check_counters(system, program, network, machine, options.inferences);
     });
 }
 

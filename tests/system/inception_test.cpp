@@ -88,9 +88,9 @@ TEST_CASE("Inception modules take the same cycles on both engines", "[system][co
         tests::check_truth(graph, machine, {.batch = 1, .inferences = 1},
                            random_bytes(graph.input().shape.elements(), seed));
         tests::FreshSimulation simulation;
-        hw::Core core("core", machine, program, {});
-        core.run();
-        cycles.push_back(core.cycles());
+        hw::System system("system", machine, program, {});
+        system.run();
+        cycles.push_back(system.cycles());
     }
     CHECK(cycles[0] == cycles[1]);
 }

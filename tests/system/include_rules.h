@@ -145,7 +145,8 @@ inline bool may_include(std::string_view from, std::string_view to) {
     if (from == "hw/timing") return to == "hw/isa" || to == "hw/machine";
     if (from == "base" || from == "hw/isa" || from == "hw/machine" || from == "hw/math") return false;
     if (from == "hw/common") return to_plain;
-    if (from == "hw/core") return to.starts_with("hw/");
+    if (from == "hw/core") return to.starts_with("hw/") && to != "hw/system";
+    if (from == "hw/system") return to.starts_with("hw/");
     if (from.starts_with("hw/")) return to_plain || to == "hw/common";
     if (from.starts_with("compiler")) return compiler_may_include(from, to);
     return from.starts_with("sim/") && sim_may_include(from, to);

@@ -221,9 +221,9 @@ void check_cycles(const Case& made, const machine::MachineConfig& machine, std::
     const isa::Program program = tpu_v1::compile(made.network, tests::target_of(machine),
                                                  {.batch = batch, .inferences = made.inferences});
     tests::FreshSimulation simulation;
-    hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-    core.run();
-    CHECK(core.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
+    hw::System system("system", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+    system.run();
+    CHECK(system.counter("matrix_unit.active_cycles").value() == dense_cycles(made, array));
 }
 
 std::vector<std::string> kinds_of(const tpu_v1::Network& network, const machine::MachineConfig& machine) {
@@ -358,9 +358,10 @@ TEST_CASE("A convolution of 16 bits takes twice the cycles of one of 8, and give
         const isa::Program program =
             tpu_v1::compile(made.network, tests::target_of(machine), {.batch = 2, .inferences = 4});
         tests::FreshSimulation simulation;
-        hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-        core.run();
-        active[bits / 8 - 1] = core.counter("matrix_unit.active_cycles").value();
+        hw::System system("system", machine, program,
+                          {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+        system.run();
+        active[bits / 8 - 1] = system.counter("matrix_unit.active_cycles").value();
     }
     CHECK(active[1] == 2 * active[0]);
 }

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "hw/core/core.h"
+#include "hw/system/system.h"
 #include "tests/bench/bench_programs.h"
 #include "tests/support/chip.h"
 #include "tests/system/sim_process.h"
@@ -26,9 +26,9 @@ constexpr std::uint64_t mebibyte = 1U << 20U;
         // Any error ends the child and shows in its status; only the parent reports to Catch.
         const tests::FreshSimulation simulation;
         const isa::Program program = bench::every_tile_once(tiles);
-        hw::Core core("core", tests::tpu_v1(), program, {.trace = nullptr, .test_delta_delay = {}});
-        core.run();
-        _exit(core.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
+        hw::System system("system", tests::tpu_v1(), program, {.trace = nullptr, .test_delta_delay = {}});
+        system.run();
+        _exit(system.counter("matrix_unit.tiles").value() == tiles ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     int status = 0;
     rusage usage{};

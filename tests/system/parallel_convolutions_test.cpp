@@ -132,13 +132,13 @@ TEST_CASE("Pixels are streamed once for all parallel convolutions in a column ti
     const isa::Program program =
         tpu_v1::compile(three_convolutions(), tests::target_of(machine), {.batch = 1, .inferences = 1});
     tests::FreshSimulation simulation;
-    hw::Core core("core", machine, program, {});
-    core.run();
+    hw::System system("system", machine, program, {});
+    system.run();
     constexpr std::uint64_t pixels = 8 * 8;
-    CHECK(core.counter("matrix_unit.active_cycles").value() == pixels * example.column_tiles);
-    CHECK(core.counter("weight_fifo.tiles").value() == example.column_tiles);
-    CHECK(core.counter("matrix_unit.active_cycles").value(1) == pixels * example.of_first);
-    CHECK(core.counter("matrix_unit.useful_macs").value(1) == pixels * 16 * example.joined_filters);
+    CHECK(system.counter("matrix_unit.active_cycles").value() == pixels * example.column_tiles);
+    CHECK(system.counter("weight_fifo.tiles").value() == example.column_tiles);
+    CHECK(system.counter("matrix_unit.active_cycles").value(1) == pixels * example.of_first);
+    CHECK(system.counter("matrix_unit.useful_macs").value(1) == pixels * 16 * example.joined_filters);
     CHECK(program.layers[0].macs == pixels * 16 * example.joined_filters);
 }
 

@@ -116,8 +116,8 @@ std::optional<ir::Graph> check_chip(const ir::Graph& graph, const Tensors& input
     functional::Executor executor(program, machine, &host);
     check_outputs(executor, program, stored, expected);
     const tests::FreshSimulation simulation;
-    hw::Core core("core", machine, program, {.host = &host, .test_delta_delay = {}});
-    check_outputs(core, program, stored, expected);
+    hw::System system("system", machine, program, {.host = &host, .test_delta_delay = {}});
+    check_outputs(system, program, stored, expected);
     return quantized;
 }
 

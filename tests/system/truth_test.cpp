@@ -19,8 +19,8 @@
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "compiler/target/tpu_v1/network/network.h"
 #include "compiler/target/tpu_v1/schedule/schedule.h"
-#include "hw/core/core.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "sim/run/input/read.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/integer_graphs.h"
@@ -243,9 +243,9 @@ TEST_CASE(
             fitted.analysed.network(), tpu_v1::make_schedule(fitted.analysed, fitted.target, options));
         for (const auto engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
             machine.matrix_unit.engine = engine;
-            tests::check_program(graph, program, machine, input, [&](const hw::Core& core) {
-                CHECK(tests::matrix_unit_cycles(core) == core.cycles());
-                tests::check_traffic(core, program);
+            tests::check_program(graph, program, machine, input, [&](const hw::System& system) {
+                CHECK(tests::matrix_unit_cycles(system) == system.cycles());
+                tests::check_traffic(system, program);
             });
         }
     }
@@ -284,11 +284,13 @@ TEST_CASE("Weights with zero points take one pass with row sums and two without,
         machine.matrix_unit.engine = machine::Engine::Wavefront;
         const isa::Program program = tpu_v1::compile(tpu_v1::lower(graph), target_of(machine), options);
         tests::FreshSimulation simulation;
-        hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-        core.run();
-        const std::uint64_t active = core.counter("matrix_unit.active_cycles").value();
+        hw::System system("system", machine, program,
+                          {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+        system.run();
+        const std::uint64_t active = system.counter("matrix_unit.active_cycles").value();
         // Every row's sum is used.
-        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() == active / bytes_of(numbers.type));
+        if (row_sums)
+            CHECK(system.counter("matrix_unit.row_sums").value() == active / bytes_of(numbers.type));
         return active;
     };
     CHECK(counted(false) == 2 * counted(true));
@@ -308,12 +310,13 @@ TEST_CASE("Weights with zero points are subtracted in convolutions with groups a
         const isa::Program program =
             tpu_v1::compile(tpu_v1::lower(graph), target_of(machine), {.batch = 1, .inferences = 1});
         tests::FreshSimulation simulation;
-        hw::Core core("core", machine, program, {.test_delta_delay = {}});
-        std::ranges::copy(input, core.host_bytes(tests::buffer_of(program, isa::BufferKind::Input)).begin());
-        core.run();
-        const auto computed = core.host_bytes(tests::buffer_of(program, isa::BufferKind::Output));
+        hw::System system("system", machine, program, {.test_delta_delay = {}});
+        std::ranges::copy(input,
+                          system.host_bytes(tests::buffer_of(program, isa::BufferKind::Input)).begin());
+        system.run();
+        const auto computed = system.host_bytes(tests::buffer_of(program, isa::BufferKind::Output));
         CHECK(Bytes(computed.begin(), computed.end()) == reference::execute(graph, input, 1));
-        if (row_sums) CHECK(core.counter("matrix_unit.row_sums").value() > 0);
+        if (row_sums) CHECK(system.counter("matrix_unit.row_sums").value() > 0);
     }
 }
 
@@ -343,11 +346,12 @@ TEST_CASE("Cycles and counters do not depend on the order in which SystemC runs 
         tpu_v1::compile(tpu_v1::lower(digits.graph), target_of(machine), {.batch = 16, .inferences = images});
     const auto all_counters = [&](std::function<unsigned()> test_delta_delay) {
         tests::FreshSimulation simulation;
-        hw::Core core("core", machine, program,
-                      {.values = hw::Values::TimingOnly, .test_delta_delay = std::move(test_delta_delay)});
-        core.run();
-        std::vector<std::uint64_t> values{core.cycles()};
-        for (const auto& [path, group] : core.counters()) {
+        hw::System system(
+            "system", machine, program,
+            {.values = hw::Values::TimingOnly, .test_delta_delay = std::move(test_delta_delay)});
+        system.run();
+        std::vector<std::uint64_t> values{system.cycles()};
+        for (const auto& [path, group] : system.counters()) {
             for (const hw::Counter& counter : *group) {
                 values.push_back(counter.value());
                 for (hw::Tag tag = 0; tag <= program.layers.size(); ++tag)

@@ -108,9 +108,9 @@ std::string unit_name(const isa::Instruction& instruction) {
 
 }  // namespace
 
-Counters counters_of(const hw::Core& core) {
+Counters counters_of(const hw::System& system) {
     Counters counters;
-    for (const auto& [path, group] : core.counters()) {
+    for (const auto& [path, group] : system.counters()) {
         for (const hw::Counter& counter : *group) {
             Counter& copy = counters.all.emplace_back();
             copy.path = fmt::format("{}.{}", path, counter.name());

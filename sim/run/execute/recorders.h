@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "hw/common/trace.h"
-#include "hw/core/core.h"
 #include "hw/isa/program.h"
+#include "hw/system/system.h"
 #include "sim/run/execute/level_windows.h"
 #include "sim/run/execute/row_values.h"
 #include "sim/run/record/record.h"
@@ -78,7 +78,7 @@ private:
 };
 
 /// All counters of the chip, unit by unit.
-Counters counters_of(const hw::Core& core);
+Counters counters_of(const hw::System& system);
 
 ProgramFacts facts_of(const isa::Program& program, const machine::MachineConfig& machine);
 

@@ -16,11 +16,11 @@
 #include "compiler/compile.h"
 #include "compiler/reference/executor.h"
 #include "hw/common/fan_out.h"
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
+#include "hw/system/system.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
 #include "sim/run/calibration.h"
@@ -271,31 +271,31 @@ public:
             host_.emplace(program, baselines::read_baseline(nlohmann::json(*spec.host), "host"),
                           static_cast<double>(spec.machine.clock_hz()), !spec.timing_only);
         }
-        core_.emplace(
+        system_.emplace(
             "tpu", spec.machine, program,
-            hw::CoreOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                            .trace = listeners_.sink(),
-                            .host_trace = &batches_,
-                            .registers = register_listeners_.sink(),
-                            .host = host_ ? &*host_ : nullptr,
-                            .test_delta_delay = {}});
+            hw::SystemOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
+                              .trace = listeners_.sink(),
+                              .host_trace = &batches_,
+                              .registers = register_listeners_.sink(),
+                              .host = host_ ? &*host_ : nullptr,
+                              .test_delta_delay = {}});
     }
 
-    hw::Core& core() { return *core_; }
+    hw::System& system() { return *system_; }
 
     void run(const Progress& progress) {
-        if (!progress) return core_->run();
+        if (!progress) return system_->run();
         constexpr Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
         const auto instructions = static_cast<std::uint64_t>(program_.instructions.size());
-        core_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
+        system_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
     }
 
     /// Moves the chip's counters and the listeners' recordings into the record.
     void record(RunRecord& record) && {
-        record.cycles = core_->cycles();
-        record.counters = counters_of(*core_);
-        record.unified_buffer_peak_bytes = core_->unified_buffer().touched_bytes();
-        record.speed.gemm = core_->gemm().seconds;
+        record.cycles = system_->cycles();
+        record.counters = counters_of(*system_);
+        record.unified_buffer_peak_bytes = system_->core().unified_buffer().touched_bytes();
+        record.speed.gemm = system_->core().gemm().seconds;
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
         record.latency = latency_of(batches_.batches(program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
@@ -319,22 +319,22 @@ private:
     std::optional<RegisterRecorder> register_recorder_;
     hw::TraceFanOut listeners_;
     hw::RegisterFanOut register_listeners_;
-    std::optional<SegmentHost> host_;  ///< declared before the core, which refers to it
-    std::optional<hw::Core> core_;
+    std::optional<SegmentHost> host_;  ///< declared before the system, which refers to it
+    std::optional<hw::System> system_;
 };
 
 /// The bytes that a view shows, after the run.
-std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
+std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& system) {
     switch (view.memory) {
         case isa::MemoryId::HostMemory:
-            return core.host_bytes(*view.buffer);
+            return system.host_bytes(*view.buffer);
         case isa::MemoryId::UnifiedBuffer:
-            return {core.unified_buffer().read(view.first_row, view.rows),
-                    view.rows * core.unified_buffer().row_bytes()};
+            return {system.core().unified_buffer().read(view.first_row, view.rows),
+                    view.rows * system.core().unified_buffer().row_bytes()};
         case isa::MemoryId::Accumulators: {
-            const std::int32_t* const sums = core.accumulators().read(view.first_row, view.rows);
+            const std::int32_t* const sums = system.core().accumulators().read(view.first_row, view.rows);
             return {reinterpret_cast<const std::uint8_t*>(sums),
-                    view.rows * core.accumulators().columns() * sizeof(std::int32_t)};
+                    view.rows * system.core().accumulators().columns() * sizeof(std::int32_t)};
         }
         case isa::MemoryId::WeightMemory:
             break;
@@ -343,7 +343,7 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::Core& core) {
 }
 
 /// Writes the inputs to host memory, where the chip fetches them, and records the host's work for them.
-void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
+void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system) {
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(prepared.program, isa::BufferKind::Input);
     const std::vector<Normalization> normalizations =
         prepared.graph
@@ -363,7 +363,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::Core& core) {
                                         .seconds = {}});
         }
         if (record.spec.timing_only) continue;
-        store(images, normalization, storage, core.host_bytes(*buffers.at(i)));
+        store(images, normalization, storage, system.host_bytes(*buffers.at(i)));
     }
 }
 
@@ -393,13 +393,13 @@ void compare_with_float(RunRecord& record, const Prepared& prepared) {
 }
 
 /// The record's answers are those of the output with classes, or else of the first.
-void add_answers(RunRecord& record, const Prepared& prepared, hw::Core& core) {
+void add_answers(RunRecord& record, const Prepared& prepared, hw::System& system) {
     const isa::Program& program = prepared.program;
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, isa::BufferKind::Output);
     const std::size_t main = class_output(program).value_or(0);
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         if (i != main && !record.spec.observed.outputs) continue;
-        const std::span<const std::uint8_t> stored = core.host_bytes(*buffers.at(i));
+        const std::span<const std::uint8_t> stored = system.host_bytes(*buffers.at(i));
         Outputs outputs = read_outputs(program, stored, i);
         if (record.spec.observed.outputs) {
             const ir::Value* const value =
@@ -581,9 +581,9 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
             views.push_back(find_view(program, spec.machine, text));
         }
         Simulation simulation(record.spec, program, observer);
-        hw::Core& core = simulation.core();
+        hw::System& system = simulation.system();
         if (!prepared.inputs.empty()) {
-            fill_inputs(record, prepared, core);
+            fill_inputs(record, prepared, system);
         } else if (!spec.timing_only) {
             record.unfilled_buffers = unfilled_buffers(program);
         }
@@ -591,13 +591,13 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, bytes_of(view, core)));
+            record.printed.push_back(read_contents(view, bytes_of(view, system)));
         }
         if (!program.outputs.empty()) {
             const std::vector<HostWork> work = output_work(program);
             record.host_work.insert(record.host_work.end(), work.begin(), work.end());
         }
-        if (!program.outputs.empty() && !spec.timing_only) add_answers(record, prepared, core);
+        if (!program.outputs.empty() && !spec.timing_only) add_answers(record, prepared, system);
         std::move(simulation).record(record);
         record.bounds = bounds_of(record);
     } catch (const isa::ProgramErrorAtLine& error) {

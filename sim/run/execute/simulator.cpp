@@ -7,8 +7,8 @@
 
 #include "base/arithmetic.h"
 #include "hw/common/fresh_simulation.h"
-#include "hw/core/core.h"
 #include "hw/isa/operands.h"
+#include "hw/system/system.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/execute/batch_recorder.h"
 #include "sim/run/execute/segment_host.h"
@@ -52,17 +52,17 @@ compiler::Simulate simulator_of(const RunSpec& spec) {
         }
         const std::uint64_t others = inferences - program.inferences;
         BatchRecorder recorder;
-        hw::Core core("compared", machine, program,
-                      {.values = hw::Values::TimingOnly,
-                       .host_trace = others > 0 ? &recorder : nullptr,
-                       .host = host ? &*host : nullptr,
-                       .test_delta_delay = {},
-                       .value_threads = 0});
-        core.run();
-        if (others == 0) return core.cycles();
-        const std::optional<Interval> interval = interval_of(recorder.batches(program, core.cycles()));
-        if (!interval) return share(core.cycles(), inferences, program.inferences);
-        return core.cycles() + share(interval->cycles, others, interval->batches * program.batch);
+        hw::System system("compared", machine, program,
+                          {.values = hw::Values::TimingOnly,
+                           .host_trace = others > 0 ? &recorder : nullptr,
+                           .host = host ? &*host : nullptr,
+                           .test_delta_delay = {},
+                           .value_threads = 0});
+        system.run();
+        if (others == 0) return system.cycles();
+        const std::optional<Interval> interval = interval_of(recorder.batches(program, system.cycles()));
+        if (!interval) return share(system.cycles(), inferences, program.inferences);
+        return system.cycles() + share(interval->cycles, others, interval->batches * program.batch);
     };
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "hw/core/core.h"
 #include "hw/isa/program_error.h"
+#include "hw/system/system.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
@@ -45,23 +45,23 @@ std::vector<std::vector<std::uint8_t>> host_of(Chip& chip, const isa::Program& p
 }
 
 /// Reads off what the chip did.
-void read(hw::Core& core, const isa::Program& program, const machine::MachineConfig& machine,
+void read(hw::System& system, const isa::Program& program, const machine::MachineConfig& machine,
           Observation& run) {
-    run.cycles = core.cycles();
+    run.cycles = system.cycles();
     const std::set<hw::Tag> tags = tags_of(program);
-    for (const auto& [path, group] : core.counters()) {
+    for (const auto& [path, group] : system.counters()) {
         for (const hw::Counter& counter : *group) {
             for (const hw::Tag tag : tags) {
                 run.counters.push_back({fmt::format("{}.{}", path, counter.name()), tag, counter.value(tag)});
             }
         }
     }
-    const std::uint8_t* const bytes = core.unified_buffer().read(0, machine.unified_buffer.rows);
+    const std::uint8_t* const bytes = system.core().unified_buffer().read(0, machine.unified_buffer.rows);
     run.memories.unified_buffer.assign(bytes, bytes + machine.unified_buffer_bytes());
-    const std::int32_t* const sums = core.accumulators().read(0, machine.accumulators.rows);
+    const std::int32_t* const sums = system.core().accumulators().read(0, machine.accumulators.rows);
     run.memories.accumulators.assign(
         sums, sums + std::size_t{machine.accumulators.rows} * machine.matrix_unit.columns);
-    run.memories.host = host_of(core, program);
+    run.memories.host = host_of(system, program);
 }
 
 /// Where two lists of numbers part.
@@ -122,10 +122,10 @@ Observation observe(const isa::Program& program, machine::MachineConfig machine,
     Observation run;
     Recorder recorder(run);
     try {
-        hw::Core core("core", machine, program,
-                      {.trace = &recorder, .host = &mixing_host(), .test_delta_delay = test_delta_delay});
-        core.run();
-        read(core, program, machine, run);
+        hw::System system("system", machine, program,
+                          {.trace = &recorder, .host = &mixing_host(), .test_delta_delay = test_delta_delay});
+        system.run();
+        read(system, program, machine, run);
     } catch (const isa::ProgramError& error) {
         run = {};
         run.error = error.what();

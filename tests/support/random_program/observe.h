@@ -44,7 +44,7 @@ struct Observation {
 };
 
 /// Runs the program on the chip with an engine for the matrix unit. `test_delta_delay` is that of
-/// CoreOptions.
+/// SystemOptions.
 Observation observe(const isa::Program& program, machine::MachineConfig machine, machine::Engine engine,
                     const std::function<unsigned()>& test_delta_delay = {});
 

@@ -26,56 +26,38 @@ public:
     RowCounters part_;
 };
 
-/// A module that counts nothing, with two units inside.
-class Core final : public sc_core::sc_module {
-public:
-    explicit Core(const sc_core::sc_module_name& name) : sc_module(name) {}
+struct Bench : tests::FreshSimulation {
     Box second{"second", "second_part"};
     Box first{"first", "first_part"};
-};
 
-struct System final : sc_core::sc_module {
-    explicit System(const sc_core::sc_module_name& name) : sc_module(name) {}
-    Core core0{"core0"};
-    Core core1{"core1"};
-};
-
-struct Bench : tests::FreshSimulation {
-    System system{"system"};
-};
-
-std::vector<std::string> paths_below(const sc_core::sc_object& module) {
-    std::vector<std::string> paths;
-    for (const hw::PlacedCounters& placed : hw::counters_below(module)) {
-        CHECK(placed.group->begin() != placed.group->end());
-        paths.push_back(placed.path);
+    std::vector<hw::PlacedCounters> groups() const {
+        std::vector<hw::PlacedCounters> all = second.counter_groups();
+        all.insert(all.end(), first.counter_groups().begin(), first.counter_groups().end());
+        return all;
     }
-    return paths;
-}
+};
 
 }  // namespace
 
-TEST_CASE("Counters are found in the tree of modules, in the order in which units were built",
-          "[hw][common]") {
+TEST_CASE("A unit's groups of counters are under its name, or one of their own", "[hw][common]") {
     const Bench bench;
-    CHECK(paths_below(bench.system.core1) ==
-          std::vector<std::string>{"second", "second_part", "first", "first_part"});
-    CHECK(paths_below(bench.system) ==
-          std::vector<std::string>{"core0.second", "core0.second_part", "core0.first", "core0.first_part",
-                                   "core1.second", "core1.second_part", "core1.first", "core1.first_part"});
+    std::vector<std::string> paths;
+    for (const hw::PlacedCounters& placed : bench.groups()) {
+        CHECK(placed.group->begin() != placed.group->end());
+        paths.push_back(placed.path);
+    }
+    CHECK(paths == std::vector<std::string>{"second", "second_part", "first", "first_part"});
 }
 
 TEST_CASE("A counter has a path, and a path without a counter is an error", "[hw][common]") {
     Bench bench;
-    Core& core = bench.system.core1;
-    core.first.part_.rows.add(3, 0);
-    core.second.own_.rows.add(5, 1);
-    CHECK(hw::find_counter(core, "first_part.rows").value() == 3);
-    CHECK(hw::find_counter(core, "first.rows").value() == 0);
-    CHECK(hw::find_counter(core, "second.rows").value() == 5);
-    CHECK(hw::find_counter(bench.system, "core1.second.rows").value() == 5);
-    CHECK(hw::find_counter(bench.system, "core0.second.rows").value() == 0);
-    CHECK_THROWS_WITH(hw::find_counter(core, "third.rows"), "there is no counter third.rows");
-    CHECK_THROWS_AS(hw::find_counter(core, "first.columns"), std::logic_error);
-    CHECK_THROWS_AS(hw::find_counter(core, "first"), std::logic_error);
+    bench.first.part_.rows.add(3, 0);
+    bench.second.own_.rows.add(5, 1);
+    const std::vector<hw::PlacedCounters> groups = bench.groups();
+    CHECK(hw::find_counter(groups, "first_part.rows").value() == 3);
+    CHECK(hw::find_counter(groups, "first.rows").value() == 0);
+    CHECK(hw::find_counter(groups, "second.rows").value() == 5);
+    CHECK_THROWS_WITH(hw::find_counter(groups, "third.rows"), "there is no counter third.rows");
+    CHECK_THROWS_AS(hw::find_counter(groups, "first.columns"), std::logic_error);
+    CHECK_THROWS_AS(hw::find_counter(groups, "first"), std::logic_error);
 }

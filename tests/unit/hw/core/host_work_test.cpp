@@ -195,7 +195,7 @@ TEST_CASE("Host work without a host is an error", "[host]") {
     const isa::Program program =
         isa::assemble(host_program + "host_work segment=1 first=0 images=1\nhalt\n", "test");
     const tests::FreshSimulation simulation;
-    CHECK_THROWS_MATCHES(hw::Core("core", odd_machine(), program, {.test_delta_delay = {}}),
+    CHECK_THROWS_MATCHES(hw::System("system", odd_machine(), program, {.test_delta_delay = {}}),
                          isa::ProgramError,
                          Message("instruction 0 (host_work segment=1 first=0 images=1): the host is to "
                                  "compute segment \"second\"; "

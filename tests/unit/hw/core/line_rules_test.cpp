@@ -130,10 +130,10 @@ TEST_CASE("The rows a program touched are the same without values", "[timing]") 
         "test");
     const auto touched = [&](hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core core("core", odd_machine(), program,
-                      {.values = values, .trace = nullptr, .test_delta_delay = {}});
-        core.run();
-        return core.unified_buffer().touched_bytes();
+        hw::System system("system", odd_machine(), program,
+                          {.values = values, .trace = nullptr, .test_delta_delay = {}});
+        system.run();
+        return system.core().unified_buffer().touched_bytes();
     };
     // 10 rows, 30 results of 5 bytes in 22 rows, 3 rows.
     CHECK(touched(hw::Values::Computed) == (10 + 22 + 3) * 7);

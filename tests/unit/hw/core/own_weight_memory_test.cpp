@@ -11,8 +11,8 @@
 #include <tlm>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
+#include "hw/system/system.h"
 #include "hw/weight_memory/memory_timing.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
@@ -111,14 +111,14 @@ machine::MachineConfig byte_a_cycle() {
 Result run_on(tlm::tlm_target_socket<>* memory, hw::Values values = hw::Values::Computed,
               const std::string& text = four_products) {
     const isa::Program program = isa::assemble(text, "test");
-    hw::CoreOptions options;
+    hw::SystemOptions options;
     options.values = values;
     options.weight_memory = memory;
-    hw::Core core("core", byte_a_cycle(), program, options);
-    core.run();
-    if (values == hw::Values::TimingOnly) return {.cycles = core.cycles(), .out = {}};
-    const auto out = core.host_bytes(program.buffers.back());
-    return {.cycles = core.cycles(), .out = {out.begin(), out.end()}};
+    hw::System system("system", byte_a_cycle(), program, options);
+    system.run();
+    if (values == hw::Values::TimingOnly) return {.cycles = system.cycles(), .out = {}};
+    const auto out = system.host_bytes(program.buffers.back());
+    return {.cycles = system.cycles(), .out = {out.begin(), out.end()}};
 }
 
 Result run_with_own(bool is_direct, hw::Values values = hw::Values::Computed) {
@@ -237,20 +237,21 @@ TEST_CASE("Random programs give the same cycles and bits with a memory of the ca
         REQUIRE(chips_own.error.empty());
         const tests::FreshSimulation simulation;
         MemoryOf memory("memory", random.machine);
-        hw::CoreOptions options;
+        hw::SystemOptions options;
         options.weight_memory = &memory.socket;
         options.host = &tests::mixing_host();
-        hw::Core core("core", random.machine, program, options);
-        core.run();
-        read += core.counter("weight_fifo.tiles").value();
-        CHECK(core.cycles() == chips_own.cycles);
+        hw::System system("system", random.machine, program, options);
+        system.run();
+        read += system.counter("weight_fifo.tiles").value();
+        CHECK(system.cycles() == chips_own.cycles);
         for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-            const auto bytes = core.host_bytes(program.buffers[i]);
+            const auto bytes = system.host_bytes(program.buffers[i]);
             CHECK(std::equal(bytes.begin(), bytes.end(), chips_own.memories.host[i].begin(),
                              chips_own.memories.host[i].end()));
         }
         const std::vector<std::int32_t>& expected = chips_own.memories.accumulators;
-        const std::int32_t* const sums = core.accumulators().read(0, random.machine.accumulators.rows);
+        const std::int32_t* const sums =
+            system.core().accumulators().read(0, random.machine.accumulators.rows);
         CHECK(std::equal(expected.begin(), expected.end(), sums));
     }
     CHECK(read >= tests::random_share(500));

@@ -4,9 +4,9 @@
 #include <string>
 #include <systemc>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
+#include "hw/system/system.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/unit/hw/core/small_machine.h"
 
@@ -26,9 +26,9 @@ const std::string missing_sync =
 Cycle cycles_of(const std::string& text) {
     const isa::Program program = isa::assemble(text, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
-    core.run();
-    return core.cycles();
+    hw::System system("system", tests::small_machine(), program, {.test_delta_delay = {}});
+    system.run();
+    return system.cycles();
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ TEST_CASE("A core that was made before other simulations runs after them", "[cor
     const Cycle cycles = cycles_of(right);
     const isa::Program program = isa::assemble(right, "test");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
+    hw::System system("system", tests::small_machine(), program, {.test_delta_delay = {}});
     CHECK(cycles_of(right) == cycles);
     CHECK_THROWS_AS(cycles_of(missing_sync), isa::ProgramError);
-    core.run();
-    CHECK(core.cycles() == cycles);
+    system.run();
+    CHECK(system.cycles() == cycles);
 }

@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
+#include "hw/system/system.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/choices.h"
 #include "tests/support/random_runs.h"
@@ -136,9 +136,9 @@ std::vector<std::size_t> cause_of(const Moved& moved, std::vector<std::size_t> s
 
 std::string stuck_error_of(const isa::Program& program) {
     const tests::FreshSimulation simulation;
-    hw::Core core("core", machine_for_syncs(), program, {});
+    hw::System system("system", machine_for_syncs(), program, {});
     try {
-        core.run();
+        system.run();
     } catch (const isa::ProgramError& error) {
         return error.what();
     }

@@ -9,10 +9,10 @@
 #include <string>
 #include <variant>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/program_error.h"
+#include "hw/system/system.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/judge.h"
@@ -349,9 +349,9 @@ TEST_CASE("Errors of a program with a text have the line of the instruction", "[
     const auto line_of_error = [](const std::string& text) -> std::size_t {
         const isa::Program program = isa::assemble(wrong_head + text, "test");
         const tests::FreshSimulation simulation;
-        hw::Core core("core", tests::small_machine(), program, {.test_delta_delay = {}});
+        hw::System system("system", tests::small_machine(), program, {.test_delta_delay = {}});
         try {
-            core.run();
+            system.run();
         } catch (const isa::ProgramErrorAtLine& error) {
             return error.line;
         }
@@ -420,9 +420,10 @@ TEST_CASE("A program without weights can be timed but not computed", "[order]") 
           "tile 0: it has no values; such a program can only be timed");
     const auto cycles = [](const isa::Program& program, hw::Values values) {
         tests::FreshSimulation simulation;
-        hw::Core core("core", tests::small_machine(), program, {.values = values, .test_delta_delay = {}});
-        core.run();
-        return core.cycles();
+        hw::System system("system", tests::small_machine(), program,
+                          {.values = values, .test_delta_delay = {}});
+        system.run();
+        return system.cycles();
     };
     CHECK(cycles(timed, hw::Values::TimingOnly) == cycles(full, hw::Values::Computed));
 }

@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/instruction.h"
 #include "hw/machine/machine_config.h"
+#include "hw/system/system.h"
 #include "hw/timing/activation_unit.h"
 #include "hw/timing/matrix_unit.h"
 #include "hw/timing/transfers.h"

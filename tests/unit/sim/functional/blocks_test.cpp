@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "hw/core/core.h"
+#include "hw/system/system.h"
 #include "sim/functional/executor.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/program_interpreter.h"
@@ -159,10 +159,10 @@ TEST_CASE("A convolution by blocks gives what it gives pixel by pixel") {
                 CHECK(interpreter.output() == expected);
                 CHECK(interpreter.useful_macs() == macs);
                 const tests::FreshSimulation simulation;
-                hw::Core core("core", machine, program, {.test_delta_delay = {}});
-                core.run();
-                CHECK(bytes_of(core.host_bytes(program.buffers.at(0))) == expected);
-                CHECK(core.counter("matrix_unit.multiply_accumulates").value() == macs);
+                hw::System system("system", machine, program, {.test_delta_delay = {}});
+                system.run();
+                CHECK(bytes_of(system.host_bytes(program.buffers.at(0))) == expected);
+                CHECK(system.counter("matrix_unit.multiply_accumulates").value() == macs);
             }
         }
         // It wrote something, and not everywhere.

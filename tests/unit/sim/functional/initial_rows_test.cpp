@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_file.h"
+#include "hw/system/system.h"
 #include "sim/functional/executor.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
@@ -53,9 +53,9 @@ Bytes output_of_chip(const isa::Program& program, machine::Engine engine) {
     const tests::FreshSimulation simulation;
     machine::MachineConfig machine = small_machine(program.geometry, chip_buffer_rows, chip_sums_rows);
     machine.matrix_unit.engine = engine;
-    hw::Core core("core", machine, program, {.test_delta_delay = {}});
-    core.run();
-    const auto bytes = core.host_bytes(program.buffers.at(0));
+    hw::System system("system", machine, program, {.test_delta_delay = {}});
+    system.run();
+    const auto bytes = system.host_bytes(program.buffers.at(0));
     return {bytes.begin(), bytes.end()};
 }
 

@@ -42,14 +42,14 @@ std::string cnn0_layers(int layers) {
 Joules active_cycle(const machine::MachineConfig& machine) {
     const isa::Program program = isa::assemble(cnn0_layers(14), "cnn0");
     const tests::FreshSimulation simulation;
-    hw::Core core("core", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
-    core.run();
-    CHECK(core.counter("matrix_unit.unused_macs").value() == 0);
-    CHECK(core.counter("matrix_unit.active_cycles").value() == 14 * 9 * 2888);
-    CHECK(core.counter("unified_buffer.reads").value() ==
-          core.counter("matrix_unit.active_cycles").value());  // a row a cycle
-    const auto cycles = static_cast<double>(core.counter("matrix_unit.active_cycles").value());
-    const run::Counters counters = run::counters_of(core);
+    hw::System system("system", machine, program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
+    system.run();
+    CHECK(system.counter("matrix_unit.unused_macs").value() == 0);
+    CHECK(system.counter("matrix_unit.active_cycles").value() == 14 * 9 * 2888);
+    CHECK(system.counter("unified_buffer.reads").value() ==
+          system.counter("matrix_unit.active_cycles").value());  // a row a cycle
+    const auto cycles = static_cast<double>(system.counter("matrix_unit.active_cycles").value());
+    const run::Counters counters = run::counters_of(system);
     Joules joules = energy::joules(energy::events(counters, machine), machine, 0);
     for (std::size_t i = 0; i < energy::consumer_count; ++i) joules[static_cast<Consumer>(i)] /= cycles;
     return joules;

@@ -39,9 +39,9 @@ const std::string plain =
     "sync.signal activation sem=2; sync.wait host_write sem=2\n"
     "write_host out ub=100 block=1792\nhalt\n";
 
-Joules joules_of(const hw::Core& core, const machine::MachineConfig& machine) {
-    const run::Counters counters = run::counters_of(core);
-    return energy::joules(energy::events(counters, machine), machine, core.cycles());
+Joules joules_of(const hw::System& system, const machine::MachineConfig& machine) {
+    const run::Counters counters = run::counters_of(system);
+    return energy::joules(energy::events(counters, machine), machine, system.cycles());
 }
 
 }  // namespace
@@ -136,12 +136,12 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const tests::FreshSimulation simulation;
         std::vector<run::WorkInterval> intervals;
         run::ActivityRecorder recorder(intervals);
-        hw::Core core("core", machine, program,
-                      {.trace = &recorder, .host = &tests::mixing_host(), .test_delta_delay = {}});
-        core.run();
-        const run::Counters counters = run::counters_of(core);
+        hw::System system("system", machine, program,
+                          {.trace = &recorder, .host = &tests::mixing_host(), .test_delta_delay = {}});
+        system.run();
+        const run::Counters counters = run::counters_of(system);
         const auto events = energy::events(counters, machine);
-        const Joules run = energy::joules(events, machine, core.cycles());
+        const Joules run = energy::joules(events, machine, system.cycles());
 
         std::set<hw::Tag> tags{0};
         for (const isa::Instruction& instruction : program.instructions) {
@@ -149,10 +149,10 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         }
         std::vector<Joules> parts;
         for (const hw::Tag tag : tags) {
-            const std::uint64_t cycles = core.counter("matrix_unit.active_cycles").value(tag) +
-                                         core.counter("matrix_unit.weight_stall_cycles").value(tag) +
-                                         core.counter("matrix_unit.weight_shift_cycles").value(tag) +
-                                         core.counter("matrix_unit.non_matrix_cycles").value(tag);
+            const std::uint64_t cycles = system.counter("matrix_unit.active_cycles").value(tag) +
+                                         system.counter("matrix_unit.weight_stall_cycles").value(tag) +
+                                         system.counter("matrix_unit.weight_shift_cycles").value(tag) +
+                                         system.counter("matrix_unit.non_matrix_cycles").value(tag);
             parts.push_back(energy::joules(events, machine, cycles, tag));
         }
         const auto check_sum = [&](const std::vector<Joules>& summands) {
@@ -168,13 +168,13 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         for (const std::uint32_t windows : {1U, 7U, 100U}) {
             CAPTURE(windows);
             const energy::PowerOverTime power =
-                energy::power_over_time(events, machine, intervals, core.cycles(), windows);
+                energy::power_over_time(events, machine, intervals, system.cycles(), windows);
             CHECK(power.windows.size() <= windows);
             check_sum(power.windows);
             double seconds = 0.0;
             for (const double each : power.seconds) seconds += each;
             CHECK(seconds * static_cast<double>(machine.clock_hz()) ==
-                  Approx(static_cast<double>(core.cycles())));
+                  Approx(static_cast<double>(system.cycles())));
         }
     }
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hw/common/fan_out.h"
-#include "hw/core/core.h"
 #include "hw/isa/program.h"
+#include "hw/system/system.h"
 #include "sim/view/trace/tracer.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
@@ -54,12 +54,12 @@ Cycle run_traced(const isa::Program& program, const machine::MachineConfig& mach
         tracers.push_back(std::make_unique<trace::Tracer>(config, program, machine, folder));
         all.add(tracers.back()->sink());
     }
-    hw::Core core("core", machine, program,
-                  {.trace = all.sink(), .host = &tests::mixing_host(), .test_delta_delay = {}});
-    core.run();
-    for (const auto& tracer : tracers) tracer->finish(core.cycles(), {});
-    check(core);
-    return core.cycles();
+    hw::System system("system", machine, program,
+                      {.trace = all.sink(), .host = &tests::mixing_host(), .test_delta_delay = {}});
+    system.run();
+    for (const auto& tracer : tracers) tracer->finish(system.cycles(), {});
+    check(system);
+    return system.cycles();
 }
 
 }  // namespace systole::tests

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/program.h"
+#include "hw/system/system.h"
 #include "tests/support/csv.h"
 #include "tests/support/files.h"
 #include "tests/support/random_program/random_case.h"
@@ -28,7 +28,7 @@ using tests::run_traced;
 
 namespace {
 
-void check_matrix_track(const ReadTimeline& timeline, const hw::Core& core) {
+void check_matrix_track(const ReadTimeline& timeline, const hw::System& system) {
     const std::string track = "matrix unit";
     std::uint64_t gaps = 0;
     std::size_t streams = 0;
@@ -37,44 +37,48 @@ void check_matrix_track(const ReadTimeline& timeline, const hw::Core& core) {
         gaps += slice.end - slice.begin - slice.args.at("active").get<std::uint64_t>();
         ++streams;
     }
-    CHECK(timeline.sum(track, "active") == core.counter("matrix_unit.active_cycles").value());
-    CHECK(timeline.cycles(track, "weight_stall") == core.counter("matrix_unit.weight_stall_cycles").value());
-    CHECK(timeline.cycles(track, "weight_shift") == core.counter("matrix_unit.weight_shift_cycles").value());
-    CHECK(timeline.cycles(track, "port_stall") == core.counter("matrix_unit.port_stall_cycles").value());
-    CHECK(gaps == core.counter("matrix_unit.setup_stall_cycles").value());
+    CHECK(timeline.sum(track, "active") == system.counter("matrix_unit.active_cycles").value());
+    CHECK(timeline.cycles(track, "weight_stall") ==
+          system.counter("matrix_unit.weight_stall_cycles").value());
+    CHECK(timeline.cycles(track, "weight_shift") ==
+          system.counter("matrix_unit.weight_shift_cycles").value());
+    CHECK(timeline.cycles(track, "port_stall") == system.counter("matrix_unit.port_stall_cycles").value());
+    CHECK(gaps == system.counter("matrix_unit.setup_stall_cycles").value());
     CHECK(timeline.cycles(track, "non_matrix") + timeline.cycles(track, "port_stall") + gaps ==
-          core.counter("matrix_unit.non_matrix_cycles").value());
-    CHECK(timeline.sum(track, "raw_stall") == core.counter("matrix_unit.raw_stall_cycles").value());
-    CHECK(timeline.sum(track, "input_stall") == core.counter("matrix_unit.input_stall_cycles").value());
+          system.counter("matrix_unit.non_matrix_cycles").value());
+    CHECK(timeline.sum(track, "raw_stall") == system.counter("matrix_unit.raw_stall_cycles").value());
+    CHECK(timeline.sum(track, "input_stall") == system.counter("matrix_unit.input_stall_cycles").value());
     CHECK(timeline.flows.size() == streams);
 }
 
-void check_other_tracks(const ReadTimeline& timeline, const hw::Core& core) {
-    CHECK(timeline.cycles("sequencer", "empty") == core.counter("sequencer.empty_cycles").value());
-    CHECK(timeline.cycles("sequencer", "queue_full") == core.counter("sequencer.queue_full_cycles").value());
+void check_other_tracks(const ReadTimeline& timeline, const hw::System& system) {
+    CHECK(timeline.cycles("sequencer", "empty") == system.counter("sequencer.empty_cycles").value());
+    CHECK(timeline.cycles("sequencer", "queue_full") ==
+          system.counter("sequencer.queue_full_cycles").value());
     CHECK(timeline.cycles("activation", "stall") ==
-          core.counter("activation_unit.drain_cycles").value() +
-              core.counter("activation_unit.port_stall_cycles").value());
+          system.counter("activation_unit.drain_cycles").value() +
+              system.counter("activation_unit.port_stall_cycles").value());
     for (const std::string unit : {"host_read", "host_write"}) {
         CAPTURE(unit);
-        const Cycle on_link = unit == "host_read" ? core.counter("host_read.link_stall_cycles").value() : 0;
-        CHECK(timeline.cycles(unit, "stall") == core.counter(unit + ".port_stall_cycles").value() + on_link);
+        const Cycle on_link = unit == "host_read" ? system.counter("host_read.link_stall_cycles").value() : 0;
+        CHECK(timeline.cycles(unit, "stall") ==
+              system.counter(unit + ".port_stall_cycles").value() + on_link);
         CHECK(timeline.cycles(unit, unit == "host_read" ? "read_host" : "write_host") ==
-              core.counter(unit + ".busy_cycles").value());
+              system.counter(unit + ".busy_cycles").value());
     }
 }
 
-void check_layers(const ReadTimeline& timeline, const hw::Core& core) {
+void check_layers(const ReadTimeline& timeline, const hw::System& system) {
     std::map<hw::Tag, std::uint64_t> cycles;
     for (const auto& slice : timeline.tracks.at("layers")) {
         cycles[slice.args.at("tag")] += slice.end - slice.begin;
     }
     const std::array<const hw::Counter*, 4> parts{
-        &core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
-        &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles")};
+        &system.counter("matrix_unit.active_cycles"), &system.counter("matrix_unit.weight_stall_cycles"),
+        &system.counter("matrix_unit.weight_shift_cycles"), &system.counter("matrix_unit.non_matrix_cycles")};
     hw::Tag last_tag = 0;
     for (const hw::Counter* part : parts) last_tag = std::max(last_tag, part->last_tag());
-    const bool moved = core.counter("matrix_unit.non_matrix_reasons.vector_work_cycles").value() > 0;
+    const bool moved = system.counter("matrix_unit.non_matrix_reasons.vector_work_cycles").value() > 0;
     std::uint64_t all = 0;
     std::uint64_t shown = 0;
     for (std::uint32_t tag = 0; tag <= last_tag; ++tag) {
@@ -86,19 +90,19 @@ void check_layers(const ReadTimeline& timeline, const hw::Core& core) {
         all += counted;
         shown += cycles[static_cast<hw::Tag>(tag)];
     }
-    CHECK(all == core.cycles());
+    CHECK(all == system.cycles());
     CHECK(shown == all);
     CHECK(cycles.size() <= last_tag + std::size_t{1});
 }
 
-void check_counters(const ReadTimeline& timeline, const hw::Core& core,
+void check_counters(const ReadTimeline& timeline, const hw::System& system,
                     const machine::MachineConfig& machine) {
     CHECK(timeline.last("weight memory read bytes") ==
-          static_cast<std::int64_t>(core.counter("weight_fifo.bytes").value()));
+          static_cast<std::int64_t>(system.counter("weight_fifo.bytes").value()));
     CHECK(timeline.last("host read bytes") ==
-          static_cast<std::int64_t>(core.counter("host_interface.read_bytes").value()));
+          static_cast<std::int64_t>(system.counter("host_interface.read_bytes").value()));
     CHECK(timeline.last("host write bytes") ==
-          static_cast<std::int64_t>(core.counter("host_interface.write_bytes").value()));
+          static_cast<std::int64_t>(system.counter("host_interface.write_bytes").value()));
     const auto fifo = timeline.counters.find("weight FIFO tiles");
     if (fifo == timeline.counters.end()) return;
     for (const std::int64_t tiles : fifo->second) {
@@ -107,7 +111,7 @@ void check_counters(const ReadTimeline& timeline, const hw::Core& core,
     }
 }
 
-void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Core& core) {
+void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::System& system) {
     std::set<std::string> numbers;
     std::size_t repetitions = 0;
     for (const auto& line : csv.lines) {
@@ -121,10 +125,12 @@ void check_csv(const tests::Csv& csv, const isa::Program& program, const hw::Cor
     CHECK(numbers.size() == instructions_run(program));
     CHECK(csv.lines.size() == instructions_run(program) + repetitions);
     for (const hw::Counter* counter :
-         {&core.counter("matrix_unit.active_cycles"), &core.counter("matrix_unit.weight_stall_cycles"),
-          &core.counter("matrix_unit.weight_shift_cycles"), &core.counter("matrix_unit.non_matrix_cycles"),
-          &core.counter("matrix_unit.raw_stall_cycles"), &core.counter("matrix_unit.input_stall_cycles"),
-          &core.counter("matrix_unit.setup_stall_cycles"), &core.counter("matrix_unit.port_stall_cycles")}) {
+         {&system.counter("matrix_unit.active_cycles"), &system.counter("matrix_unit.weight_stall_cycles"),
+          &system.counter("matrix_unit.weight_shift_cycles"),
+          &system.counter("matrix_unit.non_matrix_cycles"), &system.counter("matrix_unit.raw_stall_cycles"),
+          &system.counter("matrix_unit.input_stall_cycles"),
+          &system.counter("matrix_unit.setup_stall_cycles"),
+          &system.counter("matrix_unit.port_stall_cycles")}) {
         const std::string column(counter->name().substr(0, counter->name().rfind("_cycles")));
         CAPTURE(column);
         CHECK(csv.sum(column) == counter->value());
@@ -163,17 +169,17 @@ trace::TraceConfig random_window(tests::Choices& choices, const isa::Program& pr
     return config;
 }
 
-void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::Core& core,
+void check_whole(const isa::Program& program, const machine::MachineConfig& machine, const hw::System& system,
                  const Folder& folder) {
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
     CHECK(tests::broken_flow(timeline).value_or("") == "");
-    check_matrix_track(timeline, core);
-    check_other_tracks(timeline, core);
-    check_layers(timeline, core);
-    check_counters(timeline, core, machine);
+    check_matrix_track(timeline, system);
+    check_other_tracks(timeline, system);
+    check_layers(timeline, system);
+    check_counters(timeline, system, machine);
     const tests::Csv csv = tests::read_csv(tests::text_in(folder / trace::csv_file));
-    check_csv(csv, program, core);
+    check_csv(csv, program, system);
     CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == csv.lines.size() + 1);
 }
 
@@ -206,15 +212,15 @@ TEST_CASE("Random runs: traces agree with the counters, and a window is a part o
             random.machine.matrix_unit.engine = engine;
             const Folder whole;
             const trace::TraceConfig everything{.kinds = all_kinds};
-            const Cycle cycles =
-                run_traced(program, random.machine, {{everything, whole.path()}},
-                           [&](const hw::Core& core) { check_whole(program, random.machine, core, whole); });
+            const Cycle cycles = run_traced(
+                program, random.machine, {{everything, whole.path()}},
+                [&](const hw::System& system) { check_whole(program, random.machine, system, whole); });
 
             const Folder again;
             const Folder part;
             const trace::TraceConfig window = random_window(choices, program, cycles);
             run_traced(program, random.machine, {{everything, again.path()}, {window, part.path()}},
-                       [](const hw::Core&) {});
+                       [](const hw::System&) {});
             CHECK(tests::gunzipped(whole / trace::timeline_file) ==
                   tests::gunzipped(again / trace::timeline_file));
             check_part(window, part, whole);
@@ -234,7 +240,7 @@ TEST_CASE("Both engines draw the same timeline", "[trace]") {
             random.machine.matrix_unit.engine = engine;
             const Folder folder;
             run_traced(program, random.machine, {{trace::TraceConfig{.kinds = all_kinds}, folder.path()}},
-                       [](const hw::Core&) {});
+                       [](const hw::System&) {});
             drawn.push_back(lines_of(tests::gunzipped(folder / trace::timeline_file)));
         }
         CHECK(drawn[0] == drawn[1]);

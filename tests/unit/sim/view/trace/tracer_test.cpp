@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hw/common/fan_out.h"
-#include "hw/core/core.h"
 #include "hw/machine/config_error.h"
+#include "hw/system/system.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/view/energy/run_energy.h"
 #include "tests/support/chip.h"
@@ -52,7 +52,8 @@ machine::MachineConfig small_machine() {
 TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
-    run_traced(program, small_machine(), {{{.kinds = {"timeline"}}, folder.path()}}, [](const hw::Core&) {});
+    run_traced(program, small_machine(), {{{.kinds = {"timeline"}}, folder.path()}},
+               [](const hw::System&) {});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     REQUIRE(timeline.flows.size() == 3);
     CHECK(tests::broken_flow(timeline).value_or("") == "");
@@ -75,7 +76,7 @@ TEST_CASE("An arrow leads from a fetch to every multiply that uses its tile", "[
 TEST_CASE("An instruction has waited since it was the first in its queue", "[trace]") {
     const Folder folder;
     const isa::Program program = isa::assemble(products, "test");
-    run_traced(program, small_machine(), {{{.kinds = {"csv"}}, folder.path()}}, [](const hw::Core&) {});
+    run_traced(program, small_machine(), {{{.kinds = {"csv"}}, folder.path()}}, [](const hw::System&) {});
     std::map<std::string, std::map<std::string, std::uint64_t>> lines;
     for (const auto& line : tests::read_csv(tests::text_in(folder / trace::csv_file)).lines) {
         for (const char* column : {"issued", "begun", "released", "complete", "waited"}) {
@@ -114,13 +115,14 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
-    hw::Core core("core", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
-    core.run();
+    hw::System system("system", machine, program, {.trace = all.sink(), .test_delta_delay = {}});
+    system.run();
     constexpr std::uint32_t windows = 4;
-    const run::Counters counters = run::counters_of(core);
-    tracer.finish(core.cycles(), {.power = energy::power_over_time(energy::events(counters, machine), machine,
-                                                                   intervals, core.cycles(), windows),
-                                  .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
+    const run::Counters counters = run::counters_of(system);
+    tracer.finish(system.cycles(),
+                  {.power = energy::power_over_time(energy::events(counters, machine), machine, intervals,
+                                                    system.cycles(), windows),
+                   .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(timeline.counters.at("power chip_static") == std::vector<std::int64_t>(windows, 2));
     CHECK(timeline.counters.at("power matrix_unit").size() == windows);
@@ -136,8 +138,9 @@ TEST_CASE("A run that fails leaves readable traces up to the failure", "[trace]"
     {
         const tests::FreshSimulation simulation;
         trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-        hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(core.run());
+        hw::System system("system", small_machine(), program,
+                          {.trace = tracer.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(system.run());
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
@@ -172,8 +175,9 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
     {
         const tests::FreshSimulation simulation;
         trace::Tracer whole({.kinds = {"timeline"}}, program, small_machine(), folder.path());
-        hw::Core core("core", small_machine(), program, {.trace = whole.sink(), .test_delta_delay = {}});
-        CHECK_THROWS_WITH(core.run(), Catch::Contains("for a weight tile"));
+        hw::System system("system", small_machine(), program,
+                          {.trace = whole.sink(), .test_delta_delay = {}});
+        CHECK_THROWS_WITH(system.run(), Catch::Contains("for a weight tile"));
     }
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(tests::overlap(timeline).value_or("") == "");
@@ -195,8 +199,8 @@ TEST_CASE("A run that fails shows the unfinished work of its units and the count
         const tests::FreshSimulation simulation;
         trace::Tracer part({.kinds = {"timeline"}, .from = first_cycle}, program, small_machine(),
                            late.path());
-        hw::Core core("core", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(core.run());
+        hw::System system("system", small_machine(), program, {.trace = part.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(system.run());
     }
     CHECK(tests::read_timeline(late / trace::timeline_file).last("weight memory read bytes") == 64);
 }
@@ -215,9 +219,9 @@ TEST_CASE("A file that cannot be written leaves the others whole", "[trace]") {
     const isa::Program program = isa::assemble(products, "test");
     const tests::FreshSimulation simulation;
     trace::Tracer tracer({.kinds = all_kinds}, program, small_machine(), folder.path());
-    hw::Core core("core", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
-    core.run();
-    CHECK_THROWS_WITH(tracer.finish(core.cycles(), {}), Catch::Contains("No space left on device"));
+    hw::System system("system", small_machine(), program, {.trace = tracer.sink(), .test_delta_delay = {}});
+    system.run();
+    CHECK_THROWS_WITH(tracer.finish(system.cycles(), {}), Catch::Contains("No space left on device"));
     CHECK(tests::read_csv(tests::text_in(folder / trace::csv_file)).lines.size() ==
           instructions_run(program));
     CHECK(lines_of(tests::text_in(folder / trace::text_file)).size() == instructions_run(program) + 1);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hw/common/fan_out.h"
-#include "hw/core/core.h"
+#include "hw/system/system.h"
 #include "sim/view/trace/tracer.h"
 #include "tests/support/files.h"
 #include "tests/support/fresh_simulation.h"
@@ -67,25 +67,25 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     hw::RegisterFanOut registers;
     registers.add(&listener);
     registers.add(tracer.registers());
-    hw::Core core("core", machine, program,
-                  {.trace = all.sink(),
-                   .registers = registers.sink(),
-                   .host = &tests::mixing_host(),
-                   .test_delta_delay = {}});
-    core.run();
-    tracer.finish(core.cycles(), {});
-    check(core, listener);
+    hw::System system("system", machine, program,
+                      {.trace = all.sink(),
+                       .registers = registers.sink(),
+                       .host = &tests::mixing_host(),
+                       .test_delta_delay = {}});
+    system.run();
+    tracer.finish(system.cycles(), {});
+    check(system, listener);
 }
 
 /// Every cycle has exactly one class, and the bits agree with the counters.
-inline void check_states(const ReadVcd& waves, const hw::Core& core) {
+inline void check_states(const ReadVcd& waves, const hw::System& system) {
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix", "raw_stall",
                                     "input_stall", "setup_stall", "port_stall"}) {
         CAPTURE(state);
         CHECK(waves.count("matrix_unit." + state) ==
-              core.counter("matrix_unit." + state + "_cycles").value());
+              system.counter("matrix_unit." + state + "_cycles").value());
     }
-    std::vector<std::uint64_t> states_in(core.cycles());
+    std::vector<std::uint64_t> states_in(system.cycles());
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
         const auto values = waves.by_cycle("matrix_unit." + state);
         REQUIRE(values.size() == states_in.size());

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "hw/core/core.h"
 #include "hw/isa/footprint.h"
+#include "hw/system/system.h"
 #include "tests/support/random_program/random_case.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/random_runs.h"
@@ -24,17 +24,17 @@ using tests::WaveListener;
 
 namespace {
 
-void check_units(const ReadVcd& waves, const hw::Core& core, const machine::MachineConfig& machine,
+void check_units(const ReadVcd& waves, const hw::System& system, const machine::MachineConfig& machine,
                  const WaveListener& heard) {
-    CHECK(waves.count("activation_unit.busy") == core.counter("activation_unit.busy_cycles").value());
-    CHECK(waves.count("host_interface.read") == core.counter("host_read.busy_cycles").value());
-    CHECK(waves.count("host_interface.write") == core.counter("host_write.busy_cycles").value());
-    CHECK(waves.count("sequencer.empty") == core.counter("sequencer.empty_cycles").value());
-    CHECK(waves.count("sequencer.queue_full") == core.counter("sequencer.queue_full_cycles").value());
+    CHECK(waves.count("activation_unit.busy") == system.counter("activation_unit.busy_cycles").value());
+    CHECK(waves.count("host_interface.read") == system.counter("host_read.busy_cycles").value());
+    CHECK(waves.count("host_interface.write") == system.counter("host_write.busy_cycles").value());
+    CHECK(waves.count("sequencer.empty") == system.counter("sequencer.empty_cycles").value());
+    CHECK(waves.count("sequencer.queue_full") == system.counter("sequencer.queue_full_cycles").value());
     if (machine.sequencer.issue_cycles > 0) {
         // A halt that nobody waits for is issued in the cycle of the end, which is none of the run's.
-        const std::uint64_t at_end = heard.last_issue == core.cycles() ? 1 : 0;
-        CHECK(waves.count("sequencer.issue") + at_end == core.counter("sequencer.instructions").value());
+        const std::uint64_t at_end = heard.last_issue == system.cycles() ? 1 : 0;
+        CHECK(waves.count("sequencer.issue") + at_end == system.counter("sequencer.instructions").value());
     }
     const auto tiles = waves.by_cycle("weight_fifo.tiles");
     const auto whole = waves.by_cycle("weight_fifo.whole");
@@ -118,12 +118,12 @@ std::size_t cycles_outside(const std::vector<ReadVcd::Value>& rows, Cycle begin,
     return outside;
 }
 
-void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::Core& core,
+void check_rows(const ReadVcd& waves, const isa::Program& program, const hw::System& system,
                 const WaveListener& heard) {
     const auto footprints = footprints_of(program);
     const auto setup_reads = waves.by_cycle("unified_buffer.setup_read_row");
     const auto sums_written = waves.by_cycle("accumulators.write_row");
-    CHECK(waves.count("accumulators.write") == core.counter("accumulators.pass_writes").value());
+    CHECK(waves.count("accumulators.write") == system.counter("accumulators.pass_writes").value());
     for (const hw::StreamTimes& stream : heard.streams) {
         CAPTURE(stream.number);
         const isa::Footprint& rows = footprints.at(stream.number);
@@ -214,29 +214,29 @@ TEST_CASE("Random runs: waves agree with counters, footprints and registers in e
         random.machine.matrix_unit.engine = machine::Engine::Wavefront;
         const Folder whole;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, whole,
-                       [&](const hw::Core& core, const WaveListener& heard) {
+                       [&](const hw::System& system, const WaveListener& heard) {
                            const ReadVcd waves = read_waves(whole);
                            CHECK(waves.timescale == "100 ps");
-                           REQUIRE(waves.end_cycle() == core.cycles());
-                           tests::check_states(waves, core);
-                           check_units(waves, core, random.machine, heard);
+                           REQUIRE(waves.end_cycle() == system.cycles());
+                           tests::check_states(waves, system);
+                           check_units(waves, system, random.machine, heard);
                            check_numbers(waves, program, random.machine);
-                           check_rows(waves, program, core, heard);
+                           check_rows(waves, program, system, heard);
                        });
 
         // The other engine, with registers and without.
         random.machine.matrix_unit.engine = machine::Engine::Pe;
         const Folder same;
         run_with_waves(program, random.machine, {.kinds = {"waves"}}, same,
-                       [](const hw::Core&, const WaveListener&) {});
+                       [](const hw::System&, const WaveListener&) {});
         CHECK(tests::waves_without_date(same / trace::waves_file) ==
               tests::waves_without_date(whole / trace::waves_file));
         const Folder cells;
         Cycle cycles = 0;
         run_with_waves(program, random.machine,
                        {.kinds = {"waves"}, .processing_elements = last_cell(random.machine)}, cells,
-                       [&](const hw::Core& core, const WaveListener& heard) {
-                           cycles = core.cycles();
+                       [&](const hw::System& system, const WaveListener& heard) {
+                           cycles = system.cycles();
                            check_registers(read_waves(cells), random.machine, heard);
                        });
 
@@ -244,7 +244,7 @@ TEST_CASE("Random runs: waves agree with counters, footprints and registers in e
         trace::TraceConfig window{.kinds = {"waves"}, .processing_elements = last_cell(random.machine)};
         window.from = choices.from(0, cycles - 1);
         window.to = window.from + choices.from(1, cycles);
-        run_with_waves(program, random.machine, window, part, [](const hw::Core&, const WaveListener&) {});
+        run_with_waves(program, random.machine, window, part, [](const hw::System&, const WaveListener&) {});
         check_window(read_waves(part), read_waves(cells), window.from, window.to);
     }
 }

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "hw/core/core.h"
 #include "hw/isa/assembly.h"
 #include "hw/machine/config_error.h"
+#include "hw/system/system.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/tracer.h"
 #include "sim/view/trace/wave_player.h"
@@ -61,7 +61,7 @@ TEST_CASE("Stalls, shifts and streams are in the cycles of docs/timing.md", "[wa
         "test");
     const Folder folder;
     run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
-                   [](const hw::Core&, const WaveListener&) {});
+                   [](const hw::System&, const WaveListener&) {});
     const ReadVcd waves = read_waves(folder);
     const std::string classes = "NNNNNNNNNNNNNNNNNNNNNNNNNAAAWWWSSSSAAAAAAAAAASSAAAAAAANNNNNNN";
     const std::map<std::string, char> letters{
@@ -101,9 +101,10 @@ TEST_CASE("Row signals follow the rows that pass through a port", "[waves]") {
     machine.activation_unit.latency_cycles = 3;
     const Folder folder;
     run_with_waves(
-        program, machine, {.kinds = {"waves"}}, folder, [&](const hw::Core& core, const WaveListener& heard) {
+        program, machine, {.kinds = {"waves"}}, folder,
+        [&](const hw::System& system, const WaveListener& heard) {
             const ReadVcd waves = read_waves(folder);
-            tests::check_states(waves, core);
+            tests::check_states(waves, system);
             const auto row = [&](const std::string& name, Cycle begin, Cycle cycles) {
                 return drawn(waves, name, begin, begin + cycles);
             };
@@ -144,7 +145,7 @@ TEST_CASE("A write is shown in the last cycle before its rows can be read, in ev
     const Folder folder;
     std::map<hw::InstructionNumber, Cycle> complete;
     run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
-                   [&](const hw::Core&, const WaveListener& heard) {
+                   [&](const hw::System&, const WaveListener& heard) {
                        for (const hw::InstructionTimes& times : heard.instructions) {
                            complete[times.number] = times.complete;
                        }
@@ -176,7 +177,7 @@ TEST_CASE("Registers of a processing element have their values at the end of a c
     const Folder folder;
     Cycle begun = 0;
     run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-1,0", "1,0-1"}}, folder,
-                   [&](const hw::Core&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
+                   [&](const hw::System&, const WaveListener& heard) { begun = heard.streams.at(0).begun; });
     const ReadVcd waves = read_waves(folder);
     CHECK(waves.signals.count("tpu.matrix_unit.pe_0_1.weight") == 0);
     const Cycle met = begun + machine.matrix_unit.setup_cycles;
@@ -209,7 +210,7 @@ std::string waves_error(const trace::TraceConfig& config, const machine::Machine
     const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     try {
-        run_with_waves(program, machine, config, folder, [](const hw::Core&, const WaveListener&) {});
+        run_with_waves(program, machine, config, folder, [](const hw::System&, const WaveListener&) {});
     } catch (const machine::ConfigError& error) {
         return error.what();
     }
@@ -272,7 +273,7 @@ TEST_CASE("Registers that exceed the memory limit of waves are an error", "[wave
     const isa::Program program = isa::assemble(text + "halt\n", "test");
     CHECK_THROWS_WITH(
         run_with_waves(program, machine, {.kinds = {"waves"}, .processing_elements = {"0-31,0-31"}}, folder,
-                       [](const hw::Core&, const WaveListener&) {}),
+                       [](const hw::System&, const WaveListener&) {}),
         Catch::Contains("take more than 268435456 bytes: give fewer cycles"));
 }
 
@@ -286,8 +287,8 @@ TEST_CASE("A run that fails leaves waves up to the failure", "[waves]") {
         const tests::FreshSimulation simulation;
         const machine::MachineConfig machine = four_by_three();
         trace::Tracer tracer({.kinds = {"waves"}}, program, machine, folder.path());
-        hw::Core core("core", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
-        CHECK_THROWS(core.run());
+        hw::System system("system", machine, program, {.trace = tracer.sink(), .test_delta_delay = {}});
+        CHECK_THROWS(system.run());
     }
     const ReadVcd waves = read_waves(folder);
     CHECK(waves.end_cycle() > 0);
@@ -298,7 +299,7 @@ TEST_CASE("Waves can be combined with other traces, but not with layers", "[wave
     const Folder folder;
     const isa::Program program = isa::assemble(one_product, "test");
     run_with_waves(program, four_by_three(), {.kinds = {"csv", "waves"}}, folder,
-                   [](const hw::Core&, const WaveListener&) {});
+                   [](const hw::System&, const WaveListener&) {});
     CHECK(read_waves(folder).count("matrix_unit.active") == 2);
     CHECK(tests::text_in(folder / trace::csv_file).find("matmul") != std::string::npos);
 
