@@ -21,6 +21,9 @@ enum class QueueId : std::uint8_t {
 
 inline constexpr std::size_t queue_count = 6;
 
+/// In a system of several cores, the semaphores from this number on are the system's: all cores share them.
+inline constexpr std::uint8_t first_shared_semaphore = 128;
+
 /// The name of the queue and its unit, used in assembly, reports and messages: "host_read", "matrix", ...
 std::string_view name(QueueId queue);
 

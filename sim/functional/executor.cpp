@@ -15,14 +15,13 @@
 namespace systole::functional {
 namespace {
 
-const isa::Program& checked(const isa::Program& program, const machine::MatrixUnitConfig& array) {
+void check(const isa::Program& program, const machine::MatrixUnitConfig& array) {
     isa::validate(program);
     if (program.geometry.rows != array.rows || program.geometry.columns != array.columns) {
         throw isa::ProgramError(
             fmt::format("the program is for an array of {} x {}; the machine's is {} x {}",
                         program.geometry.rows, program.geometry.columns, array.rows, array.columns));
     }
-    return program;
 }
 
 /// The instructions before the first halt.
@@ -62,13 +61,28 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
 
 }  // namespace
 
+struct Executor::Stream {
+    const isa::Program& program;
+    isa::HostProcessor* processor = nullptr;
+    std::unique_ptr<State> state;
+    std::span<const isa::Instruction> instructions = {};  ///< before the first halt
+    std::size_t next = 0;
+};
+
 Executor::Executor(const isa::Program& program, const machine::MachineConfig& machine,
                    isa::HostProcessor* host)
-    : program_(checked(program, machine.matrix_unit)),
-      machine_(machine),
-      processor_(host),
-      host_(std::make_unique<HostMemory>(program_.buffers)),
-      state_(std::make_unique<State>(program_, machine_, *host_, processor_)) {}
+    : Executor(Programs{&program}, machine, host) {}
+
+Executor::Executor(const Programs& programs, const machine::MachineConfig& machine, isa::HostProcessor* host)
+    : machine_(machine), host_(std::make_unique<HostMemory>()) {
+    for (const isa::Program* const program : programs) {
+        check(*program, machine.matrix_unit);
+        host_->add(program->buffers);
+        streams_.push_back({.program = *program,
+                            .processor = host,
+                            .state = std::make_unique<State>(*program, machine_, *host_, host)});
+    }
+}
 
 Executor::~Executor() = default;
 
@@ -77,24 +91,62 @@ std::span<std::uint8_t> Executor::host_bytes(const isa::HostBuffer& buffer) {
 }
 
 void Executor::run() {
-    const auto instructions = until_halt(program_.instructions);
-    state_ = std::make_unique<State>(program_, machine_, *host_, processor_);
-    for (std::size_t number = 0; number < instructions.size(); ++number) {
-        try {
-            execute_checked(instructions[number], machine_.matrix_unit, *state_);
-        } catch (const isa::ProgramError& error) {
-            throw isa::ProgramError(fmt::format("instruction {}: {}: {}", number,
-                                                isa::to_string(instructions[number]), error.what()));
+    semaphores_.clear();
+    for (Stream& stream : streams_) {
+        stream.instructions = until_halt(stream.program.instructions);
+        stream.state = std::make_unique<State>(stream.program, machine_, *host_, stream.processor);
+        stream.next = 0;
+    }
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (std::size_t core = 0; core < streams_.size(); ++core) {
+            if (advance(streams_[core], core)) moved = true;
         }
+    }
+    for (std::size_t core = 0; core < streams_.size(); ++core) {
+        const Stream& stream = streams_[core];
+        if (stream.next == stream.instructions.size()) continue;
+        throw isa::ProgramError(
+            fmt::format("core{}: instruction {}: {}: no core signals the semaphore any more", core,
+                        stream.next, isa::to_string(stream.instructions[stream.next])));
     }
 }
 
-std::span<const std::uint8_t> Executor::unified_buffer() const {
-    return state_->unified_buffer.all();
+bool Executor::waits(const isa::Instruction& instruction) {
+    if (streams_.size() == 1) return false;  // in one stream, program order is all
+    if (const auto* const signal = std::get_if<isa::SyncSignal>(&instruction)) {
+        if (signal->semaphore >= isa::first_shared_semaphore) ++semaphores_[signal->semaphore];
+    }
+    const auto* const wait = std::get_if<isa::SyncWait>(&instruction);
+    if (wait == nullptr || wait->semaphore < isa::first_shared_semaphore) return false;
+    std::uint64_t& count = semaphores_[wait->semaphore];
+    if (count == 0) return true;
+    --count;
+    return false;
 }
 
-std::span<const std::int32_t> Executor::accumulators() const {
-    return state_->accumulators.all();
+bool Executor::advance(Stream& stream, std::size_t core) {
+    const std::size_t first = stream.next;
+    for (; stream.next < stream.instructions.size(); ++stream.next) {
+        const isa::Instruction& instruction = stream.instructions[stream.next];
+        if (waits(instruction)) break;
+        try {
+            execute_checked(instruction, machine_.matrix_unit, *stream.state);
+        } catch (const isa::ProgramError& error) {
+            throw isa::ProgramError(fmt::format("{}instruction {}: {}: {}",
+                                                streams_.size() == 1 ? "" : fmt::format("core{}: ", core),
+                                                stream.next, isa::to_string(instruction), error.what()));
+        }
+    }
+    return stream.next > first;
+}
+
+std::span<const std::uint8_t> Executor::unified_buffer(std::size_t core) const {
+    return streams_.at(core).state->unified_buffer.all();
+}
+
+std::span<const std::int32_t> Executor::accumulators(std::size_t core) const {
+    return streams_.at(core).state->accumulators.all();
 }
 
 }  // namespace systole::functional

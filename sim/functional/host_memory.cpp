@@ -25,8 +25,10 @@ ZeroedMemory<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
 
 }  // namespace
 
-HostMemory::HostMemory(std::span<const isa::HostBuffer> buffers) {
+void HostMemory::add(std::span<const isa::HostBuffer> buffers) {
     for (const isa::HostBuffer& buffer : buffers) {
+        const auto same = buffers_.find(buffer.address);
+        if (same != buffers_.end() && same->second.all().size() == buffer.bytes) continue;
         const auto made = buffers_.emplace(buffer.address, allocate(buffer)).first;
         std::copy(buffer.contents.begin(), buffer.contents.end(), made->second.all().begin());
     }

@@ -10,11 +10,12 @@
 
 namespace systole::functional {
 
-/// The host buffers of a program: constants hold their contents, the others begin as zeros.
+/// The host buffers of programs: constants hold their contents, the others begin as zeros.
 class HostMemory {
 public:
-    /// The buffers do not overlap. Throws ProgramError if the memory for one cannot be had.
-    explicit HostMemory(std::span<const isa::HostBuffer> buffers);
+    /// Adds a program's buffers, which do not overlap each other. A buffer at the place of another program's,
+    /// with as many bytes, is the same. Throws ProgramError if the memory for one cannot be had.
+    void add(std::span<const isa::HostBuffer> buffers);
 
     /// The bytes of a buffer. Throws std::logic_error if it is not the program's.
     std::span<std::uint8_t> bytes_of(const isa::HostBuffer& buffer);
