@@ -12,14 +12,19 @@ Cycle CommandQueue::drain() {
 std::optional<QueueTimes> CommandQueue::waiting(Cycle now) const {
     if (commands_.empty()) return std::nullopt;
     const Command& command = commands_.front();
-    return QueueTimes{
-        unit_, command.number, command.tag, command.issued, std::max(command.issued, last_taken_), now};
+    return QueueTimes{unit_ % isa::queue_count,
+                      command.number,
+                      command.tag,
+                      command.issued,
+                      std::max(command.issued, last_taken_),
+                      now};
 }
 
 void CommandQueue::tell(const Command& command) {
     const Cycle first = std::max(command.issued, last_taken_);
     last_taken_ = clock_.now();
-    trace_->queued({unit_, command.number, command.tag, command.issued, first, last_taken_});
+    trace_->queued(
+        {unit_ % isa::queue_count, command.number, command.tag, command.issued, first, last_taken_});
 }
 
 }  // namespace systole::hw

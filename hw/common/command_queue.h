@@ -46,18 +46,21 @@ public:
 class InstructionPath {
 public:
     virtual ~InstructionPath() = default;
-    /// Sends an instruction of `bytes` bytes that is issued under `tag`; returns the cycle in which it
-    /// arrives.
-    virtual Cycle send_instruction(std::uint64_t bytes, Tag tag) = 0;
+    /// Sends an instruction of `bytes` bytes that is issued under `tag`.
+    virtual void send_instruction(std::uint64_t bytes, Tag tag) = 0;
+    /// The cycle in which an instruction arrives, for one after the other. Waits until it is known.
+    virtual Cycle next_arrival() = 0;
 };
 
 /// A unit's queue. It executes the `sync` commands itself; the unit receives only its instructions, each as
 /// soon as the waits before it are over.
 class CommandQueue final : public CommandSink {
 public:
-    /// `unit` is the unit's number in Semaphores.
-    CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock)
-        : unit_(unit), depth_(depth), semaphores_(semaphores), clock_(clock) {}
+    /// `unit` is the unit's number in Semaphores. `shared`: those of the system; null in a system of one
+    /// core.
+    CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock,
+                 Semaphores* shared = nullptr)
+        : unit_(unit), depth_(depth), semaphores_(semaphores), shared_(shared), clock_(clock) {}
 
     void push(Command command) override;
 
@@ -90,8 +93,14 @@ public:
 
 private:
     Command take();
-    void waited(UnitHistory::Activity activity, std::size_t signaller = 0) {
-        if (history_ != nullptr) history_->waited(activity, clock_.now(), signaller);
+    /// `signaller` is a number in Semaphores. The history knows the queues of its own core alone.
+    void waited(UnitHistory::Activity activity, std::size_t signaller) {
+        if (history_ == nullptr) return;
+        const bool is_own = signaller / isa::queue_count == unit_ / isa::queue_count;
+        history_->waited(activity, clock_.now(), is_own ? signaller % isa::queue_count : isa::queue_count);
+    }
+    Semaphores& semaphores_of(std::uint8_t semaphore) {
+        return shared_ != nullptr && semaphore >= isa::first_shared_semaphore ? *shared_ : semaphores_;
     }
     void tell(const Command& command);
 
@@ -108,6 +117,7 @@ private:
     const std::size_t unit_;
     const std::size_t depth_;
     Semaphores& semaphores_;
+    Semaphores* const shared_;
     const Clock& clock_;
     RingQueue<Command> commands_;
     std::optional<InstructionNumber> executing_;  ///< returned by `next` and not completed
@@ -142,11 +152,14 @@ inline Command CommandQueue::next(UnitCounters& counters) {
         while (commands_.empty()) clock_.wait(pushed_);
         const Tag tag = commands_.front().tag;
         counters.spend(counters.idle_cycles, clock_.now(), tag);
-        waited(UnitHistory::Activity::NoInstruction);
+        waited(UnitHistory::Activity::NoInstruction, unit_);
         switch (commands_.front().kind) {
             case Command::Kind::Wait: {
                 std::size_t signaller = 0;
-                use_semaphore([&] { signaller = semaphores_.wait(commands_.front().semaphore, unit_); });
+                use_semaphore([&] {
+                    const std::uint8_t semaphore = commands_.front().semaphore;
+                    signaller = semaphores_of(semaphore).wait(semaphore, unit_);
+                });
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
                 waited(UnitHistory::Activity::Semaphore, signaller);
                 take();
@@ -154,8 +167,8 @@ inline Command CommandQueue::next(UnitCounters& counters) {
             }
             case Command::Kind::Signal:
                 use_semaphore([&] {
-                    semaphores_.signal(commands_.front().semaphore, unit_,
-                                       std::max(clock_.now(), complete_at_));
+                    const std::uint8_t semaphore = commands_.front().semaphore;
+                    semaphores_of(semaphore).signal(semaphore, unit_, std::max(clock_.now(), complete_at_));
                 });
                 take();
                 break;

@@ -26,6 +26,7 @@ struct Tile {
     std::uint64_t bytes = 0;                         ///< fetched for it
     Tag tag = 0;                                     ///< of its fetch
     Cycle whole_at = 0;                              ///< its last byte is in the FIFO
+    bool is_timed = true;                            ///< `whole_at` is known
     const std::uint8_t* values = nullptr;            ///< row by row; null in a run without values
     std::size_t row_bytes = 0;                       ///< from one row to the next
 };

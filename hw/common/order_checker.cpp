@@ -11,28 +11,33 @@ OrderViolation::OrderViolation(InstructionNumber earlier_number, InstructionNumb
       earlier(earlier_number),
       later(later_number) {}
 
-void OrderChecker::issue(std::size_t unit, InstructionNumber number, const VectorClock& behind) {
-    issued_[unit].push_back({number, behind});
+void VectorClock::merge(const VectorClock& other) {
+    const auto raise = [](auto& own, const auto& others) {
+        std::transform(own.begin(), own.end(), others.begin(), own.begin(),
+                       [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+    };
+    raise(first_, other.first_);
+    raise(others_, other.others_);
 }
 
-void OrderChecker::begin(std::size_t unit, InstructionNumber number) {
-    if (issued_[unit].empty() || issued_[unit].front().number != number) {
-        throw std::logic_error("instruction " + std::to_string(number) + " is not the next of its unit");
+void OrderChecker::issue(std::size_t queue, InstructionNumber number, const isa::QueuePositions& behind) {
+    issued_[queue].push_back({number, behind});
+}
+
+void OrderChecker::begin(std::size_t queue, InstructionNumber number) {
+    if (issued_[queue].empty() || issued_[queue].front().number != number) {
+        throw std::logic_error("instruction " + std::to_string(number) + " is not the next of its queue");
     }
-    const VectorClock& behind = issued_[unit].front().behind;
+    const isa::QueuePositions& behind = issued_[queue].front().behind;
+    VectorClock& known = vector_clocks_[queue];
+    const std::size_t first = queue / isa::queue_count * isa::queue_count;
     for (std::size_t other = 0; other < isa::queue_count; ++other) {
-        if (other != unit && behind[other] > vector_clocks_[unit][other]) {
+        if (first + other != queue && behind[other] > known[first + other]) {
             throw OrderViolation(behind[other] - 1, number);
         }
     }
-    vector_clocks_[unit][unit] = number + 1;
-    issued_[unit].pop_front();
-}
-
-void OrderChecker::merge(std::size_t unit, const VectorClock& signalled) {
-    for (std::size_t other = 0; other < isa::queue_count; ++other) {
-        vector_clocks_[unit][other] = std::max(vector_clocks_[unit][other], signalled[other]);
-    }
+    known[queue] = number + 1;
+    issued_[queue].pop_front();
 }
 
 }  // namespace systole::hw

@@ -39,6 +39,8 @@ Cycle PortArbiter::acquire(std::size_t user, std::span<const Need> needs) {
 
 void PortArbiter::release(std::size_t user, Cycle at) {
     sc_assert(at >= clock_.now());
+    // The requests of this cycle are being decided, here or by another arbiter: a release does not take part.
+    if (clock_.settled()) at = std::max(at, clock_.now() + 1);
     for (Holding& holding : holdings_) {
         if (holding.user != user || holding.until != until_released) continue;
         holding.until = at;

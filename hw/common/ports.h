@@ -12,10 +12,8 @@ namespace systole::hw {
 /// The ports of the on-chip memories, as numbers of PortArbiter.
 inline constexpr std::size_t buffer_read_port = 0;
 inline constexpr std::size_t buffer_write_port = 1;
-/// The host link towards the chip. It has one place, and a second user only where weights are spilled.
-inline constexpr std::size_t host_link_port = 2;
 /// Accumulator bank b is port first_bank_port + b.
-inline constexpr std::size_t first_bank_port = 3;
+inline constexpr std::size_t first_bank_port = 2;
 
 /// The number of users of each kind of port. The buffer is read by the matrix unit (for its data setup), by
 /// the activation unit and for transfers to the host; it is written by the activation unit and for transfers
@@ -30,9 +28,6 @@ inline constexpr std::size_t matrix_user = 0;
 inline constexpr std::size_t activation_user = 1;
 inline constexpr std::size_t host_read_user = 2;
 inline constexpr std::size_t host_write_user = 3;
-/// Of the host link: transfers into the unified buffer, and spilled weights.
-inline constexpr std::size_t data_link_user = 4;
-inline constexpr std::size_t weight_link_user = 5;
 
 /// The ports of a machine's memories by number, each with its places and its users.
 inline std::vector<PortArbiter::Places> port_places(const machine::MachineConfig& machine) {
@@ -40,7 +35,6 @@ inline std::vector<PortArbiter::Places> port_places(const machine::MachineConfig
                                            {machine.accumulators.ports, bank_users});
     ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
     ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
-    ports[host_link_port] = {1, machine.weight_memory.spill ? 2U : 1U};
     return ports;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <string>
 #include <systemc>
 #include <utility>
+#include <vector>
 
 namespace systole::hw {
 
@@ -13,6 +16,13 @@ namespace systole::hw {
 /// cycle, the process that was started first counts, independent of the order in which the kernel ran them.
 class Failure {
 public:
+    /// The processes that are started from now on are those of the next core.
+    void begin_core() { cores_.push_back(ranks_); }
+    /// The number of the core whose process failed. Without `begin_core`, it is 0.
+    std::size_t failed_core() const {
+        const auto behind = std::upper_bound(cores_.begin(), cores_.end(), rank_);
+        return behind == cores_.begin() ? 0 : static_cast<std::size_t>(behind - cores_.begin()) - 1;
+    }
     /// The rank of the next process, in the order in which processes are started.
     std::size_t next_rank() { return ranks_++; }
     void capture(std::exception_ptr exception, std::size_t rank) {
@@ -35,6 +45,7 @@ public:
 
 private:
     std::exception_ptr exception_;
+    std::vector<std::size_t> cores_;  ///< the rank of the first process of each
     std::size_t ranks_ = 0;
     std::size_t rank_ = 0;
     sc_core::sc_time when_;

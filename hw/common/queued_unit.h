@@ -27,11 +27,17 @@ public:
     using Activity = UnitHistory::Activity;
 
     /// `history` is told what the unit does; null if no wait of the matrix unit asks for this unit.
-    QueueLoop(isa::QueueId id, const UnitContext& context, UnitHistory* history = nullptr)
+    /// `for_counters`: what their constructor takes.
+    template <class... ForCounters>
+    QueueLoop(isa::QueueId id, const UnitContext& context, UnitHistory* history = nullptr,
+              ForCounters... for_counters)
         : context_(context),
-          unit_(static_cast<std::size_t>(id)),
+          counters_(for_counters...),
+          id_(static_cast<std::size_t>(id)),
+          queue_number_(context.queue(id)),
           history_(history),
-          queue_(unit_, context.machine.sequencer.queue_depth, context.semaphores, context.clock) {
+          queue_(queue_number_, context.machine.sequencer.queue_depth, context.semaphores, context.clock,
+                 context.shared_semaphores) {
         queue_.record_waits(history);
     }
 
@@ -63,17 +69,21 @@ public:
     /// is missing.
     Cycle begin() {
         begun_ = context_.clock.now();
-        context_.order.begin(unit_, command_->number);
+        context_.order.begin(queue_number_, command_->number);
+        if (context_.shared_accesses != nullptr) {
+            context_.shared_accesses->begin(queue_number_, command_->number, command_->bound.footprint);
+        }
         return begun_;
     }
 
     /// Hands over the computation of the instruction's values.
     template <class Job>
     void compute(Job&& job) {
-        context_.workers.compute(unit_, command_->number, ValueWorkers::all_rows, std::forward<Job>(job));
+        context_.workers.compute(queue_number_, command_->number, ValueWorkers::all_rows,
+                                 std::forward<Job>(job));
     }
     /// Waits until the instruction may read and write values directly.
-    void wait_for_order() { context_.workers.wait_for_order(unit_); }
+    void wait_for_order() { context_.workers.wait_for_order(queue_number_); }
 
     /// The unit is busy with the instruction until `released`, and its last result is in its place in cycle
     /// `complete`; both are now or later. `loaded`: see InstructionTimes.
@@ -85,7 +95,7 @@ public:
         }
         queue_.complete(complete);
         if (context_.trace != nullptr) {
-            context_.trace->instruction({.unit = unit_,
+            context_.trace->instruction({.unit = id_,
                                          .number = command.number,
                                          .tag = command.tag,
                                          .issued = command.issued,
@@ -104,7 +114,8 @@ protected:
     Counters counters_;
 
 private:
-    const std::size_t unit_;
+    const std::size_t id_;            ///< of the queue in its core, as traces know it
+    const std::size_t queue_number_;  ///< in the system
     UnitHistory* const history_;
     CommandQueue queue_;
     const Command* command_ = nullptr;
@@ -121,9 +132,10 @@ public:
     void finish(Cycle end, Tag tag) override { counters().finish(end, tag); }
 
 protected:
+    template <class... ForCounters>
     QueuedUnit(const sc_core::sc_module_name& name, isa::QueueId id, const UnitContext& context,
-               UnitHistory* history = nullptr)
-        : UnitModule(name), QueueLoop<Counters>(id, context, history) {}
+               UnitHistory* history = nullptr, ForCounters... for_counters)
+        : UnitModule(name), QueueLoop<Counters>(id, context, history, for_counters...) {}
 };
 
 }  // namespace systole::hw

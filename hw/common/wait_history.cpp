@@ -119,6 +119,7 @@ private:
     /// The reason why a unit waited for a signal, while the matrix unit waited for it for `reason`.
     static NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) {
         if (signaller == host_processor) return NonMatrixReason::Host;
+        if (signaller == isa::queue_count) return NonMatrixReason::Sync;  // in another core
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
         switch (static_cast<isa::QueueId>(signaller)) {
             case isa::QueueId::HostWrite:

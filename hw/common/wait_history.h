@@ -49,7 +49,8 @@ public:
         Tag tag = 0;
         /// Of work: its instruction. Of waits: the next instruction that will begin.
         InstructionNumber number = 0;
-        std::size_t signaller = 0;  ///< of waits for a semaphore: the unit that signals it
+        /// Of waits for a semaphore: the queue that signals it; isa::queue_count: one of another core.
+        std::size_t signaller = 0;
     };
 
     /// The unit waited until this cycle, from the end of the last span on; nothing if that is later.

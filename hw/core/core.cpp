@@ -37,10 +37,15 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
                .ports = ports_,
                .waits = waits_,
                .failure = context.failure,
-               .trace = context.trace},
+               .trace = context.trace,
+               .core = context.core,
+               .cores = context.cores,
+               .shared_semaphores = context.shared_semaphores,
+               .shared_accesses = context.shared_accesses},
       unified_buffer_("unified_buffer", context_.machine),
-      host_interface_("host_interface", with_trace(context_, context.host_trace), unified_buffer_),
-      weight_fifo_("weight_fifo", context_, host_interface_),
+      host_interface_("host_interface", with_trace(context_, context.host_trace), context.host_link,
+                      unified_buffer_),
+      weight_fifo_("weight_fifo", context_, host_interface_, context.shared_weights),
       accumulators_("accumulators", context_.machine),
       matrix_unit_("matrix_unit", context_, weight_fifo_, accumulators_,
                    {.host = isa::uses_host(program),
@@ -48,15 +53,15 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
                     .registers = context.registers}),
       systolic_data_setup_("systolic_data_setup", context_, unified_buffer_, matrix_unit_),
       activation_unit_("activation_unit", context_, accumulators_, unified_buffer_),
-      host_processor_("host_processor", with_trace(context_, context.host_trace), program, context.host,
-                      context.host_memory),
+      host_processor_("host_processor", with_trace(context_, context.host_trace), context.host_link, program,
+                      context.host, context.host_memory),
       sequencer_("sequencer", context_, host_interface_,
                  {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
                   &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()}) {
     for (CommandQueue* queue : queues()) queue->observe(context.trace);
-    host_interface_.memory.bind(context.host_memory.socket);
+    host_interface_.memory.bind(context.host_memory.sockets[context.core]);
     weight_fifo_.memory.bind(context.weight_memory);
-    weight_fifo_.load(program, context.tile_values);
+    weight_fifo_.load(program, context.tile_values, context.weight_address);
     sequencer_.load(program);
     load_initial_rows();
 }
@@ -160,7 +165,10 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
 }
 
 void Core::report_stuck() {
-    StuckProgram stuck{.program = program_, .issued = sequencer_.issued(), .waiting = {}};
+    StuckProgram stuck{.program = program_,
+                       .issued = sequencer_.issued(),
+                       .shares_semaphores = context_.shared_semaphores != nullptr,
+                       .waiting = {}};
     const auto all_queues = queues();
     std::transform(all_queues.begin(), all_queues.end(), stuck.waiting.begin(),
                    [](const CommandQueue* queue) { return queue->current(); });

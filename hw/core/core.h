@@ -10,16 +10,19 @@
 #include "hw/activation_unit/activation_unit.h"
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
+#include "hw/common/host_link.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
 #include "hw/common/registers.h"
 #include "hw/common/semaphores.h"
+#include "hw/common/shared_accesses.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
+#include "hw/common/weight_link.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/host_processor/host_processor.h"
@@ -44,13 +47,21 @@ struct CoreContext {
     OrderChecker& order;
     ValueWorkers& workers;
     Failure& failure;
+    HostLink& host_link;
     HostMemory& host_memory;
     tlm::tlm_target_socket<>& weight_memory;
-    TileValues tile_values;  ///< where the values of a tile are, once it has been read
+    TileValues tile_values;            ///< where the values of a tile are, once it has been read
+    std::uint64_t weight_address = 0;  ///< of the program's first tile
     isa::HostProcessor* host = nullptr;
     TraceSink* trace = nullptr;
     TraceSink* host_trace = nullptr;  ///< of host interface and host processor
     RegisterSink* registers = nullptr;
+    std::size_t core = 0;  ///< its number in the system
+    std::size_t cores = 1;
+    // What several cores share; null in a system of one.
+    SharedWeights* shared_weights = nullptr;
+    Semaphores* shared_semaphores = nullptr;
+    SharedAccesses* shared_accesses = nullptr;
 };
 
 /// A TPU core. It creates the units and connects them in data-path order; no other code connects units. A
@@ -75,6 +86,9 @@ public:
     [[noreturn]] void fail_in_sequencer(const isa::ProgramError& error) const;
     /// The program can never finish.
     [[noreturn]] void report_stuck();
+    [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
+    /// "5 (matmul ub=0 acc=0 rows=3)"
+    std::string describe(InstructionNumber number) const;
     FailureTimes where_it_failed();
 
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the
@@ -87,11 +101,8 @@ public:
 
 private:
     void load_initial_rows();
-    [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
     /// The queues, indexed by isa::QueueId.
     std::array<CommandQueue*, isa::queue_count> queues();
-    /// "5 (matmul ub=0 acc=0 rows=3)"
-    std::string describe(InstructionNumber number) const;
     /// The same for an instruction that a message names beside its own: with the line, if there is one.
     std::string describe_other(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.

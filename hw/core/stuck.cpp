@@ -128,6 +128,9 @@ private:
 
     Wait wait_for_signal(InstructionNumber number, const isa::SyncWait& wait) const {
         const std::string reason = fmt::format("for semaphore {}", wait.semaphore);
+        if (stuck_.shares_semaphores && wait.semaphore >= isa::first_shared_semaphore) {
+            return {number, reason + " of the system, which no core signals any more", std::nullopt};
+        }
         std::optional<InstructionNumber> first;
         for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             const auto found =

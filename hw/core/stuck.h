@@ -15,7 +15,8 @@ namespace systole::hw {
 /// The state of a program in which nothing moves any more.
 struct StuckProgram {
     const isa::Program& program;
-    InstructionNumber issued = 0;  ///< the next instruction to issue; it waits in the sequencer
+    InstructionNumber issued = 0;    ///< the next instruction to issue; it waits in the sequencer
+    bool shares_semaphores = false;  ///< with other cores, from isa::first_shared_semaphore on
     /// The instruction that each unit cannot go on with; none if the unit has nothing to do.
     std::array<std::optional<InstructionNumber>, isa::queue_count> waiting;
 };

@@ -14,16 +14,15 @@
 
 namespace systole::hw {
 
-HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitContext& context,
+HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
                              UnifiedBufferAccess& buffer)
     : UnitModule(name),
       context_(context),
       latency_(context.machine.host_latency()),
+      link_(link),
       buffer_(buffer),
-      inbound_(context.machine.host_read_rate(), context.clock),
-      outbound_(context.machine.host_write_rate(), context.clock),
       reads_(isa::QueueId::HostRead, context, &context.waits.host_read()),
-      writes_(isa::QueueId::HostWrite, context) {
+      writes_(isa::QueueId::HostWrite, context, nullptr, context.cores > 1) {
     register_counters(counters_);
     register_counters("host_read", reads_.counters());
     register_counters("host_write", writes_.counters());
@@ -31,16 +30,16 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitCont
     writes_.start("host_write", [this](const Command& command) { execute_write(command); });
 }
 
-Cycle HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
+void HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
     counters_.instruction_bytes.add(bytes, tag);
-    return inbound_.send_urgent(bytes) + latency_;
+    link_.inbound.send_urgent(context_.core, bytes);
 }
 
 Cycle HostInterface::receive_weights(std::uint64_t bytes, Tag tag) {
-    context_.ports.acquire(weight_link_user, {{.port = host_link_port}});
-    inbound_.transfer(bytes);
+    link_.acquire(context_.core, HostLink::Inbound::Weights);
+    link_.inbound.transfer(bytes);
     const Cycle sent = context_.clock.now();
-    context_.ports.release(weight_link_user, sent);
+    link_.release(context_.core, HostLink::Inbound::Weights, sent);
     counters_.weight_bytes.add(bytes, tag);
     return sent + latency_;
 }
@@ -117,7 +116,7 @@ void HostInterface::execute_read(const Command& command) {
     using Activity = UnitHistory::Activity;
     const auto& read = std::get<isa::ReadHostMemory>(command.bound.instruction);
     const timing::HostTransferCost cost = timing::host_transfer_cost(read, context_.machine);
-    context_.ports.acquire(data_link_user, {{.port = host_link_port}});
+    link_.acquire(context_.core, HostLink::Inbound::Data);
     reads_.waited(reads_.counters().link_stall_cycles, Activity::Port);
     context_.ports.acquire(host_read_user, {{.port = buffer_write_port, .offset = latency_}});
     reads_.waited(reads_.counters().port_stall_cycles, Activity::Port);
@@ -126,9 +125,9 @@ void HostInterface::execute_read(const Command& command) {
     move(reads_, tlm::TLM_READ_COMMAND, command.number,
          blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
                    buffer_.write(read.unified_buffer_row, rows)));
-    inbound_.transfer(cost.bytes);
+    link_.inbound.transfer(cost.bytes);
     const Cycle sent = context_.clock.now();
-    context_.ports.release(data_link_user, sent);
+    link_.release(context_.core, HostLink::Inbound::Data, sent);
     context_.ports.release(host_read_user, sent + latency_);
     counters_.read_bytes.add(cost.bytes, command.tag);
     buffer_.count_writes(cost.buffer_accesses, command.tag);
@@ -139,6 +138,8 @@ void HostInterface::execute_read(const Command& command) {
 void HostInterface::execute_write(const Command& command) {
     if (const auto* write = std::get_if<isa::WriteHostMemory>(&command.bound.instruction)) {
         const timing::HostTransferCost cost = timing::host_transfer_cost(*write, context_.machine);
+        link_.acquire_outbound(context_.core);
+        if (Counter* const reason = writes_.counters().link_stall_cycles) writes_.waited(*reason);
         context_.ports.acquire(host_write_user, {{.port = buffer_read_port}});
         writes_.waited(writes_.counters().port_stall_cycles);
         writes_.begin();
@@ -148,7 +149,8 @@ void HostInterface::execute_write(const Command& command) {
         move(writes_, tlm::TLM_WRITE_COMMAND, command.number,
              blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
                        rows));
-        outbound_.transfer(cost.bytes);
+        link_.outbound.transfer(cost.bytes);
+        link_.release_outbound(context_.core, context_.clock.now());
         context_.ports.release(host_write_user, context_.clock.now());
         counters_.write_bytes.add(cost.bytes, command.tag);
         buffer_.count_reads(cost.buffer_accesses, command.tag);

@@ -9,9 +9,9 @@
 
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
+#include "hw/common/host_link.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/queued_unit.h"
-#include "hw/common/shared_link.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
@@ -40,24 +40,36 @@ struct HostTransferCounters : UnitCounters {
 };
 
 struct HostReadCounters final : HostTransferCounters {
-    Counter& link_stall_cycles =
-        add("link_stall_cycles", CounterUnit::Cycles, "spilled weights were on the link");
+    Counter& link_stall_cycles = add("link_stall_cycles", CounterUnit::Cycles,
+                                     "spilled weights, or another core's data, were on the link");
 };
 
-/// The link to the host. It carries data into and out of the unified buffer, and instructions in.
+struct HostWriteCounters final : HostTransferCounters {
+    /// `shares_link`: with other cores; reports of machines with one core have no counter for it.
+    explicit HostWriteCounters(bool shares_link) {
+        if (!shares_link) return;
+        link_stall_cycles =
+            &add("link_stall_cycles", CounterUnit::Cycles, "another core's data were on the link");
+    }
+    Counter* link_stall_cycles = nullptr;
+};
+
+/// A core's end of the link to the host. It carries data into and out of the unified buffer, and instructions
+/// in.
 ///
 /// Timing: each direction moves bytes at its exact bandwidth; bytes arrive `latency` cycles after they are
 /// sent. Transfers of one direction follow each other; instructions have priority. A transfer into the
 /// unified buffer goes before a spilled weight tile that waits as well.
 class HostInterface final : public UnitModule, public InstructionPath, public WeightLink {
 public:
-    HostInterface(const sc_core::sc_module_name& name, const UnitContext& context,
+    HostInterface(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
                   UnifiedBufferAccess& buffer);
 
     CommandQueue& read_queue() { return reads_.queue(); }
     CommandQueue& write_queue() { return writes_.queue(); }
 
-    Cycle send_instruction(std::uint64_t bytes, Tag tag) override;
+    void send_instruction(std::uint64_t bytes, Tag tag) override;
+    Cycle next_arrival() override { return link_.inbound.next_urgent_end(context_.core) + latency_; }
     Cycle receive_weights(std::uint64_t bytes, Tag tag) override;
 
     void finish(Cycle end, Tag tag) override {
@@ -95,12 +107,11 @@ private:
 
     const UnitContext context_;
     const Cycle latency_;
+    HostLink& link_;
     UnifiedBufferAccess& buffer_;
     tlm::tlm_generic_payload read_payload_, write_payload_;  ///< reused for all transactions
-    SharedLink inbound_;
-    SharedLink outbound_;
     QueueLoop<HostReadCounters> reads_;
-    QueueLoop<HostTransferCounters> writes_;
+    QueueLoop<HostWriteCounters> writes_;
     HostInterfaceCounters counters_;
 };
 

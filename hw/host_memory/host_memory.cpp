@@ -11,14 +11,33 @@
 
 namespace systole::hw {
 
-HostMemory::HostMemory(const sc_core::sc_module_name& name, Values values)
+HostMemory::HostMemory(const sc_core::sc_module_name& name, Values values, std::size_t cores)
     : sc_module(name), values_(values) {
-    socket.register_b_transport(this, &HostMemory::b_transport);
-    socket.register_get_direct_mem_ptr(this, &HostMemory::get_direct_mem_ptr);
+    for (std::size_t core = 0; core < cores; ++core) {
+        auto& socket = sockets.emplace_back(sc_core::sc_gen_unique_name("socket"));
+        socket.register_b_transport(this, &HostMemory::b_transport);
+        socket.register_get_direct_mem_ptr(this, &HostMemory::get_direct_mem_ptr);
+    }
+}
+
+bool HostMemory::shares(const isa::HostBuffer& buffer) const {
+    const auto meeting = std::find_if(regions_.begin(), regions_.end(), [&](const Region& region) {
+        return buffer.address < region.address + region.length &&
+               region.address < buffer.address + buffer.bytes;
+    });
+    if (meeting == regions_.end()) return false;
+    const bool is_same = meeting->address == buffer.address && meeting->length == buffer.bytes;
+    if (is_same && buffer.kind != isa::BufferKind::Constant) return true;
+    throw isa::ProgramError(fmt::format(
+        "host buffer {} lies in bytes {} to {}, where another core's program has one; both may have "
+        "the same buffer, but no constant one",
+        buffer.name, buffer.address, buffer.address + buffer.bytes - 1));
 }
 
 void HostMemory::load(const isa::Program& program) {
+    std::vector<Region> added;
     for (const isa::HostBuffer& buffer : program.buffers) {
+        if (shares(buffer)) continue;
         Region region{.address = buffer.address, .length = buffer.bytes, .bytes = {}};
         if (values_ == Values::Computed) {
             try {
@@ -30,8 +49,9 @@ void HostMemory::load(const isa::Program& program) {
             }
             std::copy(buffer.contents.begin(), buffer.contents.end(), region.bytes->data());
         }
-        regions_.push_back(std::move(region));
+        added.push_back(std::move(region));
     }
+    std::move(added.begin(), added.end(), std::back_inserter(regions_));
     std::sort(regions_.begin(), regions_.end(),
               [](const Region& a, const Region& b) { return a.address < b.address; });
 }

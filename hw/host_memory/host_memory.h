@@ -2,7 +2,9 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <systemc>
@@ -20,16 +22,18 @@ namespace systole::hw {
 /// it.
 class HostMemory final : public sc_core::sc_module, public HostMemoryAccess {
 public:
-    HostMemory(const sc_core::sc_module_name& name, Values values);
+    HostMemory(const sc_core::sc_module_name& name, Values values, std::size_t cores = 1);
 
-    /// Allocates the program's buffers and fills the constant ones. Throws ProgramError if this computer has
-    /// not enough memory.
+    /// Allocates the program's buffers and fills the constant ones; a buffer of the same bytes that another
+    /// program has is shared. Throws ProgramError if this computer has not enough memory, and if buffers of
+    /// two programs overlap in another way.
     void load(const isa::Program& program);
     /// The bytes of one of the program's buffers.
     std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);
     std::uint8_t* host_bytes(std::uint64_t address, std::uint64_t bytes) override;
 
-    tlm_utils::simple_target_socket<HostMemory> socket{"socket"};
+    /// The way of each core.
+    std::deque<tlm_utils::simple_target_socket<HostMemory>> sockets;
 
 private:
     struct Region {
@@ -40,6 +44,8 @@ private:
 
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
+    /// Whether there is the same buffer already.
+    bool shares(const isa::HostBuffer& buffer) const;
     Region* find(std::uint64_t address, std::uint64_t length);
 
     const Values values_;

@@ -9,11 +9,12 @@
 namespace systole::hw {
 
 HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
-                                     const isa::Program& program, isa::HostProcessor* processor,
-                                     HostMemoryAccess& memory)
-    : QueuedUnit(name, isa::QueueId::Host, context, &context.waits.host()),
+                                     HostLink& link, const isa::Program& program,
+                                     isa::HostProcessor* processor, HostMemoryAccess& memory)
+    : QueuedUnit(name, isa::QueueId::Host, context, &context.waits.host(), context.cores > 1),
       program_(program),
       processor_(processor),
+      link_(link),
       memory_(memory) {
     // Reports of programs that need no host have no such unit.
     if (isa::uses_host(program)) register_counters("host", counters_);
@@ -23,10 +24,13 @@ HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const 
 void HostProcessorUnit::execute(const Command& command) {
     const auto& work = std::get<isa::HostWork>(command.bound.instruction);
     sc_assert(processor_ != nullptr);
+    link_.acquire_processor(context_.core);
+    if (Counter* const reason = counters_.other_core_cycles) waited(*reason);
     const Cycle begun = begin();
     if (context_.computes_values()) compute_segment(work);
     const timing::HostWorkCost cost = timing::host_work_cost(processor_->cycles(work), context_.machine);
     context_.clock.wait_until(begun + cost.busy);
+    link_.release_processor(context_.core, begun + cost.busy);
     counters_.segments.add(1, command.tag);
     counters_.images.add(work.images, command.tag);
     complete(begun + cost.busy, begun + cost.complete);

@@ -3,6 +3,7 @@
 #include <systemc>
 
 #include "hw/common/command_queue.h"
+#include "hw/common/host_link.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/queued_unit.h"
 #include "hw/common/unit_context.h"
@@ -13,6 +14,13 @@
 namespace systole::hw {
 
 struct HostProcessorCounters final : UnitCounters {
+    /// `is_shared`: by several cores; reports of machines with one core have no counter for it.
+    explicit HostProcessorCounters(bool is_shared) {
+        if (!is_shared) return;
+        other_core_cycles =
+            &add("other_core_cycles", CounterUnit::Cycles, "the processor worked for another core");
+    }
+    Counter* other_core_cycles = nullptr;
     Counter& segments = add("segments", CounterUnit::Instructions, "host_work instructions");
     Counter& images = add("images", CounterUnit::Elements, "inferences of segments");
 };
@@ -25,7 +33,7 @@ struct HostProcessorCounters final : UnitCounters {
 class HostProcessorUnit final : public QueuedUnit<HostProcessorCounters> {
 public:
     /// Without a processor, the program must have no host_work.
-    HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
+    HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
                       const isa::Program& program, isa::HostProcessor* processor, HostMemoryAccess& memory);
 
 private:
@@ -34,6 +42,7 @@ private:
 
     const isa::Program& program_;
     isa::HostProcessor* const processor_;
+    HostLink& link_;
     HostMemoryAccess& memory_;
 };
 

@@ -11,6 +11,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/value_workers.h"
+#include "hw/isa/queue.h"
 #include "hw/math/gemm.h"
 #include "hw/timing/matrix_unit.h"
 
@@ -50,6 +51,7 @@ protected:
           weights_(weights),
           workers_(context.workers),
           trace_(context.trace),
+          queue_(context.queue(isa::QueueId::Matrix)),
           weight_switch_(context.machine.matrix_unit.weight_switch) {}
 
     /// Waits until the shadow plane holds the next stream's tile.
@@ -66,6 +68,7 @@ protected:
     TileSource& weights_;
     ValueWorkers& workers_;
     TraceSink* const trace_;
+    const std::size_t queue_;  ///< the matrix queue's number in the system
     const Cycle weight_switch_;
 
     Tile active_;  ///< tile of the plane that computes; no rows before the first switch

@@ -87,7 +87,7 @@ IdleCycles PeEngine::enter(EnteringStream entering) {
     account_rest(now);
     if (!stream.keep_weights) switch_planes();
     // From now on the engine itself reads rows and writes sums, cycle by cycle.
-    if (entering.sums != nullptr) workers_.wait_for_order(static_cast<std::size_t>(isa::QueueId::Matrix));
+    if (entering.sums != nullptr) workers_.wait_for_order(queue_);
     const RowBlock rows = entering.rows ? entering.rows(rows_) : RowBlock{};
     passing_.push_back({.stream = stream,
                         .shape = entering.shape,

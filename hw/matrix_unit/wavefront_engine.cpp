@@ -68,7 +68,7 @@ void WavefrontEngine::multiply(EnteringStream& entering) {
                                     stream.weight_zero_point};
     const std::uint64_t count = entering.shape.rows();
     workers_.compute(
-        unit, stream.number, {stream.accumulator_row, stream.accumulator_row + count},
+        queue_, stream.number, {stream.accumulator_row, stream.accumulator_row + count},
         [this, rows = std::move(entering.rows), count, type = stream.activations, weights,
          sums = entering.sums, stride = entering.sums_stride, columns = active_.columns,
          elements = active_.rows, accumulate = stream.accumulate](ValueWorkers::Scratch& windows) mutable {

@@ -56,7 +56,7 @@ void Sequencer::receive() {
         if (buffered_bytes_ + bytes > buffer_bytes_) return;
         buffered_bytes_ += bytes;
         if (const auto* tag = std::get_if<isa::DebugTag>(&instruction)) sent_tag_ = tag->tag;
-        arrivals_.push_back(path_.send_instruction(bytes, sent_tag_));
+        path_.send_instruction(bytes, sent_tag_);
         ++next_sent_;
     }
 }
@@ -72,7 +72,8 @@ void Sequencer::run() {
         const Cycle asked = context_.clock.now();
         asked_ = asked;
         counters_.spend(counters_.busy_cycles, asked, tag_);
-        context_.clock.wait_until(arrivals_.front());
+        arrival_ = path_.next_arrival();
+        context_.clock.wait_until(*arrival_);
         const Cycle arrived = context_.clock.now();
         counters_.spend(counters_.empty_cycles, arrived, tag_);
         context_.waits.not_arrived(asked, arrived);
@@ -87,7 +88,7 @@ void Sequencer::run() {
         if (context_.trace != nullptr) context_.trace->issued({next_, tag_, asked, arrived, issued});
         asked_.reset();
         counters_.instructions.add(1, tag_);
-        arrivals_.pop_front();
+        arrival_.reset();
         buffered_bytes_ -= isa::encoded_size(instruction);
         ++next_;
         next_issue = context_.clock.now() + issue_cycles_;
@@ -96,7 +97,7 @@ void Sequencer::run() {
 
 std::optional<IssueTimes> Sequencer::waiting(Cycle now) const {
     if (!asked_) return std::nullopt;
-    const Cycle arrived = std::min(std::max(arrivals_.front(), *asked_), now);
+    const Cycle arrived = arrival_ ? std::min(std::max(*arrival_, *asked_), now) : now;
     return IssueTimes{.number = next_, .tag = tag_, .asked = *asked_, .arrived = arrived, .issued = now};
 }
 
@@ -143,7 +144,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         const isa::Footprint& footprint = command.bound.footprint;
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         const isa::Conflicts conflicts = history_.conflicts(footprint);
-        context_.order.issue(static_cast<std::size_t>(unit), command.number, conflicts.any);
+        context_.order.issue(context_.queue(unit), command.number, conflicts.any);
         if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts);
         history_.record(footprint, unit, command.number + 1);
     }

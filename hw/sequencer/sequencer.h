@@ -8,7 +8,6 @@
 
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
-#include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
@@ -87,7 +86,7 @@ private:
     InstructionNumber next_sent_ = 0;  ///< the next instruction that the host sends
     Tag sent_tag_ = 0;                 ///< the tag in force when the last one sent is issued
     std::uint64_t buffered_bytes_ = 0;
-    RingQueue<Cycle> arrivals_;  ///< arrival cycles of the instructions in the buffer
+    std::optional<Cycle> arrival_;  ///< of the next instruction, once it is known
     isa::ProgramHistory history_;
     std::optional<isa::LoadedValues> loaded_values_;  ///< only in a run with values
     std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();

@@ -28,12 +28,11 @@ std::uint64_t weight_image_bytes(const isa::Program& program) {
     return bytes;
 }
 
-/// The weight image in weight memory: each tile takes the size of the whole array.
-WeightImage weight_image(const isa::Program& program, std::uint64_t bytes) {
-    WeightImage image;
-    std::uint64_t place = 0;
+/// Adds the tiles of a program from `place` on, as far as the memory's bytes go: each takes the size of the
+/// whole array.
+void add_tiles(const isa::Program& program, std::uint64_t place, std::uint64_t bytes, WeightImage& image) {
     for (const isa::WeightTile& tile : program.tiles) {
-        if (place >= bytes) break;
+        if (place + isa::memory_bytes(tile, program.geometry) > bytes) break;
         const std::size_t row_bytes = std::size_t{tile.columns} * bytes_of(tile.type);
         const std::size_t stride = std::size_t{program.geometry.columns} * bytes_of(tile.type);
         if (row_bytes == stride) {
@@ -46,7 +45,6 @@ WeightImage weight_image(const isa::Program& program, std::uint64_t bytes) {
         }
         place += isa::memory_bytes(tile, program.geometry);
     }
-    return image;
 }
 
 /// Writes bytes into a memory that is not the core's own.
@@ -108,21 +106,13 @@ void check_host(const isa::Program& program, const SystemOptions& options) {
     }
 }
 
-/// The machine, which the program fits.
-const machine::MachineConfig& checked(const machine::MachineConfig& machine, const isa::Program& program,
-                                      const SystemOptions& options) {
+void check_program(const isa::Program& program, const machine::MachineConfig& machine,
+                   const SystemOptions& options) {
     const isa::Geometry& geometry = program.geometry;
     if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
         throw isa::ProgramError(fmt::format(
             "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
             geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
-    }
-    const std::uint64_t bytes = weight_image_bytes(program);
-    if (bytes > machine.weight_memory.bytes && !machine.weight_memory.spill) {
-        throw isa::ProgramError(
-            fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}, and its key "
-                        "spill is false",
-                        program.tiles.size(), bytes, machine.weight_memory.bytes));
     }
     check_initial_rows(program, isa::MemoryId::UnifiedBuffer, machine.unified_buffer.rows);
     check_initial_rows(program, isa::MemoryId::Accumulators, machine.accumulators.rows);
@@ -137,6 +127,33 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
                                                 std::distance(program.tiles.begin(), empty)));
         }
     }
+}
+
+/// The machine, which all of the programs fit.
+const machine::MachineConfig& checked(const machine::MachineConfig& machine, const Programs& programs,
+                                      const SystemOptions& options) {
+    if (programs.empty() || programs.size() > most_cores) {
+        throw isa::ProgramError(fmt::format(
+            "there are {} programs; a system has 1 to {} cores, with one each", programs.size(), most_cores));
+    }
+    const bool is_observed = options.trace != nullptr || options.host_trace != nullptr ||
+                             options.registers != nullptr || options.weight_memory != nullptr;
+    if (programs.size() > 1 && is_observed) {
+        throw std::logic_error("observers and a weight memory of the caller's are for systems of one core");
+    }
+    std::uint64_t bytes = 0;
+    std::size_t tiles = 0;
+    for (const isa::Program* const program : programs) {
+        bytes += weight_image_bytes(*program);
+        tiles += program->tiles.size();
+    }
+    if (bytes > machine.weight_memory.bytes && !machine.weight_memory.spill) {
+        throw isa::ProgramError(
+            fmt::format("the program's {} weight tiles take {} bytes; the weight memory has {}, and its key "
+                        "spill is false",
+                        tiles, bytes, machine.weight_memory.bytes));
+    }
+    for (const isa::Program* const program : programs) check_program(*program, machine, options);
     return machine;
 }
 
@@ -144,38 +161,66 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
 
 System::System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                const isa::Program& program, SystemOptions options)
+    : System(name, machine, Programs{&program}, std::move(options)) {}
+
+System::System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+               const Programs& programs, SystemOptions options)
     : sc_module(name),
-      machine_(checked(machine, program, options)),
+      machine_(checked(machine, programs, options)),
       trace_(options.trace),
       host_trace_({options.trace, options.host_trace}),
       clock_(make_clock(std::move(options.test_delta_delay))),
+      order_(programs.size()),
       workers_(order_, options.value_threads),
-      host_memory_("host_memory", options.values),
+      host_link_(machine_, programs.size(), clock_),
+      host_memory_("host_memory", options.values, programs.size()),
       weight_memory_(options.weight_memory == nullptr
-                         ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_)
-                         : nullptr),
-      core_("core",
-            {.machine = machine_,
-             .values = options.values,
-             .clock = clock_,
-             .order = order_,
-             .workers = workers_,
-             .failure = failure_,
-             .host_memory = host_memory_,
-             .weight_memory = weight_memory_ ? weight_memory_->socket : *options.weight_memory,
-             .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
-             .host = options.host,
-             .trace = options.trace,
-             .host_trace = host_trace_.sink(),
-             .registers = options.registers},
-            program) {
-    host_memory_.load(program);
+                         ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_, programs.size())
+                         : nullptr) {
+    const bool has_several = programs.size() > 1;
+    if (has_several) {
+        semaphores_ = std::make_unique<Semaphores>(clock_, order_);
+        accesses_ = std::make_unique<SharedAccesses>(order_);
+    }
+    WeightImage image;
+    std::uint64_t address = 0;
+    for (std::size_t core = 0; core < programs.size(); ++core) {
+        const isa::Program& program = *programs[core];
+        failure_.begin_core();
+        const CoreContext context{
+            .machine = machine_,
+            .values = options.values,
+            .clock = clock_,
+            .order = order_,
+            .workers = workers_,
+            .failure = failure_,
+            .host_link = host_link_,
+            .host_memory = host_memory_,
+            .weight_memory = weight_memory_ ? weight_memory_->sockets[core] : *options.weight_memory,
+            .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
+            .weight_address = address,
+            .host = options.host,
+            .trace = options.trace,
+            .host_trace = host_trace_.sink(),
+            .registers = options.registers,
+            .core = core,
+            .cores = programs.size(),
+            .shared_weights = has_several ? weight_memory_.get() : nullptr,
+            .shared_semaphores = semaphores_.get(),
+            .shared_accesses = accesses_.get()};
+        const std::string core_name = has_several ? fmt::format("core{}", core) : "core";
+        cores_.push_back(std::make_unique<Core>(core_name.c_str(), context, program));
+        host_memory_.load(program);
+        if (options.values == Values::Computed) {
+            add_tiles(program, address, machine_.weight_memory.bytes, image);
+        }
+        address += weight_image_bytes(program);
+    }
     if (options.values == Values::TimingOnly) return;
-    const std::uint64_t resident = isa::resident_bytes(program, machine_.weight_memory.bytes);
     if (weight_memory_) {
-        weight_memory_->load(weight_image(program, resident));
+        weight_memory_->load(std::move(image));
     } else {
-        write_image(weight_image(program, resident), resident,
+        write_image(image, isa::resident_bytes(*programs.front(), machine_.weight_memory.bytes),
                     *options.weight_memory->get_base_export().operator->());
     }
 }
@@ -184,15 +229,33 @@ void System::run(const std::function<void(InstructionNumber)>& progress, Cycle p
     const JobsDone jobs_done(workers_);
     try {
         simulate(progress, pause);
-        if (!core_.halted()) core_.report_stuck();
+        for (const auto& core : cores_) {
+            if (!core->halted()) in_core(*core, [&] { core->report_stuck(); });
+        }
     } catch (const isa::ProgramError&) {
-        if (trace_ != nullptr) trace_->failed(core_.where_it_failed());
+        if (trace_ != nullptr) trace_->failed(cores_.front()->where_it_failed());
         throw;
     }
     workers_.finish();
-    core_.finish();
-    if (weight_memory_) weight_memory_->finish(cycles(), core_.last_tag());
-    if (trace_ != nullptr) trace_->ended(cycles(), core_.last_tag());
+    for (const auto& core : cores_) core->finish();
+    if (weight_memory_) weight_memory_->finish(cycles(), cores_.front()->last_tag());
+    if (trace_ != nullptr) trace_->ended(cycles(), cores_.front()->last_tag());
+}
+
+template <class Fail>
+void System::in_core(const Core& core, const Fail& fail) const {
+    const auto named = [&core](const isa::ProgramError& error) {
+        return fmt::format("{}: {}", core.basename(), error.what());
+    };
+    try {
+        fail();
+    } catch (const isa::ProgramErrorAtLine& error) {
+        if (cores_.size() == 1) throw;
+        throw isa::ProgramErrorAtLine(named(error), error.line);
+    } catch (const isa::ProgramError& error) {
+        if (cores_.size() == 1) throw;
+        throw isa::ProgramError(named(error));
+    }
 }
 
 void System::simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
@@ -205,24 +268,59 @@ void System::simulate(const std::function<void(InstructionNumber)>& progress, Cy
                 sc_core::sc_start();
             }
             failure_.rethrow();
-            if (in_steps) progress(core_.issued());
+            if (in_steps) progress(issued());
         } while (in_steps && sc_core::sc_pending_activity());
+    } catch (const CoreRace& race) {
+        fail(race);
     } catch (const OrderViolation& violation) {
-        core_.fail(violation);
+        in_core(failed_core(), [&] { failed_core().fail(violation); });
     } catch (const InstructionError& error) {
-        core_.fail(error);
+        in_core(failed_core(), [&] { failed_core().fail(error); });
     } catch (const isa::ProgramError& error) {
-        core_.fail_in_sequencer(error);
+        in_core(failed_core(), [&] { failed_core().fail_in_sequencer(error); });
     }
 }
 
+void System::fail(const CoreRace& race) const {
+    const auto describe = [&](const CoreRace::Instruction& each) {
+        return fmt::format("instruction {} of core {}", cores_[each.core]->describe(each.number), each.core);
+    };
+    cores_[race.first.core]->fail(
+        race.first.number,
+        fmt::format(
+            "{} and {} both touch {}s {} to {}, and nothing orders them; a semaphore of the system is "
+            "missing",
+            describe(race.first), describe(race.second), isa::place_name(race.memory), race.rows.first,
+            race.rows.last - 1));
+}
+
+InstructionNumber System::issued() const {
+    InstructionNumber all = 0;
+    for (const auto& core : cores_) all += core->issued();
+    return all;
+}
+
+Cycle System::cycles() const {
+    Cycle last = 0;
+    for (const auto& core : cores_) last = std::max(last, core->end());
+    return last;
+}
+
 std::vector<PlacedCounters> System::counters() const {
-    std::vector<const UnitModule*> units = core_.units();
-    // Memories of the system stand behind the units on the data's path, before the host's processor.
-    if (weight_memory_) units.insert(std::prev(units.end()), weight_memory_.get());
     std::vector<PlacedCounters> groups;
-    for (const UnitModule* const unit : units) {
-        groups.insert(groups.end(), unit->counter_groups().begin(), unit->counter_groups().end());
+    const auto add = [&groups](const UnitModule& unit, const std::string& path) {
+        for (const PlacedCounters& own : unit.counter_groups())
+            groups.push_back({path + own.path, own.group});
+    };
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        const bool is_last = core + 1 == cores_.size();
+        for (const UnitModule* const unit : cores_[core]->units()) {
+            // Memories of the system stand behind the units on the data's path, before the host's processor.
+            if (is_last && unit->name() == cores_[core]->units().back()->name() && weight_memory_) {
+                add(*weight_memory_, "");
+            }
+            add(*unit, cores_.size() == 1 ? "" : fmt::format("core{}.", core));
+        }
     }
     return groups;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,9 +13,13 @@
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
 #include "hw/common/fan_out.h"
+#include "hw/common/host_link.h"
 #include "hw/common/order_checker.h"
+#include "hw/common/port_arbiter.h"
 #include "hw/common/process.h"
 #include "hw/common/registers.h"
+#include "hw/common/semaphores.h"
+#include "hw/common/shared_accesses.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
@@ -52,8 +57,19 @@ struct SystemOptions {
     std::size_t value_threads = ValueWorkers::idle_cores();
 };
 
-/// The whole machine: what a simulation has once (clock, failure, the host's memory, threads for values), the
-/// weight memory, and the core. A SystemC simulation has one system, which runs one program.
+/// The programs of a system, one for each core. They must outlive the system.
+using Programs = std::vector<const isa::Program*>;
+
+/// Each core takes four of the arbiter's users.
+inline constexpr std::size_t most_cores = PortArbiter::user_limit / 4;
+
+/// The whole machine: what a simulation has once (clock, failure, the host's link, memory and processor,
+/// threads for values), the weight memory, and the cores. A SystemC simulation has one system. Each core runs
+/// a program of its own.
+///
+/// Several cores share the host and the weight memory; docs/timing.md, "Several cores", has the rules. Their
+/// programs' tiles lie in weight memory one after the other. A host buffer of the same name and bytes in two
+/// programs is shared; semaphores from isa::first_shared_semaphore on are the system's.
 class System final : public sc_core::sc_module {
 public:
     /// Loads the program: weights into weight memory, constants into host memory. The program must outlive
@@ -61,27 +77,38 @@ public:
     /// be computed.
     System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const isa::Program& program, SystemOptions options);
+    /// The same, with a core of the machine for each program. Observers and a weight memory of the caller's
+    /// are for systems of one core.
+    System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
+           const Programs& programs, SystemOptions options);
 
     /// The host's memory for one of the program's buffers: to be filled before the run or read after it.
     std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer) { return host_memory_.bytes(buffer); }
 
-    /// Simulates until `halt`. If both are given, calls `progress` with the number of issued instructions at
-    /// least every `pause` cycles. Throws ProgramError for a missing sync, a program that can never finish,
-    /// and rows and tiles that do not exist.
+    /// Simulates until all programs have halted. If both are given, calls `progress` with the number of
+    /// issued instructions at least every `pause` cycles. Throws ProgramError for a missing sync, a race
+    /// between cores, a program that can never finish, and rows and tiles that do not exist.
     void run(const std::function<void(InstructionNumber)>& progress = {}, Cycle pause = 0);
 
-    /// The cycles of the whole program.
-    Cycle cycles() const { return core_.end(); }
-    /// The counters of every unit, in the order of the data path.
+    /// The cycles of the slowest core.
+    Cycle cycles() const;
+    /// The counters of every unit, in the order of the data path. Of several cores, paths begin with the
+    /// core: "core1.matrix_unit".
     std::vector<PlacedCounters> counters() const;
     /// A counter by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws std::logic_error
     /// if there is none.
     const Counter& counter(std::string_view path) const { return find_counter(counters(), path); }
 
-    const Core& core() const { return core_; }
+    const Core& core(std::size_t number = 0) const { return *cores_.at(number); }
 
 private:
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
+    InstructionNumber issued() const;
+    const Core& failed_core() const { return *cores_[failure_.failed_core()]; }
+    /// Calls `fail`, which throws ProgramError; of several cores, the message names the core.
+    template <class Fail>
+    void in_core(const Core& core, const Fail& fail) const;
+    [[noreturn]] void fail(const CoreRace& race) const;
 
     const machine::MachineConfig machine_;
     TraceSink* const trace_;
@@ -90,9 +117,12 @@ private:
     Failure failure_;
     OrderChecker order_;
     ValueWorkers workers_;  // declared before the units, to which its jobs refer
+    HostLink host_link_;
     HostMemory host_memory_;
     std::unique_ptr<WeightMemory> weight_memory_;  ///< null if the caller has given one
-    Core core_;
+    std::unique_ptr<Semaphores> semaphores_;       ///< of several cores
+    std::unique_ptr<SharedAccesses> accesses_;     ///< of several cores
+    std::vector<std::unique_ptr<Core>> cores_;
 };
 
 }  // namespace systole::hw

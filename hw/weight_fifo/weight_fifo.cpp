@@ -17,18 +17,19 @@ constexpr std::size_t buffers_in_array = 2;
 
 }  // namespace
 
-WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link)
+WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link,
+                       SharedWeights* shared)
     : QueuedUnit(name, isa::QueueId::Weights, context),
       depth_(context.machine.weight_fifo.depth_tiles),
       link_(link),
+      shared_(shared),
       buffers_(std::size_t{depth_} + buffers_in_array) {
     register_counters(counters_);
     start("weight_fifo", [this](const Command& command) { execute(command); });
 }
 
-void WeightFifo::load(const isa::Program& program, TileValues where) {
+void WeightFifo::load(const isa::Program& program, TileValues where, std::uint64_t address) {
     where_ = where;
-    std::uint64_t address = 0;
     for (const isa::WeightTile& tile : program.tiles) {
         const std::uint64_t end = address + isa::memory_bytes(tile, program.geometry);
         const bool spilled = end > context_.machine.weight_memory.bytes;
@@ -75,7 +76,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
         waited(counters_.link_cycles);
         counters_.spilled_bytes.add(bytes, tag);
     } else {
-        read_memory(stored, tile);
+        shared_ == nullptr ? read_memory(stored, tile) : request(stored, tile);
         counters_.bytes.add(bytes, tag);
     }
     tile.bytes = bytes;
@@ -88,7 +89,7 @@ void WeightFifo::fetch(InstructionNumber instruction, std::uint32_t number, Tag 
                           .spilled = stored.spilled,
                           .fetched = issued,
                           .whole = tile.whole_at});
-        context_.trace->tile_fetched(times_.back());
+        if (tile.is_timed) context_.trace->tile_fetched(times_.back());
     }
     counters_.tiles.add(1, tag);
     issued_.notify(sc_core::SC_ZERO_TIME);
@@ -110,7 +111,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
         if (tile.values == nullptr) {
             // The array has finished with this buffer's tile in simulated time, but jobs that read it may
             // still run.
-            context_.workers.wait_for_jobs(static_cast<std::size_t>(isa::QueueId::Matrix));
+            context_.workers.wait_for_jobs(context_.queue(isa::QueueId::Matrix));
             std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
             next_buffer_ = (next_buffer_ + 1) % buffers_.size();
             buffer.resize(bytes);
@@ -147,8 +148,28 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
     return direct_.get_dmi_ptr() + (address - direct_.get_start_address());
 }
 
+void WeightFifo::request(const StoredTile& stored, Tile& tile) {
+    if (context_.computes_values()) {
+        tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
+        sc_assert(tile.values != nullptr);  // a memory that cores share is the system's
+    }
+    shared_->request(context_.core, stored.address, stored.fetched_bytes, tile.tag);
+    tile.is_timed = false;
+}
+
+void WeightFifo::time_front() {
+    const Cycle whole_at = shared_->next_arrival(context_.core);
+    Tile& tile = tiles_.front();
+    tile.whole_at = whole_at;
+    tile.is_timed = true;
+    if (context_.trace == nullptr) return;
+    times_.front().whole = whole_at;
+    context_.trace->tile_fetched(times_.front());
+}
+
 const Tile& WeightFifo::front() {
     while (tiles_.empty()) context_.clock.wait(issued_);
+    if (!tiles_.front().is_timed) time_front();
     return tiles_.front();
 }
 

@@ -49,11 +49,13 @@ enum class TileValues : std::uint8_t {
 /// the host link; the next fetch is issued when its last byte has left the host.
 class WeightFifo final : public QueuedUnit<WeightFifoCounters>, public TileSource {
 public:
-    WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link);
+    /// `shared`: weight memory, if several cores share it; else null, and `memory` is read.
+    WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link,
+               SharedWeights* shared = nullptr);
 
-    /// Loads the list of the program's tiles; their values are read from weight memory. The program must
-    /// outlive the FIFO.
-    void load(const isa::Program& program, TileValues where);
+    /// Loads the list of the program's tiles, which lie in weight memory from `address` on; their values are
+    /// read from there. The program must outlive the FIFO.
+    void load(const isa::Program& program, TileValues where, std::uint64_t address = 0);
 
     const Tile& front() override;
     void release() override;
@@ -72,11 +74,15 @@ private:
     };
     /// Issues the read of a tile in weight memory. Sets when it is whole, and its values.
     void read_memory(const StoredTile& stored, Tile& tile);
+    void request(const StoredTile& stored, Tile& tile);
+    /// Sets when the tile at the front is whole, as soon as that is known.
+    void time_front();
     /// A pointer to the tile's values in the memory; null if they are to be copied.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
     const std::uint32_t depth_;
     WeightLink& link_;
+    SharedWeights* const shared_;
     tlm::tlm_generic_payload payload_;  ///< payload of the current fetch
     std::vector<StoredTile> stored_;
     TileValues where_ = TileValues::Copied;

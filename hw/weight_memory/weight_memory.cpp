@@ -5,14 +5,18 @@
 namespace systole::hw {
 
 WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                           const Clock& clock)
+                           const Clock& clock, std::size_t cores)
     : UnitModule(name),
       bytes_(machine.weight_memory.bytes),
       clock_(clock),
-      timing_(make_memory_timing(machine)) {
+      timing_(make_memory_timing(machine)),
+      reads_(cores, clock) {
     if (const CounterGroup* counters = timing_->counters()) register_counters(*counters);
-    socket.register_b_transport(this, &WeightMemory::b_transport);
-    socket.register_get_direct_mem_ptr(this, &WeightMemory::get_direct_mem_ptr);
+    for (std::size_t core = 0; core < cores; ++core) {
+        auto& socket = sockets.emplace_back(sc_core::sc_gen_unique_name("socket"));
+        socket.register_b_transport(this, &WeightMemory::b_transport);
+        socket.register_get_direct_mem_ptr(this, &WeightMemory::get_direct_mem_ptr);
+    }
 }
 
 bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access) {
@@ -24,6 +28,14 @@ bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tl
     access.set_start_address(region->address);
     access.set_end_address(region->address + region->bytes.size() - 1);
     return true;
+}
+
+void WeightMemory::request(std::size_t core, std::uint64_t address, std::uint64_t bytes, Tag tag) {
+    reads_.add(core, {.address = address, .bytes = bytes, .tag = tag}, reading());
+}
+
+Cycle WeightMemory::next_arrival(std::size_t core) {
+    return reads_.take(core, reading());
 }
 
 void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -2,7 +2,9 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -10,7 +12,9 @@
 
 #include "hw/common/clock.h"
 #include "hw/common/counter.h"
+#include "hw/common/ordered_requests.h"
 #include "hw/common/unit_module.h"
+#include "hw/common/weight_link.h"
 #include "hw/machine/machine_config.h"
 #include "hw/weight_memory/memory_timing.h"
 #include "hw/weight_memory/weight_image.h"
@@ -23,25 +27,41 @@ namespace systole::hw {
 /// adds the time to its delay argument, so that reads can be issued ahead. Readers get direct access to the
 /// bytes; a read without a data pointer only asks for its time. A TagExtension gives the tag that the read
 /// counts for.
-class WeightMemory final : public UnitModule {
+class WeightMemory final : public UnitModule, public SharedWeights {
 public:
     WeightMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
-                 const Clock& clock);
+                 const Clock& clock, std::size_t cores = 1);
 
     /// Loads the contents that the driver wrote before the program began.
     void load(WeightImage image) { image_ = std::move(image); }
 
     void finish(Cycle end, Tag tag) override { timing_->finish(end, tag); }
 
-    tlm_utils::simple_target_socket<WeightMemory> socket{"socket"};
+    void request(std::size_t core, std::uint64_t address, std::uint64_t bytes, Tag tag) override;
+    Cycle next_arrival(std::size_t core) override;
+
+    /// The way of each core; several cores have only direct access here, and make requests.
+    std::deque<tlm_utils::simple_target_socket<WeightMemory>> sockets;
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
 
+    struct Read {
+        std::uint64_t address = 0;
+        std::uint64_t bytes = 0;
+        Tag tag = 0;
+    };
+    auto reading() {
+        return [this](const Read& read, Cycle at) {
+            return timing_->read(read.address, read.bytes, at, read.tag);
+        };
+    }
+
     const std::uint64_t bytes_;
     const Clock& clock_;
     std::unique_ptr<MemoryTiming> timing_;
+    OrderedRequests<Read> reads_;  ///< of several cores
     WeightImage image_;
 };
 

@@ -24,6 +24,7 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
+#include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
@@ -60,7 +61,7 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     /// Issues an instruction to a queue as the sequencer does; for use in a process. Waits while the queue is
     /// full. `behind`: what the instruction must come after.
     void issue(isa::QueueId id, hw::CommandSink& queue, const isa::Instruction& instruction, hw::Tag tag = 0,
-               const hw::VectorClock& behind = {}) {
+               const isa::QueuePositions& behind = {}) {
         order.issue(static_cast<std::size_t>(id), next_, behind);
         hw::Command command{.number = next_++, .tag = tag};
         command.bound = {.instruction = instruction,

@@ -34,16 +34,6 @@ std::set<hw::Tag> tags_of(const isa::Program& program) {
     return tags;
 }
 
-template <class Chip>
-std::vector<std::vector<std::uint8_t>> host_of(Chip& chip, const isa::Program& program) {
-    std::vector<std::vector<std::uint8_t>> host;
-    for (const isa::HostBuffer& buffer : program.buffers) {
-        const auto bytes = chip.host_bytes(buffer);
-        host.emplace_back(bytes.begin(), bytes.end());
-    }
-    return host;
-}
-
 /// Reads off what the chip did.
 void read(hw::System& system, const isa::Program& program, const machine::MachineConfig& machine,
           Observation& run) {

@@ -23,6 +23,17 @@ struct Memories {
     bool operator==(const Memories&) const = default;
 };
 
+/// The contents of the program's host buffers, of a machine or an executor.
+template <class Machine>
+std::vector<std::vector<std::uint8_t>> host_of(Machine& machine, const isa::Program& program) {
+    std::vector<std::vector<std::uint8_t>> host;
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        const auto bytes = machine.host_bytes(buffer);
+        host.emplace_back(bytes.begin(), bytes.end());
+    }
+    return host;
+}
+
 struct CounterReading {
     std::string name;  ///< unit.counter
     hw::Tag tag = 0;

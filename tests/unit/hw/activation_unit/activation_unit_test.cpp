@@ -14,6 +14,7 @@
 #include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 #include "hw/common/wait_history.h"
+#include "hw/isa/access_history.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
@@ -271,7 +272,7 @@ TEST_CASE("Activation that no sync orders behind a product that it needs is refu
     const bool ordered = GENERATE(true, false);
     constexpr auto matrix = static_cast<std::size_t>(isa::QueueId::Matrix);
     ActivationBench bench;
-    hw::VectorClock product{};
+    isa::QueuePositions product{};
     product[matrix] = 7 + 1;
     bench.process([&] {
         bench.order.issue(matrix, 7, {});

@@ -11,8 +11,8 @@ constexpr std::size_t writer = 0;
 constexpr std::size_t reader = 1;
 
 /// Behind instruction `number` of the writer.
-VectorClock behind_writer(InstructionNumber number) {
-    VectorClock behind{};
+isa::QueuePositions behind_writer(InstructionNumber number) {
+    isa::QueuePositions behind{};
     behind[writer] = number + 1;
     return behind;
 }
@@ -71,4 +71,21 @@ TEST_CASE("A unit's own instructions are in order", "[hw][order_checker]") {
     order.issue(writer, 1, behind_writer(0));
     order.begin(writer, 0);
     CHECK_NOTHROW(order.begin(writer, 1));
+}
+
+TEST_CASE("Queues of another core have clocks of their own, which signals carry along",
+          "[hw][order_checker]") {
+    constexpr std::size_t of_other_core = isa::queue_count + writer;
+    OrderChecker order(2);
+    order.issue(writer, 5, {});
+    order.issue(of_other_core, 5, {});
+    order.begin(of_other_core, 5);
+    CHECK(order.vector_clock(writer)[of_other_core] == 0);
+    order.merge(writer, order.vector_clock(of_other_core));
+    CHECK(order.vector_clock(writer)[of_other_core] == 6);
+    CHECK(order.vector_clock(writer)[writer] == 0);
+    order.begin(writer, 5);
+    order.merge(reader, order.vector_clock(writer));
+    CHECK(order.vector_clock(reader)[of_other_core] == 6);
+    CHECK(order.vector_clock(reader)[writer] == 6);
 }

@@ -24,9 +24,9 @@ public:
     explicit Program(std::size_t threads) : workers(order_, threads) {}
 
     /// Begins the next instruction, on this unit, which comes after the given instructions.
-    InstructionNumber begin(std::size_t unit, const VectorClock& behind = {}) {
+    InstructionNumber begin(std::size_t unit, const VectorClock& behind = VectorClock()) {
         order_.merge(unit, behind);
-        order_.issue(unit, next_, behind);
+        order_.issue(unit, next_, {});
         order_.begin(unit, next_);
         return next_++;
     }
@@ -194,7 +194,7 @@ TEST_CASE("Values do not depend on the threads: random programs", "[hw][value_wo
             const std::size_t a = random() % rows;
             const std::size_t b = random() % rows;
             const std::size_t out = random() % rows;
-            VectorClock behind{};
+            VectorClock behind;
             const auto after = [&](std::size_t other) {
                 if (other == isa::queue_count || other == unit) return;
                 for (std::size_t u = 0; u < isa::queue_count; ++u)

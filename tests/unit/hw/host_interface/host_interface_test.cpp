@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "hw/common/command_queue.h"
+#include "hw/common/host_link.h"
 #include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
+#include "hw/isa/access_history.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
@@ -132,7 +134,8 @@ struct HostBench : tests::UnitBench {
 
     Memory memory;
     tests::BenchBuffer buffer{machine};
-    hw::HostInterface unit{"host_interface", context, buffer};
+    hw::HostLink link{machine, 1, clock};
+    hw::HostInterface unit{"host_interface", context, link, buffer};
 };
 
 using Times = std::vector<HostBench::Times>;
@@ -185,7 +188,8 @@ TEST_CASE("An instruction interrupts the data under way, in the direction from t
     Cycle arrives = 0;
     bench.process([&] {
         bench.at(8);
-        arrives = bench.unit.send_instruction(15, 3);
+        bench.unit.send_instruction(15, 3);
+        arrives = bench.unit.next_arrival();
     });
     bench.run();
     CHECK(arrives == 8 + 5 + latency);
@@ -311,7 +315,7 @@ TEST_CASE("A transfer that no sync orders behind what it needs is refused when i
           "[hw][host_interface]") {
     const auto direction = GENERATE(isa::QueueId::HostRead, isa::QueueId::HostWrite);
     HostBench bench;
-    hw::VectorClock activation{};
+    isa::QueuePositions activation{};
     activation[static_cast<std::size_t>(isa::QueueId::Activation)] = 4 + 1;
     bench.process([&] {
         if (direction == isa::QueueId::HostRead) {

@@ -36,13 +36,20 @@ namespace {
 class Path final : public hw::InstructionPath {
 public:
     explicit Path(const hw::Clock& clock) : clock_(clock) {}
-    Cycle send_instruction(std::uint64_t bytes, hw::Tag tag) override {
+    void send_instruction(std::uint64_t bytes, hw::Tag tag) override {
         sent.push_back(clock_.now());
         sizes.push_back(bytes);
         tags.push_back(tag);
-        if (arrivals.empty()) return clock_.now();
-        const Cycle arrival = arrivals.front();
-        arrivals.pop_front();
+        if (arrivals.empty()) {
+            under_way_.push_back(clock_.now());
+        } else {
+            under_way_.push_back(arrivals.front());
+            arrivals.pop_front();
+        }
+    }
+    Cycle next_arrival() override {
+        const Cycle arrival = under_way_.front();
+        under_way_.pop_front();
         return arrival;
     }
 
@@ -53,6 +60,7 @@ public:
 
 private:
     const hw::Clock& clock_;
+    std::deque<Cycle> under_way_;
 };
 
 /// A queue from which the test takes the commands.

@@ -72,7 +72,7 @@ struct Bench : FifoBench {
     Bench(std::uint32_t depth, bool whole_tiles, std::uint64_t resident_tiles = 8)
         : FifoBench(make_machine(depth, whole_tiles, resident_tiles), hw::Values::TimingOnly),
           memory("memory", machine, clock) {
-        fifo.memory.bind(memory.socket);
+        fifo.memory.bind(memory.sockets.front());
         program.tiles.assign(8, {.rows = 2,
                                  .columns = 3,
                                  .type = DataType::Int8,

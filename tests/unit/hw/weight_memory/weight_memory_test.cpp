@@ -30,7 +30,7 @@ struct Reader : sc_core::sc_module {
 /// A module that reads from a weight memory.
 struct Bench : tests::FreshSimulation {
     explicit Bench(const machine::MachineConfig& machine = slow_memory()) : memory("memory", machine, clock) {
-        reader.socket.bind(memory.socket);
+        reader.socket.bind(memory.sockets.front());
     }
 
     void load(std::size_t bytes, std::uint8_t value) {

@@ -1,0 +1,205 @@
+// Systems of several cores: docs/timing.md, "Several cores".
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_error.h"
+#include "hw/system/system.h"
+#include "sim/functional/executor.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/random_program/random_system.h"
+#include "tests/support/random_runs.h"
+
+using namespace systole;
+using Catch::Matchers::Contains;
+
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__  // ten times as slow
+constexpr std::uint32_t systems_a_part = 20;
+#else
+constexpr std::uint32_t systems_a_part = 60;
+#endif
+
+std::function<unsigned()> shuffled(std::uint64_t seed) {
+    return [random = std::mt19937(static_cast<std::uint32_t>(seed))]() mutable {
+        const auto drawn = static_cast<unsigned>(random());
+        return drawn % 8 == 0 ? drawn / 8 % 9 : drawn / 8 % 3;
+    };
+}
+
+bool is_partition(const tests::SystemObservation& run, std::size_t core, std::size_t cores,
+                  const std::string& unit) {
+    const std::string path = (cores == 1 ? "" : "core" + std::to_string(core) + ".") + unit + ".";
+    std::uint64_t cycles = 0;
+    for (const tests::CounterReading& each : run.counters) {
+        const bool is_of_unit = each.name.starts_with(path) && each.name.ends_with("_cycles");
+        if (is_of_unit && each.name.find('.', path.size()) == std::string::npos) cycles += each.value;
+    }
+    return cycles == run.cycles[core];
+}
+
+/// Random systems: both engines, calm and shuffled, give the same; values are those of sim/functional; each
+/// unit's cycles sum to its core's; without a wait between two cores, the race is named with both.
+void check_systems(std::uint64_t first_seed) {
+    std::size_t checked = 0, races = 0;
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(systems_a_part); ++seed) {
+        CAPTURE(seed);
+        tests::Choices choices(seed);
+        const auto random = tests::random_system(choices);
+        if (!random) continue;
+        const tests::SystemObservation run = tests::observe(*random, machine::Engine::Wavefront);
+        REQUIRE(run.error == "");
+        ++checked;
+        const auto same = [&](const std::string& how, const tests::SystemObservation& other) {
+            const auto differs = tests::difference(run, other);
+            INFO(how << ": " << differs.value_or(""));
+            CHECK_FALSE(differs);
+        };
+        same("shuffled", tests::observe(*random, machine::Engine::Wavefront, shuffled(seed)));
+        same("pe", tests::observe(*random, machine::Engine::Pe));
+        same("pe, shuffled", tests::observe(*random, machine::Engine::Pe, shuffled(seed + 1)));
+        const std::vector<tests::Memories> expected = tests::execute(*random);
+        for (std::size_t core = 0; core < expected.size(); ++core) {
+            const auto differs = tests::difference(expected[core], run.memories[core]);
+            INFO(differs.value_or(""));
+            CHECK_FALSE(differs);
+            for (const char* unit : {"sequencer", "host_read", "host_write", "weight_fifo"}) {
+                CHECK(is_partition(run, core, expected.size(), unit));
+            }
+        }
+        for (std::size_t i = 0; i < random->handovers.size(); ++i) {
+            const tests::Handover& each = random->handovers[i];
+            const tests::SystemCase wrong = tests::without_wait(*random, i);
+            const tests::SystemObservation failed = tests::observe(wrong, machine::Engine::Wavefront);
+            CHECK_THAT(failed.error,
+                       Contains("instruction " + std::to_string(each.write) + " (write_host") &&
+                           Contains("instruction " + std::to_string(each.read) + " (read_host"));
+            CHECK_THAT(failed.error, Contains("both touch host bytes"));
+            CHECK(tests::observe(wrong, machine::Engine::Wavefront, shuffled(seed)).error == failed.error);
+            ++races;
+        }
+    }
+    CHECK(checked >= tests::random_share(systems_a_part * 9 / 10));
+    CHECK(races >= tests::random_share(systems_a_part));
+}
+
+}  // namespace
+
+// One process each, so that they run side by side.
+TEST_CASE("Engines, process orders and sim/functional agree on random systems, part 1", "[hw][system]") {
+    check_systems(200000);
+}
+TEST_CASE("Engines, process orders and sim/functional agree on random systems, part 2", "[hw][system]") {
+    check_systems(210000);
+}
+
+namespace {
+
+/// Two cores of a machine whose link moves 4 bytes a cycle in each direction, and arrives 3 cycles later.
+machine::MachineConfig two_core_machine() {
+    machine::MachineConfig machine;
+    machine.matrix_unit.rows = machine.matrix_unit.columns = 4;
+    machine.unified_buffer.rows = 64;
+    machine.accumulators.rows = 32;
+    machine.clock_mhz = 1000;
+    machine.host_interface.read_gb_per_s = machine.host_interface.write_gb_per_s = 4.0;
+    machine.host_interface.latency_cycles = 3;
+    return machine;
+}
+
+struct TwoCores {
+    explicit TwoCores(const std::string& first, const std::string& second)
+        : programs{isa::assemble(first, "first"), isa::assemble(second, "second")},
+          system("system", two_core_machine(), hw::Programs{&programs[0], &programs[1]},
+                 {.test_delta_delay = {}}) {}
+
+    std::uint64_t count(const std::string& path) const { return system.counter(path).value(); }
+
+    tests::FreshSimulation simulation;
+    std::vector<isa::Program> programs;
+    hw::System system;
+};
+
+const std::string reads_40_bytes =
+    ".array 4 4\n.buffer in constant 0x1000 40 fill 1\nread_host in ub=0 block=40\nhalt\n";
+const std::string reads_80_bytes =
+    ".array 4 4\n.buffer in constant 0x2000 80 fill 2\nread_host in ub=0 block=80\nhalt\n";
+
+std::string error_of(const std::string& first, const std::string& second) {
+    try {
+        TwoCores cores(first, second);
+        cores.system.run();
+    } catch (const isa::ProgramError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("Transfers of two cores take turns on the link, by index of the core", "[hw][system]") {
+    TwoCores cores(reads_40_bytes, reads_80_bytes);
+    cores.system.run();
+    // Four instructions of 15 and 1 bytes have left the host at 3.75, 4, 7.75 and 8: core 0 asks for the link
+    // in cycle 3 + 3, core 1 in cycle 7 + 3. The data of core 0 leave from 8 to 18, those of core 1 behind.
+    CHECK(cores.count("core0.host_read.link_stall_cycles") == 0);
+    CHECK(cores.count("core0.host_read.busy_cycles") == 18 - 6);
+    CHECK(cores.count("core1.host_read.link_stall_cycles") == 18 - 10);
+    CHECK(cores.count("core1.host_read.busy_cycles") == 38 - 18);
+    CHECK(cores.system.core(0).end() == 18 + 3);
+    CHECK(cores.system.core(1).end() == 38 + 3);
+    CHECK(cores.system.cycles() == cores.system.core(1).end());
+}
+
+TEST_CASE("A core waits for a semaphore that another core signals", "[hw][system]") {
+    const std::string buffer = ".array 4 4\n.buffer shared output 0x9000 4\n";
+    TwoCores cores(buffer +
+                       ".unified_buffer 0 4; .int8 1 2 3 4\nwrite_host shared ub=0 block=4\n"
+                       "sync.signal host_write sem=128\nhalt\n",
+                   buffer + "sync.wait host_read sem=128\nread_host shared ub=5 block=4\nhalt\n");
+    cores.system.run();
+    const std::uint8_t* const row = cores.system.core(1).unified_buffer().read(5, 1);
+    CHECK(std::vector<int>(row, row + 4) == std::vector<int>{1, 2, 3, 4});
+    CHECK(cores.count("core1.host_read.sync_cycles") > 0);
+}
+
+TEST_CASE("Two cores that touch a byte in no order are a race, named with both instructions",
+          "[hw][system]") {
+    const std::string buffer = ".array 4 4\n.buffer shared output 0x9000 8\n";
+    CHECK(error_of(buffer + "write_host shared ub=0 block=6\nhalt\n",
+                   buffer + "nop\nread_host shared+4 ub=5 block=4\nhalt\n") ==
+          "instruction 0 (write_host 0x9000 ub=0 block=6) of core 0 and instruction 1 (read_host "
+          "0x9004 ub=5 block=4) of core 1 both touch host bytes 36868 to 36869, and nothing orders them; a "
+          "semaphore of the system is missing");
+    // Two readers, and bytes beside each other.
+    CHECK(error_of(buffer + "read_host shared ub=0 block=6\nhalt\n",
+                   buffer + "read_host shared+4 ub=5 block=4\nhalt\n") == "no error");
+    CHECK(error_of(buffer + "write_host shared ub=0 block=4\nhalt\n",
+                   buffer + "write_host shared+4 ub=5 block=4\nhalt\n") == "no error");
+}
+
+TEST_CASE("What is wrong in one of several programs names its core", "[hw][system]") {
+    const std::string head = ".array 4 4\n";
+    CHECK_THAT(error_of(head + "halt\n", head + "nop\n"),
+               Contains("core1: ") && Contains("the program ends without halt"));
+    CHECK_THAT(error_of(head + "halt\n", head + "sync.wait matrix sem=200\nhalt\n"),
+               Contains("core1: ") && Contains("for semaphore 200 of the system"));
+    CHECK_THAT(error_of(head + "sync.wait matrix sem=3\nhalt\n", head + "sync.signal weights sem=3\nhalt\n"),
+               Contains("core0: ") && Contains("semaphore 3, which no instruction signals"));
+    CHECK_THAT(
+        error_of(".array 4 4\n.buffer a output 0 8\nhalt\n", ".array 4 4\n.buffer b output 4 8\nhalt\n"),
+        Contains("host buffer b") && Contains("another core's program"));
+    CHECK_THAT(error_of(head + "halt\n", ".array 4 5\nhalt\n"), Contains("made for an array of 4 x 5"));
+}
+
+TEST_CASE("The functional executor names the core that waits in vain", "[hw][system]") {
+    const isa::Program halts = isa::assemble(".array 4 4\nhalt\n", "first");
+    const isa::Program waits = isa::assemble(".array 4 4\nsync.wait matrix sem=200\nhalt\n", "second");
+    functional::Executor executor(functional::Executor::Programs{&halts, &waits}, two_core_machine());
+    CHECK_THROWS_WITH(executor.run(), Contains("core1: instruction 0") && Contains("no core signals"));
+}
