@@ -4,6 +4,7 @@
 
 #include "sim/run/path_finder.h"
 #include "sim/run/record/spec.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::sweep {
 
@@ -27,8 +28,8 @@ const nlohmann::ordered_json& BaseValues::find(const std::string& key,
     constexpr std::string_view prefix = "machine.";
     const Values& values = values_of(machine);
     const bool is_machine = key.starts_with(prefix);
-    const auto* const found =
-        find_path(is_machine ? values.machine : values.run, is_machine ? key.substr(prefix.size()) : key);
+    const auto* const found = report::find_path(is_machine ? values.machine : values.run,
+                                                is_machine ? key.substr(prefix.size()) : key);
     return found == nullptr ? none : *found;
 }
 

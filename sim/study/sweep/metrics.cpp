@@ -11,11 +11,13 @@
 #include "hw/machine/config_error.h"
 #include "sim/run/record/fields.h"
 #include "sim/study/sweep/database.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::sweep {
 
 using Json = nlohmann::ordered_json;
 using machine::ConfigError;
+using report::find_path;
 
 std::span<const Metric> common_metrics() {
     static const std::vector<Metric> all{
@@ -82,25 +84,6 @@ std::vector<Metric> read_metrics(const Json& json) {
 
 namespace {
 
-bool is_text(const Json& object, const char* key, std::string_view text) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() && found->get_ref<const std::string&>() == text;
-}
-
-const Json* element(const Json& list, std::string_view name) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-    if (error == std::errc() && end == name.data() + name.size()) {
-        return index < list.size() ? &list[index] : nullptr;
-    }
-    for (const Json& each : list) {
-        if (each.is_object() && (is_text(each, "name", name) || is_text(each, "baseline", name))) {
-            return &each;
-        }
-    }
-    return nullptr;
-}
-
 /// The paths of report.json that may be meant: for a suggestion.
 void add_paths(const Json& value, const std::string& path, std::vector<std::string>& paths) {
     if (value.is_object()) {
@@ -124,30 +107,6 @@ const Json* find_key(const Json& report, std::string_view key) {
     return find_path(*part, is_machine ? key.substr(prefix.size()) : key);
 }
 
-}  // namespace
-
-const Json* find_path(const Json& report, std::string_view dotted) {
-    const Json* place = &report;
-    while (true) {
-        if (place->is_object()) {  // a key may itself have dots
-            const auto whole = place->find(std::string(dotted));
-            if (whole != place->end()) return &*whole;
-        }
-        if (place->is_null()) return place;  // what the run does not have, with all its parts
-        const std::string_view name = dotted.substr(0, dotted.find('.'));
-        if (place->is_object()) {
-            const auto found = place->find(std::string(name));
-            place = found == place->end() ? nullptr : &*found;
-        } else {
-            place = place->is_array() ? element(*place, name) : nullptr;
-        }
-        if (place == nullptr || name.size() == dotted.size()) return place;
-        dotted.remove_prefix(name.size() + 1);
-    }
-}
-
-namespace {
-
 /// Whether the path is one of the comparison with a baseline of the run, which is not compared, whatever the
 /// reason: the report says it.
 bool lacks_comparison(const Json& report, std::string_view path) {
@@ -157,7 +116,7 @@ bool lacks_comparison(const Json& report, std::string_view path) {
     const Json* const baselines = find_path(report, "configuration.baselines");
     if (baselines == nullptr || !baselines->is_array()) return false;
     path.remove_prefix(prefix.size());
-    return element(*baselines, path.substr(0, path.find('.'))) != nullptr;
+    return find_path(*baselines, path.substr(0, path.find('.'))) != nullptr;
 }
 
 /// Removes "max:" or "min:" from the begin of a formula.

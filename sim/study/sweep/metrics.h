@@ -47,11 +47,6 @@ std::optional<double> share_of(const Metric& metric, std::optional<double> value
 /// A name and its formula, in the order of the study file.
 using NamedFormula = std::pair<std::string, std::string>;
 
-/// The value at a dotted path of report.json: an object's key, a list's element by index, or by its "name" or
-/// "baseline" ("layers.conv2d.cycles"). A null on the way is the value; a null pointer means that
-/// there is no such path.
-const nlohmann::ordered_json* find_path(const nlohmann::ordered_json& report, std::string_view dotted);
-
 /// The metrics of a study: the common ones, then its own.
 class Metrics {
 public:

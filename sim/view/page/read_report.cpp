@@ -8,6 +8,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/view/page/page.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::page {
 namespace {
@@ -39,33 +40,15 @@ struct Key {
     Kind kind;
 };
 
-/// The keys without which the page cannot be shown.
-constexpr std::array report_keys{Key{"machine", kinds::text},
-                                 Key{"model", kinds::text},
-                                 Key{"batch", kinds::count},
-                                 Key{"inferences", kinds::count},
-                                 Key{"cycles", kinds::count},
-                                 Key{"seconds", kinds::number},
-                                 Key{"inferences_per_second", kinds::number_or_null},
-                                 Key{"seconds_per_batch", kinds::number_or_null},
-                                 Key{"tops", kinds::object},
-                                 Key{"matrix_unit", kinds::object},
-                                 Key{"traffic", kinds::object},
-                                 Key{"memory", kinds::object},
-                                 Key{"layers", kinds::list},
-                                 Key{"energy", kinds::object},
-                                 Key{"comparison", kinds::list},
-                                 Key{"predictions", kinds::list},
-                                 Key{"accuracy", kinds::number_or_null},
-                                 Key{"timing_only", kinds::flag},
-                                 Key{"host_operations", kinds::list},
-                                 Key{"simulator", kinds::object},
+/// The keys without which the page cannot be shown, besides those of figures.
+constexpr std::array report_keys{Key{"machine", kinds::text},         Key{"model", kinds::text},
+                                 Key{"batch", kinds::count},          Key{"tops", kinds::object},
+                                 Key{"matrix_unit", kinds::object},   Key{"traffic", kinds::object},
+                                 Key{"memory", kinds::object},        Key{"layers", kinds::list},
+                                 Key{"energy", kinds::object},        Key{"comparison", kinds::list},
+                                 Key{"predictions", kinds::list},     Key{"timing_only", kinds::flag},
+                                 Key{"host_operations", kinds::list}, Key{"simulator", kinds::object},
                                  Key{"configuration", kinds::object}};
-/// The times of batches, in reports that know of them.
-constexpr std::array batch_time_keys{Key{"interval_ms", kinds::number_or_null},
-                                     Key{"latency_ms", kinds::number_or_null},
-                                     Key{"latency_max_ms", kinds::number_or_null}};
-constexpr std::array tops_keys{Key{"achieved", kinds::number_or_null}, Key{"peak", kinds::number}};
 constexpr std::array matrix_unit_keys{
     Key{"active_cycles", kinds::count},       Key{"weight_stall_cycles", kinds::count},
     Key{"weight_shift_cycles", kinds::count}, Key{"non_matrix_cycles", kinds::count},
@@ -74,9 +57,7 @@ constexpr std::array matrix_unit_keys{
 constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
                                 Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null},
                                 Key{"matrix_unit", kinds::object}};
-constexpr std::array energy_keys{Key{"joules", kinds::number_or_null}, Key{"watts", kinds::number_or_null},
-                                 Key{"joules_per_inference", kinds::number_or_null},
-                                 Key{"by_unit", kinds::object_or_null}};
+constexpr std::array energy_keys{Key{"by_unit", kinds::object_or_null}};
 constexpr std::array comparison_keys{
     Key{"baseline", kinds::text}, Key{"inferences_per_second", kinds::number}, Key{"speedup", kinds::number},
     Key{"performance_per_watt", kinds::object}};
@@ -102,17 +83,31 @@ constexpr std::array what_if_keys{Key{"change", kinds::text}, Key{"settings", ki
     throw machine::ConfigError(fmt::format("{}: {} is {}; it must be {}", file, place, text, rule));
 }
 
+void check_kind(const Json* value, const Kind& kind, const std::string& file, const std::string& path) {
+    if (value == nullptr) {
+        throw machine::ConfigError(fmt::format("{}: {} is missing; it must be {}", file, path, kind.rule));
+    }
+    if (!kind.holds(*value)) fail(file, path, *value, kind.rule);
+}
+
 void check(const Json& value, std::span<const Key> keys, const std::string& file, const std::string& place) {
     if (!kinds::object.holds(value)) fail(file, place, value, kinds::object.rule);
     for (const Key& key : keys) {
         const std::string path =
             place.empty() ? std::string(key.name) : fmt::format("{}.{}", place, key.name);
         const auto found = value.find(std::string(key.name));
-        if (found == value.end()) {
-            throw machine::ConfigError(
-                fmt::format("{}: {} is missing; it must be {}", file, path, key.kind.rule));
-        }
-        if (!key.kind.holds(*found)) fail(file, path, *found, key.kind.rule);
+        check_kind(found == value.end() ? nullptr : &*found, key.kind, file, path);
+    }
+}
+
+/// Of the figures, those that every report has must be there; the page passes over others.
+void check_figures(const Json& report, const std::string& file) {
+    for (const report::Figure& figure : report::figures()) {
+        const Json* const value = report::find_path(report, figure.key());
+        const bool is_always = figure.needed == report::Figure::Needed::Always;
+        const Kind& known = figure.format == "count" ? kinds::count : kinds::number;
+        if (figure.needed == report::Figure::Needed::No && (value == nullptr || value->is_array())) continue;
+        check_kind(value, is_always ? known : kinds::number_or_null, file, std::string(figure.key()));
     }
 }
 
@@ -167,7 +162,6 @@ Json parse_report(std::string_view text, const std::string& file) {
     Json report = machine::parse_ordered_json_object(text, file);
     check_schema(report, file);
     check(report, report_keys, file, "");
-    check(report["tops"], tops_keys, file, "tops");
     check(report["matrix_unit"], matrix_unit_keys, file, "matrix_unit");
     check(report["energy"], energy_keys, file, "energy");
     check(report["configuration"], configuration_keys, file, "configuration");
@@ -176,7 +170,7 @@ Json parse_report(std::string_view text, const std::string& file) {
         check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file,
               fmt::format("layers[{}].matrix_unit", i));
     }
-    if (report.contains("latency_ms")) check(report, batch_time_keys, file, "");
+    check_figures(report, file);
     check_explanation(report, file);
     check_host_time(report, file);
     check_host_share(report, file);

@@ -10,20 +10,14 @@
 
 #include "base/user_error.h"
 #include "hw/machine/config_error.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::page {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::number_at;
 using Value = std::optional<double>;
-
-/// The number at a place of the report; absent if there is none.
-Value number_at(const Json& report, const char* place) {
-    const Json::json_pointer pointer(place);
-    if (!report.contains(pointer)) return std::nullopt;
-    const Json& value = report.at(pointer);
-    return value.is_number() ? Value(value.get<double>()) : std::nullopt;
-}
 
 Value quotient(Value numerator, Value denominator) {
     if (!numerator || !denominator || !(*denominator > 0.0)) return std::nullopt;
@@ -37,98 +31,31 @@ bool all_same(std::span<const NamedReport> reports, Read read) {
 }
 
 Value clock_of(const Json& report) {
-    return number_at(report, "/configuration/machine/clock_mhz");
-}
-
-/// The peak occupancy of the unified buffer; absent if the run did not record it.
-Value held_at_most(const Json& report) {
-    const Json::json_pointer place("/memory/over_time/unified_buffer_bytes");
-    if (!report.contains(place) || report.at(place).empty()) return std::nullopt;
-    double most = 0.0;
-    for (const Json& window : report.at(place)) {
-        if (!window.is_number()) return std::nullopt;
-        most = std::max(most, window.get<double>());
-    }
-    return most;
+    return number_at(report, "configuration.machine.clock_mhz");
 }
 
 /// The properties that reports must share for their figures to be comparable.
 struct Common {
     explicit Common(std::span<const NamedReport> reports)
         : same_clock(all_same(reports, clock_of)),
-          same_work(all_same(reports, [](const Json& r) { return number_at(r, "/inferences"); })),
-          each_inference(!same_work &&
-                         std::ranges::all_of(reports,
-                                             [](const NamedReport& each) {
-                                                 return number_at(each.report, "/inferences").value_or(0.0) >
-                                                        0.0;
-                                             })),
-          held_known(std::ranges::all_of(
-              reports, [](const NamedReport& each) { return held_at_most(each.report).has_value(); })) {}
+          same_work(all_same(reports, [](const Json& r) { return number_at(r, "inferences"); })),
+          each_inference(!same_work && std::ranges::all_of(reports, [](const NamedReport& each) {
+              return number_at(each.report, "inferences").value_or(0.0) > 0.0;
+          })) {}
 
     bool same_clock;
     bool same_work;
     bool each_inference;
-    bool held_known;
 
     /// A total of the run, or its part of one inference.
     Value total(const Json& report, Value value) const {
-        return each_inference ? quotient(value, number_at(report, "/inferences")) : value;
+        return each_inference ? quotient(value, number_at(report, "inferences")) : value;
     }
-};
-
-/// Collects the figures of all reports.
-class Figures {
-public:
-    Figures(std::span<const NamedReport> reports, const Common& common)
-        : reports_(reports), common_(common) {}
-
-    template <class Read>
-    void add(std::string name, std::string_view format, int better, Read read) {
-        Figure figure{.name = std::move(name), .format = format, .better = better, .values = {}};
-        for (const NamedReport& each : reports_) figure.values.push_back(read(each.report));
-        const auto is_known = [](const Value& value) { return value.has_value(); };
-        if (std::ranges::any_of(figure.values, is_known)) figures_.push_back(std::move(figure));
-    }
-
-    void add(std::string name, std::string_view format, int better, const char* place, double factor = 1.0) {
-        add(std::move(name), format, better, [&](const Json& report) {
-            const Value value = number_at(report, place);
-            return value ? Value(*value * factor) : std::nullopt;
-        });
-    }
-
-    /// A total, of which less is better if the work is the same.
-    void add_total(const std::string& name, std::string_view format, bool is_merit, const char* place) {
-        const int less = is_merit && (common_.same_work || common_.each_inference) ? -1 : 0;
-        add(common_.each_inference ? name + " an inference" : name, format, less,
-            [&](const Json& report) { return common_.total(report, number_at(report, place)); });
-    }
-
-    /// The same for cycles, which say nothing about other cycles if the clocks differ.
-    void add_cycles() {
-        add_total("cycles", "count", common_.same_clock, "/cycles");
-        figures_.back().of_clock = !common_.same_clock;
-    }
-
-    /// The cycles of a class of the matrix unit, as a share of all. A slower clock shifts the shares.
-    void add_class(const std::string& name, const char* place, int better) {
-        add(name, "share", common_.same_clock ? better : 0, [&](const Json& report) {
-            return quotient(number_at(report, place), number_at(report, "/cycles"));
-        });
-    }
-
-    std::vector<Figure> take() && { return std::move(figures_); }
-
-private:
-    std::span<const NamedReport> reports_;
-    const Common& common_;
-    std::vector<Figure> figures_;
 };
 
 Value speedup_over(const Json& report, const std::string& baseline) {
     for (const Json& each : report["comparison"]) {
-        if (each["baseline"] == baseline) return number_at(each, "/speedup");
+        if (each["baseline"] == baseline) return number_at(each, "speedup");
     }
     return std::nullopt;
 }
@@ -145,47 +72,61 @@ std::vector<std::string> baselines_of(std::span<const NamedReport> reports) {
     return names;
 }
 
+/// Whether the figure is a row: where all reports have one, what would stand for it is none.
+bool is_row(const report::Figure& figure, std::span<const NamedReport> reports) {
+    const auto all_have = [&](const report::Figure& any) {
+        return std::ranges::all_of(
+            reports, [&](const NamedReport& each) { return report::value_of(any, each.report).has_value(); });
+    };
+    if (!figure.row.is_compared) return false;
+    for (const report::Figure& other : report::figures()) {
+        if (!other.row.is_compared) continue;
+        if (other.key() == figure.instead_of) return !all_have(other);
+        if (other.instead_of == figure.key()) return all_have(figure);
+    }
+    return true;
+}
+
 std::vector<Figure> figures_of(std::span<const NamedReport> reports, const Common& common) {
-    Figures figures(reports, common);
-    constexpr double tera = 1e12;
-    figures.add("inferences", "count", 0, [](const Json& report) {
-        const Value count = number_at(report, "/inferences");
-        return count.value_or(0.0) > 0.0 ? count : std::nullopt;
-    });
-    figures.add_cycles();
-    figures.add_total("time", "s", true, "/seconds");
-    figures.add("throughput", "inf/s", 1, "/inferences_per_second");
-    constexpr double milli = 1e-3;
-    figures.add("latency", "s", -1, "/latency_ms", milli);
-    figures.add("latency, largest", "s", -1, "/latency_max_ms", milli);
-    figures.add("a batch every", "s", -1, "/seconds_per_batch");
-    figures.add("performance", "OPS", 1, "/tops/achieved", tera);
-    figures.add("peak", "OPS", 0, "/tops/peak", tera);
-    figures.add_class("array active", "/matrix_unit/active_cycles", 1);
-    figures.add_class("weight stall", "/matrix_unit/weight_stall_cycles", -1);
-    figures.add_class("weight shift", "/matrix_unit/weight_shift_cycles", -1);
-    figures.add_class("non-matrix", "/matrix_unit/non_matrix_cycles", -1);
-    figures.add_total("weight bytes", "bytes", true, "/traffic/weight_bytes");
-    if (common.held_known) {
-        figures.add("unified buffer, peak", "bytes", 0, held_at_most);
-    } else {
-        figures.add("unified buffer, rows ever used", "bytes", 0, "/memory/unified_buffer_peak_bytes");
+    std::vector<Figure> figures;
+    const auto add = [&](Figure figure, auto read) {
+        for (const NamedReport& each : reports) figure.values.push_back(read(each.report));
+        const auto is_known = [](const Value& value) { return value.has_value(); };
+        if (std::ranges::any_of(figure.values, is_known)) figures.push_back(std::move(figure));
+    };
+    for (const report::Figure& figure : report::figures()) {
+        if (!is_row(figure, reports)) continue;
+        const report::Figure::Row& row = figure.row;
+        const bool is_each = row.is_total && common.each_inference;
+        // Totals are merits where the work is the same. A slower clock shifts the shares of cycles.
+        const bool is_merit =
+            (!row.is_total || common.same_work || is_each) && (!row.in_cycles || common.same_clock);
+        add({.name = std::string(figure.name) + (is_each ? " an inference" : ""),
+             .format = figure.format,
+             .better = is_merit ? row.better : 0,
+             .of_clock = row.in_cycles && figure.whole().empty() && !common.same_clock,
+             .values = {}},
+            [&figure, &common, is_each](const Json& report) {
+                const Value value = report::value_of(figure, report);
+                if (figure.key() == "inferences" && value == 0.0) return Value();  // of a program
+                return is_each ? common.total(report, value) : value;
+            });
     }
-    figures.add("energy an inference", "J", -1, "/energy/joules_per_inference");
-    figures.add("power", "W", 0, "/energy/watts");
-    figures.add("accuracy", "share", 1, "/accuracy");
     for (const std::string& baseline : baselines_of(reports)) {
-        figures.add(fmt::format("least speedup over {}", baseline), "times", 1,
-                    [&](const Json& report) { return speedup_over(report, baseline); });
+        add({.name = fmt::format("least speedup over {}", baseline),
+             .format = "times",
+             .better = 1,
+             .values = {}},
+            [&](const Json& report) { return speedup_over(report, baseline); });
     }
-    return std::move(figures).take();
+    return figures;
 }
 
 /// What makes two networks the same: name, layers, and their work.
 Json identity_of(const Json& report) {
     Json identity = Json::array({report["model"]});
     for (const Json& layer : report["layers"]) {
-        const Value macs = number_at(layer, "/macs_per_inference");
+        const Value macs = number_at(layer, "macs_per_inference");
         if (macs.value_or(0.0) > 0.0) identity.push_back({layer["name"], *macs});
     }
     return identity;
@@ -212,7 +153,7 @@ std::vector<LayerCycles> layers_of(std::span<const NamedReport> reports, const C
             const auto [place, is_new] = places.try_emplace(name, layers.size());
             if (is_new) layers.push_back({.name = name, .cycles = std::vector<Value>(reports.size())});
             Value& cycles = layers[place->second].cycles[i];
-            const Value more = common.total(report, number_at(layer, "/cycles"));
+            const Value more = common.total(report, number_at(layer, "cycles"));
             cycles = cycles.value_or(0.0) + more.value_or(0.0);  // a program may name two tags alike
         }
     }

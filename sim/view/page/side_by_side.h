@@ -16,10 +16,9 @@ namespace systole::page {
 
 /// A compared figure.
 struct Figure {
-    std::string name;  ///< "cycles an inference"
-    /// "count", "bytes", "share", "times" (two digits), "inf/s", or the unit of a quantity: "s"
-    std::string_view format;
-    int better = 0;  ///< 1: more is better; -1: less is better; 0: neither can be said
+    std::string name;         ///< "cycles an inference"
+    std::string_view format;  ///< as report::Figure has it
+    int better = 0;           ///< 1: more is better; -1: less is better; 0: neither can be said
     bool of_clock =
         false;  ///< counted in cycles of clocks that are not the same: no difference means anything
     std::vector<std::optional<double>> values;  ///< of each report; absent if it has none

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/view/page/side_by_side.h"
+#include "sim/view/report/figures.h"
 #include "sim/view/report/main_layers.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/table/table.h"
@@ -14,21 +15,11 @@
 namespace systole::page {
 namespace {
 
+using report::figure_text;
 using tables::Cell;
 using tables::Cells;
 using tables::Table;
 using Value = std::optional<double>;
-
-std::string text_of(Value value, std::string_view format) {
-    const auto whole = [](double number) { return static_cast<std::uint64_t>(std::llround(number)); };
-    if (!value) return "-";
-    if (format == "count") return report::grouped(whole(*value));
-    if (format == "bytes") return report::bytes(whole(*value));
-    if (format == "share") return report::percent(value);
-    if (format == "times") return report::rough_times(value);
-    if (format == "inf/s") return report::inference_rate(value);
-    return report::si(value, format);
-}
 
 std::optional<std::string> difference_of(Value value, Value reference, std::string_view format) {
     return format == "share" ? report::difference_of_shares(value, reference)
@@ -39,7 +30,7 @@ std::optional<std::string> difference_of(Value value, Value reference, std::stri
 Cells cells_of(const std::vector<Value>& values, std::string_view format, std::size_t against) {
     Cells cells;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        std::string text = text_of(values[i], format);
+        std::string text = figure_text(values[i], format);
         const auto difference = difference_of(values[i], values[against], format);
         if (i != against && difference) text += fmt::format(" ({})", *difference);
         cells.push_back(Cell::figure(std::move(text)));
@@ -57,7 +48,7 @@ Cells cells_at_clocks(const std::vector<Value>& cycles, const std::vector<Value>
     Cells cells;
     for (std::size_t i = 0; i < cycles.size(); ++i) {
         cells.push_back(Cell::figure(
-            cycles[i] ? fmt::format("{} at {}", text_of(cycles[i], "count"), clock_text(clocks_mhz[i]))
+            cycles[i] ? fmt::format("{} at {}", figure_text(cycles[i], "count"), clock_text(clocks_mhz[i]))
                       : "-"));
     }
     return cells;
@@ -68,10 +59,10 @@ Cells cells_of_layer(const std::vector<Value>& seconds, const std::vector<Value>
                      std::size_t against) {
     Cells cells;
     for (std::size_t i = 0; i < seconds.size(); ++i) {
-        std::string text = text_of(seconds[i], "s");
+        std::string text = figure_text(seconds[i], "s");
         const auto difference = report::difference(seconds[i], seconds[against]);
         if (i != against && difference) text += fmt::format(" ({})", *difference);
-        if (cycles[i]) text += fmt::format(", {} cycles", text_of(cycles[i], "count"));
+        if (cycles[i]) text += fmt::format(", {} cycles", figure_text(cycles[i], "count"));
         cells.push_back(Cell::figure(std::move(text)));
     }
     return cells;

@@ -14,7 +14,8 @@ namespace {
 
 class EnergyText : ReportLines {
 public:
-    EnergyText(const Report& report, const terminal::Look& look) : ReportLines(look), report_(report) {}
+    EnergyText(const Report& report, const nlohmann::ordered_json& json, const terminal::Look& look)
+        : ReportLines(look), report_(report), json_(json) {}
 
     std::string write() && {
         line("{}", heading("Energy"));
@@ -38,8 +39,7 @@ private:
               energy.knows_static ? fmt::format("{} static, {} dynamic", si(energy.static_joules, "J"),
                                                 si(energy.dynamic_joules, "J"))
                                   : "the static part is not known: power.idle_watts is not given");
-        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
-        entry("power", si(energy.watts, "W"), "published, of the busy chip");
+        write_figures("published, of the busy chip");
     }
 
     void write_event_energy(const Energy& energy, const EventEnergy& events) {
@@ -49,8 +49,7 @@ private:
             line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
                  bar_for(share));
         }
-        if (!is_bare_program()) entry("an inference", si(energy.joules_per_inference, "J"), "");
-        entry("power", si(energy.watts, "W"), "chip and weight memory");
+        write_figures("chip and weight memory");
         entry("  chip alone", si(events.die_watts, "W"),
               events.published_watts > 0.0
                   ? fmt::format("{} published, busy", si(events.published_watts, "W"))
@@ -67,16 +66,27 @@ private:
         return name;
     }
 
-    /// Whether the run has a program that states no inferences.
-    bool is_bare_program() const { return report_.inferences == 0; }
+    /// `basis` is what the power is of.
+    void write_figures(std::string_view basis) {
+        figure_lines(Figure::Part::Energy, json_, [&](const Figure& figure, std::optional<double> value) {
+            using Remark = std::optional<std::string>;
+            if (figure.key() == "energy.watts") return Remark(basis);
+            // A program that states no inferences has no energy of one.
+            if (figure.key() == "energy.joules_per_inference")
+                return report_.inferences > 0 ? Remark("") : Remark();
+            return value ? Remark(figure.line.remark) : Remark();
+        });
+    }
 
     const Report& report_;
+    const nlohmann::ordered_json& json_;
 };
 
 }  // namespace
 
-std::string energy_text(const Report& report, const terminal::Look& look) {
-    return EnergyText(report, look).write();
+std::string energy_text(const Report& report, const nlohmann::ordered_json& json,
+                        const terminal::Look& look) {
+    return EnergyText(report, json, look).write();
 }
 
 }  // namespace systole::report

@@ -444,8 +444,9 @@ UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
 /// wanted.
 std::string layer_table(const Report& report, const terminal::Look& look = {}, bool all_layers = false);
 
-/// Energy by unit, if the machine says what an event takes, and power.
-std::string energy_text(const Report& report, const terminal::Look& look = {});
+/// Energy by unit, if the machine says what an event takes, and power. `json` is the same as report.json.
+std::string energy_text(const Report& report, const nlohmann::ordered_json& json,
+                        const terminal::Look& look = {});
 
 /// Whether the run asks for requests that arrive at random.
 bool asks_for_requests(const run::RunRecord& record);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/view/report/figures.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/terminal/layout.h"
 #include "sim/view/terminal/look.h"
@@ -35,6 +36,18 @@ protected:
 
     void entry(std::string_view what, std::string_view value, std::string_view remark) {
         line_and(fmt::format("  {:<18}{:>16}   ", what, value), remark);
+    }
+
+    /// A line for each figure of a part. `remark_of` gives the words beside a figure and its value, or
+    /// nothing where it has no line.
+    template <class RemarkOf>
+    void figure_lines(Figure::Part part, const nlohmann::ordered_json& report, RemarkOf remark_of) {
+        for (const Figure& figure : figures_of(part)) {
+            const std::optional<double> value = value_of(figure, report);
+            const std::string_view label = figure.line.label.empty() ? figure.name : figure.line.label;
+            const std::optional<std::string> remark = remark_of(figure, value);
+            if (remark) entry(label, figure_text(value, figure.format), *remark);
+        }
     }
 
     /// A line of prose, indented.

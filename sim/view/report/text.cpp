@@ -87,7 +87,7 @@ namespace {
 class Writer : ReportLines {
 public:
     Writer(const Report& report, const terminal::Look& look, bool all_layers)
-        : ReportLines(look), report_(report), all_layers_(all_layers) {}
+        : ReportLines(look), report_(report), json_(to_json(report)), all_layers_(all_layers) {}
 
     /// A part of the text. Each begins with an empty line, which is removed from the first.
     struct Section {
@@ -164,44 +164,61 @@ private:
         line("");
         write_host_share();
         write_answers();
-        entry("time", si(r.seconds, "s"),
-              fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz));
+        const auto remark = [this](const Figure& figure, std::optional<double> value) {
+            return remark_of(figure, value);
+        };
+        figure_lines(Figure::Part::Time, json_, remark);
         if (r.inferences > 0) write_batching();
         if (!r.left_out.speed.empty()) {
             // Multiply-accumulates of the host are named before all figures.
             if (!r.host_share) entry("throughput", "-", r.left_out.speed);
             return;
         }
-        if (r.inferences > 0) {
-            entry("throughput", inference_rate(r.inferences_per_second), "");
-            write_batch_times();
-        }
-        entry("performance", si(tera(r.achieved_tops), "OPS"),
-              fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS")));
-        if (r.roofline) {
-            entry("MAC/weight byte", amount(r.roofline->macs_per_weight_byte, ""),
-                  fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
-                              amount(r.roofline->ridge, "")));
-        }
+        figure_lines(Figure::Part::Speed, json_, remark);
     }
 
-    /// Batches overlap: from its first byte to its last, one takes longer than the interval between them.
-    void write_batch_times() {
+    /// The words beside a figure of the summary; nothing where it has no line.
+    std::optional<std::string> remark_of(const Figure& figure, std::optional<double> value) const {
         const Report& r = report_;
-        if (r.batches == 0) return;
-        const std::string batches =
-            r.batches == 1 ? "of the one batch" : fmt::format("mean of {} batches", grouped(r.batches));
-        if (!r.latency) {
-            entry("latency", "-", no_results);
-        } else {
-            const bool is_one = r.batches == 1;
-            entry("latency", si(r.latency->latency, "s"),
-                  is_one ? batches : fmt::format("{}, at most {}", batches, si(r.latency->largest, "s")));
-            if (is_one) return;
+        if (figure.key() == "seconds") {
+            return fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz);
         }
+        if (figure.key() == "inferences_per_second") {
+            return r.inferences > 0 ? std::optional(std::string()) : std::nullopt;
+        }
+        if (figure.key() == "latency_ms") return latency_remark();
+        if (figure.key() == "seconds_per_batch") return interval_remark();
+        if (figure.key() == "tops.achieved") {
+            return fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS"));
+        }
+        if (r.roofline && figure.key() == "roofline.macs_per_weight_byte") {
+            return fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
+                               amount(r.roofline->ridge, ""));
+        }
+        return value ? std::optional(std::string(figure.line.remark)) : std::nullopt;
+    }
+
+    /// "mean of 3 batches".
+    std::string batches() const {
+        return report_.batches == 1 ? "of the one batch"
+                                    : fmt::format("mean of {} batches", grouped(report_.batches));
+    }
+
+    std::optional<std::string> latency_remark() const {
+        const Report& r = report_;
+        if (r.batches == 0) return std::nullopt;
+        if (!r.latency) return std::string(no_results);
+        if (r.batches == 1) return batches();
+        return fmt::format("{}, at most {}", batches(), si(r.latency->largest, "s"));
+    }
+
+    /// Batches overlap: from its first byte to its last, one takes longer than the interval between them. One
+    /// alone has its latency only.
+    std::optional<std::string> interval_remark() const {
+        const Report& r = report_;
+        if (r.batches == 0 || (r.batches == 1 && r.latency)) return std::nullopt;
         const std::uint64_t rest = r.inferences % r.batch;
-        entry("a batch every", si(r.seconds_per_batch, "s"),
-              rest == 0 ? batches : fmt::format("{}, the last of {}", batches, grouped(rest)));
+        return rest == 0 ? batches() : fmt::format("{}, the last of {}", batches(), grouped(rest));
     }
 
     /// What left the chip comes before all figures, which would otherwise be taken for those of the chip.
@@ -223,10 +240,6 @@ private:
         entry("batch", fmt::format("{} at a time", grouped(together)),
               fmt::format("of {} asked for", grouped(batching.asked)));
         note(4, fmt::format("({})", batching.text));
-    }
-
-    static std::optional<double> tera(std::optional<double> tops) {
-        return tops ? std::optional(*tops * 1e12) : std::nullopt;
     }
 
     void write_answers() {
@@ -286,15 +299,15 @@ private:
         const MatrixUnit& unit = report_.matrix_unit;
         line("");
         line("{}               cycles    share", heading("Matrix unit"));
-        const auto part = [&](Role role, std::string_view name, std::uint64_t cycles) {
-            const auto share = share_of(cycles, report_.cycles);
-            line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", name)), grouped(cycles),
-                 percent(share), look_.paint(role, bar_for(share)));
-        };
-        part(Role::Active, "array active", unit.active_cycles);
-        part(Role::WeightStall, "weight stall", unit.weight_stall_cycles);
-        part(Role::WeightShift, "weight shift", unit.weight_shift_cycles);
-        part(Role::NonMatrix, "non-matrix", unit.non_matrix_cycles);
+        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+        std::size_t place = 0;
+        for (const Figure& figure : figures_of(Figure::Part::MatrixUnit)) {
+            const Role role = roles.at(place++);
+            const auto share = value_of(figure, json_);
+            line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", figure.name)),
+                 figure_text(number_at(json_, figure.key()), "count"), figure_text(share, figure.format),
+                 look_.paint(role, bar_for(share)));
+        }
         write_reasons(unit);
         const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
         line_and(
@@ -359,13 +372,11 @@ private:
         line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", "full array", grouped(bounds.least.macs),
                              percent(share_of(bounds.least.macs, report_.cycles))),
                  "with every cell useful in every cycle");
-        if (bounds.ratio) {
-            line_and(fmt::format("  {:<16}{:>14}           ", "ratio", amount(bounds.ratio, "")),
-                     "cycles over layers' largest bounds");
-        }
-        if (bounds.fill) {
-            line_and(fmt::format("  {:<16}{:>14}           ", "fill", amount(bounds.fill, "")),
-                     "full array over the array's passes");
+        for (const Figure& figure : figures_of(Figure::Part::Bounds)) {
+            const auto value = value_of(figure, json_);
+            if (!value) continue;
+            line_and(fmt::format("  {:<16}{:>14}           ", figure.name, figure_text(value, figure.format)),
+                     figure.line.remark);
         }
     }
 
@@ -432,7 +443,7 @@ private:
         if (!text.empty()) text_ += '\n' + text;
     }
 
-    void write_energy() { text_ += '\n' + energy_text(report_, look_); }
+    void write_energy() { text_ += '\n' + energy_text(report_, json_, look_); }
 
     void write_comparison() {
         if (report_.comparison.empty()) return;
@@ -580,6 +591,7 @@ private:
     }
 
     const Report& report_;
+    const nlohmann::ordered_json json_;  ///< report.json, from which figures are read
     const bool all_layers_;
     bool chosen_ = false;  ///< the user chose the sections
 };

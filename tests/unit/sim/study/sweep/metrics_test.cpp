@@ -8,7 +8,6 @@
 
 using namespace systole;
 using ReportJson = nlohmann::ordered_json;
-using sweep::find_path;
 using sweep::Metrics;
 
 namespace {
@@ -31,18 +30,6 @@ std::size_t index_of(const Metrics& metrics, const std::string& name) {
 
 std::optional<double> metric(const Metrics& metrics, const std::string& name) {
     return metrics.values_of(report()).at(index_of(metrics, name));
-}
-
-TEST_CASE("A path of a report goes through objects, and lists by index or name") {
-    const ReportJson json = report();
-    CHECK(*find_path(json, "tops.peak") == 8);
-    CHECK(*find_path(json, "layers.1.cycles") == 70);
-    CHECK(*find_path(json, "layers.a.cycles") == 30);
-    CHECK(*find_path(json, "comparison.k80.speedup") == 3);
-    CHECK(find_path(json, "layers.2.cycles") == nullptr);
-    CHECK(find_path(json, "tops.peak.more") == nullptr);
-    CHECK(find_path(json, "topz") == nullptr);
-    CHECK(*find_path(ReportJson{{"a.b", 1}}, "a.b") == 1);
 }
 
 TEST_CASE("Metrics are computed from a report, and what has no value is absent") {

@@ -1,0 +1,196 @@
+#include "sim/view/report/figures.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <system_error>
+
+#include "sim/view/report/numbers.h"
+
+namespace systole::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The list, and what its rows say.
+namespace list {
+
+using Part = Figure::Part;
+using enum Figure::Needed;
+
+constexpr Figure::Row more{true, 1};
+constexpr Figure::Row less{true, -1};
+constexpr Figure::Row neither{true, 0};
+constexpr Figure::Row less_in_all{true, -1, true};
+constexpr Figure::Row less_cycles_in_all{true, -1, true, true};
+constexpr Figure::Row more_cycles{true, 1, false, true};
+constexpr Figure::Row less_cycles{true, -1, false, true};
+constexpr Figure::Row no_row;
+constexpr Figure::Line no_line;
+constexpr Figure::Card no_card;
+
+constexpr Figure::Line line(Part part, std::string_view label = {}, std::string_view remark = {}) {
+    return {part, label, remark};
+}
+constexpr Figure::Card card(std::string_view title, std::string_view remark = {}) {
+    return {title, remark};
+}
+constexpr Figure::Card first_card(std::string_view title) {
+    return {title, {}, true};
+}
+
+constexpr Figure all[] = {
+    {"inferences", "inferences", "", "count", "of the run; 0 of a program that states none", Always, neither},
+    {"cycles", "cycles", "cycles", "count", "of the whole run, in the core's clock", Always,
+     less_cycles_in_all, no_line, card("Cycles")},
+    {"time", "seconds", "s", "s", "of the whole run: its cycles at that clock", Always, less_in_all,
+     line(Part::Time)},
+    {"throughput", "inferences_per_second", "1/s", "inf/s", "`inferences` over `seconds`", OrNull, more,
+     line(Part::Speed), first_card("Throughput")},
+    {"latency", "latency_ms", "ms", "s",
+     "from the first byte of a batch's input into the chip to the last byte of its results out of it, in "
+     "this run; mean of the batches",
+     No, less, line(Part::Speed), first_card("Latency")},
+    {"latency, largest", "latency_max_ms", "ms", "s", "the longest of these latencies", No, less},
+    {"a batch every", "seconds_per_batch", "s", "s",
+     "the run's time over its batches, of which the last may have fewer inferences; `interval_ms` is the "
+     "same in ms",
+     OrNull, less, line(Part::Speed), first_card("A batch every")},
+    {"performance", "tops.achieved", "10¹²/s", "OPS",
+     "operations a second that the network needs on the chip; a multiply-accumulate counts two", OrNull, more,
+     line(Part::Speed), card("Performance")},
+    {"peak", "tops.peak", "10¹²/s", "OPS", "operations a second of all cells in every cycle", Always,
+     neither},
+    {"MAC/weight byte", "roofline.macs_per_weight_byte", "1/byte", "ratio",
+     "the multiply-accumulates that are needed over the weight bytes fetched", No, no_row, line(Part::Speed)},
+    {"array active", "matrix_unit.active_cycles / cycles", "cycles", "share",
+     "in which a row entered the array", No, more_cycles, line(Part::MatrixUnit), card("Array active")},
+    {"weight stall", "matrix_unit.weight_stall_cycles / cycles", "cycles", "share",
+     "in which rows waited for a weight tile that was not whole in the FIFO", No, less_cycles,
+     line(Part::MatrixUnit)},
+    {"weight shift", "matrix_unit.weight_shift_cycles / cycles", "cycles", "share",
+     "in which rows waited for a weight tile that was shifting in", No, less_cycles, line(Part::MatrixUnit)},
+    {"non-matrix", "matrix_unit.non_matrix_cycles / cycles", "cycles", "share",
+     "in which the array had no instruction, or its rows were not there", No, less_cycles,
+     line(Part::MatrixUnit)},
+    {"ratio", "bounds.ratio", "", "ratio",
+     "the cycles over the sum, over the layers, of each layer's largest bound besides `macs`", No, no_row,
+     line(Part::Bounds, "", "cycles over layers' largest bounds"), card("Cycles over bounds")},
+    {"fill", "bounds.fill", "", "ratio", "`macs` over `array`: the share of the array that the mapping fills",
+     No, no_row, line(Part::Bounds, "", "full array over the array's passes")},
+    {"weight bytes", "traffic.weight_bytes", "bytes", "bytes", "from weight memory, in the whole run", No,
+     less_in_all},
+    {"unified buffer, peak", "memory.over_time.unified_buffer_bytes", "bytes", "bytes",
+     "the most bytes in use at a time, where the run noted its occupancy", No, neither},
+    {"unified buffer, rows ever used", "memory.unified_buffer_peak_bytes", "bytes", "bytes",
+     "of all rows that were written at least once at any time", No, neither, no_line, no_card,
+     "memory.over_time.unified_buffer_bytes"},
+    {"energy an inference", "energy.joules_per_inference", "J", "J", "`joules` over `inferences`", OrNull,
+     less, line(Part::Energy, "an inference"),
+     card("Energy", "an inference, chip and weight memory, static share included")},
+    {"energy", "energy.joules", "J", "J", "of chip and weight memory in the whole run, static share included",
+     OrNull, no_row, no_line, card("Energy", "the run, chip and weight memory, static share included"),
+     "energy.joules_per_inference"},
+    {"power", "energy.watts", "W", "W", "the mean of the run: `joules` over `seconds`", OrNull, neither,
+     line(Part::Energy), card("Power")},
+    {"accuracy", "accuracy", "", "share", "the share of the `predictions` that are the labels", OrNull, more,
+     no_line, card("Accuracy")}};
+
+}  // namespace list
+
+bool is_text(const Json& object, const char* key, std::string_view text) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() && found->get_ref<const std::string&>() == text;
+}
+
+const Json* element(const Json& list, std::string_view name) {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (error == std::errc() && end == name.data() + name.size()) {
+        return index < list.size() ? &list[index] : nullptr;
+    }
+    for (const Json& each : list) {
+        if (each.is_object() && (is_text(each, "name", name) || is_text(each, "baseline", name))) {
+            return &each;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string_view Figure::whole() const {
+    constexpr std::string_view over = " / ";
+    const std::size_t at = path.find(over);
+    return at == std::string_view::npos ? std::string_view() : path.substr(at + over.size());
+}
+
+double Figure::factor() const {
+    if (unit == "ms" && format == "s") return 1e-3;
+    return format == "OPS" ? 1e12 : 1.0;
+}
+
+std::span<const Figure> figures() {
+    return list::all;
+}
+
+std::vector<Figure> figures_of(Figure::Part part) {
+    std::vector<Figure> chosen;
+    std::ranges::copy_if(list::all, std::back_inserter(chosen),
+                         [part](const Figure& figure) { return figure.line.part == part; });
+    return chosen;
+}
+
+const Json* find_path(const Json& report, std::string_view dotted) {
+    const Json* place = &report;
+    while (true) {
+        if (place->is_object()) {  // a key may itself have dots
+            const auto whole = place->find(std::string(dotted));
+            if (whole != place->end()) return &*whole;
+        }
+        if (place->is_null()) return place;  // what the run does not have, with all its parts
+        const std::string_view name = dotted.substr(0, dotted.find('.'));
+        if (place->is_object()) {
+            const auto found = place->find(std::string(name));
+            place = found == place->end() ? nullptr : &*found;
+        } else {
+            place = place->is_array() ? element(*place, name) : nullptr;
+        }
+        if (place == nullptr || name.size() == dotted.size()) return place;
+        dotted.remove_prefix(name.size() + 1);
+    }
+}
+
+std::optional<double> number_at(const Json& report, std::string_view path) {
+    const Json* const found = find_path(report, path);
+    if (found == nullptr) return std::nullopt;
+    if (found->is_number()) return found->get<double>();
+    const auto is_number = [](const Json& each) { return each.is_number(); };
+    if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_number)) {
+        return std::nullopt;
+    }
+    return std::max_element(found->begin(), found->end())->get<double>();
+}
+
+std::optional<double> value_of(const Figure& figure, const Json& report) {
+    const std::optional<double> value = number_at(report, figure.key());
+    if (!value) return std::nullopt;
+    if (figure.whole().empty()) return *value * figure.factor();
+    const double whole = number_at(report, figure.whole()).value_or(0.0);
+    return whole > 0.0 ? std::optional(*value / whole) : std::nullopt;
+}
+
+std::string figure_text(std::optional<double> value, std::string_view format) {
+    if (!value) return "-";
+    const auto whole = [&] { return static_cast<std::uint64_t>(std::llround(*value)); };
+    if (format == "count") return grouped(whole());
+    if (format == "bytes") return bytes(whole());
+    if (format == "share") return percent(value);
+    if (format == "ratio") return amount(value, "");
+    if (format == "times") return rough_times(value);
+    if (format == "inf/s") return inference_rate(value);
+    return si(value, format);
+}
+
+}  // namespace systole::report

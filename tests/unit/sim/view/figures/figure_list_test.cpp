@@ -1,0 +1,83 @@
+// Every figure of the list (sim/view/report/figures.h) is in a report, and in the text, the comparison and
+// the page that it names.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/view/page/page.h"
+#include "sim/view/page/side_by_side.h"
+#include "sim/view/report/figures.h"
+#include "sim/view/report/report.h"
+#include "tests/unit/sim/view/figures/cases.h"
+
+using namespace systole;
+using figures::Json;
+using report::Figure;
+
+namespace {
+
+using Holds = std::function<bool(const Figure&, double value, const report::Report&, const Json&)>;
+
+/// Fails for each of the figures of which no case has what `holds` asks for. A figure that stands for another
+/// one is shown in a report without that.
+void check_each(std::string_view what, const std::function<bool(const Figure&)>& is_asked,
+                const Holds& holds) {
+    std::size_t asked = 0;
+    for (const Figure& figure : report::figures()) {
+        if (!is_asked(figure)) continue;
+        ++asked;
+        const bool is_there = std::ranges::any_of(figures::finished_cases(), [&](const auto& each) {
+            Json json = report::to_json(each.second.report);
+            if (!figure.instead_of.empty()) {
+                std::string place = '/' + std::string(figure.instead_of);
+                std::ranges::replace(place, '.', '/');
+                json[Json::json_pointer(place)] = nullptr;
+            }
+            const std::optional<double> value = report::value_of(figure, json);
+            return value && holds(figure, *value, each.second.report, json);
+        });
+        if (!is_there) FAIL_CHECK(what << " does not have the figure " << figure.name);
+    }
+    CHECK(asked > 5);
+}
+
+}  // namespace
+
+TEST_CASE("Every figure of the list is a number of a report", "[figures]") {
+    check_each(
+        "a report", [](const Figure&) { return true; },
+        [](const Figure&, double, const report::Report&, const Json&) { return true; });
+}
+
+TEST_CASE("Every figure with a line is in the text", "[figures]") {
+    check_each(
+        "the text", [](const Figure& figure) { return figure.line.part != report::Figure::Part::None; },
+        [](const Figure& figure, double value, const report::Report& report, const Json&) {
+            const std::string_view label = figure.line.label.empty() ? figure.name : figure.line.label;
+            std::istringstream text(report::to_text(report));
+            for (std::string line; std::getline(text, line);) {
+                if (line.starts_with("  " + std::string(label) + ' ') &&
+                    line.find(report::figure_text(value, figure.format)) != std::string::npos) {
+                    return true;
+                }
+            }
+            return false;
+        });
+}
+
+TEST_CASE("Every figure that is compared is a row of the comparison", "[figures]") {
+    check_each(
+        "the comparison", [](const Figure& figure) { return figure.row.is_compared; },
+        [](const Figure& figure, double value, const report::Report&, const Json& json) {
+            const std::vector<page::NamedReport> reports{{.name = "a", .report = json}};
+            const page::SideBySide compared = page::side_by_side(reports, 0);
+            const auto row = std::ranges::find(compared.figures, figure.name, &page::Figure::name);
+            return row != compared.figures.end() && row->values == std::vector{std::optional(value)} &&
+                   row->format == figure.format && row->better == figure.row.better;
+        });
+}
