@@ -17,6 +17,9 @@ for (const name of ['headline', 'cycles', 'explanations', 'roofline', 'layers', 
     sections[name] = made[name === 'buffer_map' ? 'bufferMap' : name];
 }
 
+const figures = reports.dataOf(reports.narrowArray(), 'figures');
+document.getElementById = (id) => ({ textContent: id === 'figures' ? figures : undefined });
+
 const pages = [reports.narrowArray(), reports.hostSegments(), reports.assembly()].map(reports.readReport);
 // As of a network of which the host does some multiply-accumulates.
 pages[1].host_share = { layers: [{ name: 'weighted', macs_per_inference: 7 }], macs_per_inference: 7, macs_share: 0.0625,
@@ -497,6 +500,7 @@ function faultsOf(name, section, report) {
         const baseline = report.comparison.findIndex((its) => title.endsWith(` over ${its.baseline}`));
         const key = baseline < 0 ? title : title.slice(0, title.length - report.comparison[baseline].baseline.length - 1);
         const ofSection = name === 'requests' ? cardsOfRequests : cards;
+        if (ofSection === cards) usedCards.add(title);
         const meant = (baseline < 0 ? ofSection : cardsOfBaselines)[key];
         const { number, unit: its } = parsed(figure.replace(/ \/s$/, '')) ?? {};
         if (!meant || !number || !shows(number, its, meant(report, baseline))) note(`${title}: ${figure}`);
@@ -517,6 +521,7 @@ function faultsOf(name, section, report) {
 }
 
 const usedTables = new Set();
+const usedCards = new Set();
 
 function faultOfTable(region, report) {
     const label = region.attributes['aria-label'];
@@ -671,6 +676,7 @@ test('every row that says what a number of the page shows is of some page', () =
     for (const [name, each] of Object.entries(rows)) assert.deepEqual(each.unused(), [], name);
     assert.deepEqual(Object.keys(charts).filter((label) => !usedCharts.has(label)), []);
     assert.deepEqual(Object.keys(tables).filter((label) => !usedTables.has(label)), []);
+    assert.deepEqual(JSON.parse(figures).map(({ title }) => title).filter((title) => !usedCards.has(title)), []);
     const fields = Object.keys({ ...layerColumns, ...layerWords });
     assert.deepEqual(fields.filter((field) => !usedColumns.has(field)), []);
 });

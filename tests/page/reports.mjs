@@ -24,6 +24,12 @@ export function readReport(folder) {
     return JSON.parse(readFileSync(path.join(folder, 'report.json'), 'utf8'));
 }
 
+/// The data of a page's element.
+export function dataOf(folder, id) {
+    const page = readFileSync(path.join(folder, 'report.html'), 'utf8');
+    return page.match(new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`))[1];
+}
+
 /// Tests run beside each other: each has a folder of its own.
 const own = path.join(output, 'reports', path.basename(process.argv[1], '.mjs'));
 const made = new Set();

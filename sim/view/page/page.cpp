@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/view/page/side_by_side.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::page {
 namespace {
@@ -70,14 +71,16 @@ std::string to_html(std::span<const NamedReport> reports, std::size_t against) {
         shown.push_back({{"name", names[i]}, {"report", as_shown(reports[i].report)}});
     }
     const Json compared = reports.size() > 1 ? to_json(side_by_side(reports, against)) : Json(nullptr);
-    return filled(embedded_page(), {{"@REPORTS@", to_script_text(shown)},
+    return filled(embedded_page(), {{"@FIGURES@", to_script_text(report::cards_json())},
+                                    {"@REPORTS@", to_script_text(shown)},
                                     {"@SIDE_BY_SIDE@", to_script_text(compared)},
                                     {"@STUDY@", "null"},
                                     {"@POINT_REPORTS@", ""}});
 }
 
 std::string study_to_html(const Json& study, const std::string& point_reports) {
-    return filled(embedded_page(), {{"@REPORTS@", "[]"},
+    return filled(embedded_page(), {{"@FIGURES@", to_script_text(report::cards_json())},
+                                    {"@REPORTS@", "[]"},
                                     {"@SIDE_BY_SIDE@", "null"},
                                     {"@STUDY@", to_script_text(study)},
                                     {"@POINT_REPORTS@", point_reports}});

@@ -40,8 +40,8 @@ std::string study_to_html(const nlohmann::ordered_json& study, const std::string
 /// JSON that is safe inside a <script> of a page: no part of it ends the element or begins a comment.
 std::string to_script_text(const nlohmann::ordered_json& json);
 
-/// The page without reports, as bundled when the program was built: HTML with the places `@REPORTS@`,
-/// `@SIDE_BY_SIDE@`, `@STUDY@` and `@POINT_REPORTS@`.
+/// The page without reports, as bundled when the program was built: HTML with the places `@FIGURES@`,
+/// `@REPORTS@`, `@SIDE_BY_SIDE@`, `@STUDY@` and `@POINT_REPORTS@`.
 std::string_view embedded_page();
 
 }  // namespace systole::page

@@ -193,4 +193,21 @@ std::string figure_text(std::optional<double> value, std::string_view format) {
     return si(value, format);
 }
 
+Json cards_json() {
+    Json cards = Json::array();
+    for (const bool is_first : {true, false}) {
+        for (const Figure& figure : figures()) {
+            if (figure.card.title.empty() || figure.card.is_first != is_first) continue;
+            cards.push_back({{"title", figure.card.title},
+                             {"key", figure.key()},
+                             {"whole", figure.whole()},
+                             {"factor", figure.factor()},
+                             {"format", figure.format},
+                             {"instead_of", figure.instead_of},
+                             {"remark", figure.card.remark}});
+        }
+    }
+    return cards;
+}
+
 }  // namespace systole::report

@@ -76,4 +76,7 @@ std::optional<double> value_of(const Figure& figure, const nlohmann::ordered_jso
 /// A value in a figure's format.
 std::string figure_text(std::optional<double> value, std::string_view format);
 
+/// The figures that the page has cards of, in their order.
+nlohmann::ordered_json cards_json();
+
 }  // namespace systole::report

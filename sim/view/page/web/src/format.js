@@ -79,6 +79,11 @@ export function bandText(band, show = rough) {
     return isNumber(band?.least) && isNumber(band?.most) ? `${show(band.least)} to ${show(band.most)}` : '';
 }
 
+const shows = { count: grouped, bytes, share: percent, ratio: (value) => value.toFixed(2), times: roughTimes, 'inf/s': inferenceRate };
+
+/// What shows values in a figure's format (sim/view/report/figures.h).
+export const showOf = (format) => shows[format] ?? ((value) => si(value, format));
+
 /// The difference of two numbers in percent, with its sign; "same" if they are equal.
 export function difference(value, reference) {
     if (!isNumber(value) || !isNumber(reference)) return absent;

@@ -81,3 +81,24 @@ TEST_CASE("Every figure that is compared is a row of the comparison", "[figures]
                    row->format == figure.format && row->better == figure.row.better;
         });
 }
+
+TEST_CASE("The page has every figure with a card", "[figures]") {
+    const std::vector<page::NamedReport> reports{
+        {.name = "a", .report = report::to_json(figures::finished_cases().front().second.report)}};
+    const std::string html = page::to_html(reports);
+    const std::string begin = R"(<script type="application/json" id="figures">)";
+    const std::size_t at = html.find(begin) + begin.size();
+    const Json cards = Json::parse(html.substr(at, html.find("</script>", at) - at));
+    std::size_t count = 0;
+    for (const Figure& figure : report::figures()) {
+        if (figure.card.title.empty()) continue;
+        ++count;
+        const auto card =
+            std::ranges::find(cards, figure.key(), [](const Json& each) { return each["key"]; });
+        INFO(figure.name);
+        REQUIRE(card != cards.end());
+        CHECK((*card)["title"] == figure.card.title);
+        CHECK((*card)["format"] == figure.format);
+    }
+    CHECK(cards.size() == count);
+}

@@ -42,6 +42,7 @@ std::string error_of(const Json& report) {
 
 TEST_CASE("The embedded page is whole and has places for its data", "[page]") {
     const std::string_view page = page::embedded_page();
+    CHECK(page.find("@FIGURES@") < page.find("@REPORTS@"));
     CHECK(page.find("@REPORTS@") < page.find("@SIDE_BY_SIDE@"));
     CHECK(page.find("@SIDE_BY_SIDE@") < page.find("@STUDY@"));
     CHECK(page.find("@STUDY@") < page.find("@POINT_REPORTS@"));

@@ -2,16 +2,13 @@
 // computes the figures; the reader chooses the report to which differences are shown.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { h, mainSection, table } from '../dom.js';
-import { absent, bytes, difference, grouped, inferenceRate, percent, roughTimes, shareDifference, si } from '../format.js';
+import { absent, difference, grouped, shareDifference, showOf, si } from '../format.js';
 import { colourOf, fillOf } from '../palette.js';
 
 /// Up to this number, reports are columns; more reports are rows.
 const mostColumns = 4;
 
 const isThere = (value) => value !== null && value !== undefined;
-
-const shows = { count: grouped, bytes, share: percent, times: roughTimes, 'inf/s': inferenceRate };
-const showOf = (format) => shows[format] ?? ((value) => si(value, format));
 
 const differenceOf = (format) => (format === 'share' ? shareDifference : difference);
 

@@ -1,72 +1,60 @@
 // The main figures of a run, each with its meaning.
 import { card, h, mainSection, table } from '../dom.js';
 import {
-    absent, bandText, bytes, counted, grouped, inferenceRate, isNumber, percent, ratio, rough, roughTimes, si,
+    absent, bandText, bytes, counted, grouped, isNumber, percent, ratio, rough, roughTimes, showOf, si,
 } from '../format.js';
 import { largestBound } from '../palette.js';
 
 /// So many remarks on the host's work are shown at once.
 const mostRemarks = 4;
 
-/// Batches overlap: a batch is in the chip for longer than the interval between batches. Reports of earlier versions do
-/// not have its latency.
-function batchTimes(report) {
-    const batches = Math.ceil(report.inferences / report.batch);
-    const rest = report.inferences % report.batch;
-    const made = [];
-    if (isNumber(report.latency_ms)) {
+const batchesIn = ({ inferences, batch }) => Math.ceil(inferences / batch);
+
+/// What stands below a figure, by its key, where the list of figures has no words for it; nothing where it has no card.
+/// Reports of earlier versions do not have all keys.
+const wordsOn = {
+    inferences_per_second: ({ inferences, seconds }) => `${counted(inferences, 'inference')} in ${si(seconds, 's')}`,
+    latency_ms(report) {
+        const batches = batchesIn(report);
         const meaning = batches === 1 ? 'the one batch'
             : `mean of ${grouped(batches)} batches, at most ${si(report.latency_max_ms / 1000, 's')}`;
-        made.push(card('Latency', si(report.latency_ms / 1000, 's'), report.latency_ms, `${meaning}; from first byte in to last byte out`));
-    }
-    if (isNumber(report.seconds_per_batch) && (batches > 1 || made.length === 0)) {
-        made.push(card('A batch every', si(report.seconds_per_batch, 's'), report.seconds_per_batch,
-            `of ${counted(report.batch, 'inference')}; mean of ${counted(batches, 'batch', 'batches')}`
-            + (batches > 1 && rest > 0 ? `, the last of ${grouped(rest)}` : '')));
-    }
-    return made;
-}
+        return `${meaning}; from first byte in to last byte out`;
+    },
+    /// Batches overlap: a batch is in the chip for longer than the interval between batches. One alone has its latency only.
+    seconds_per_batch(report) {
+        const { batch, inferences } = report;
+        const batches = batchesIn(report);
+        const rest = inferences % batch;
+        if (batches === 1 && isNumber(report.latency_ms)) return null;
+        return `of ${counted(batch, 'inference')}; mean of ${counted(batches, 'batch', 'batches')}`
+            + (batches > 1 && rest > 0 ? `, the last of ${grouped(rest)}` : '');
+    },
+    cycles: ({ seconds, configuration }) => `${si(seconds, 's')} at ${configuration.machine.clock_mhz} MHz`,
+    'tops.achieved': ({ tops, roofline }) => `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
+        + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : ''),
+    'matrix_unit.active_cycles': ({ matrix_unit: unit }) => `of all cycles; ${
+        percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the array's cells then multiply for the network`,
+    'bounds.ratio'({ bounds, cycles }) {
+        const bound = largestBound(bounds);
+        return bound && `the cycles over the sum of the layers' largest bounds; of the run: ${bound.name}, at least `
+            + `${percent(ratio(bound.cycles, cycles))} of the cycles; fill ${percent(bounds.fill)}`;
+    },
+    'energy.watts': ({ energy }) => (energy.die_watts ? `mean of the run; the chip alone ${si(energy.die_watts, 'W')}` : 'mean of the run'),
+    accuracy: ({ accuracy, inferences }) => `${grouped(accuracy * inferences)} of ${grouped(inferences)} right`,
+};
 
+const numberAt = (report, path) => path.split('.').reduce((place, key) => place?.[key], report);
+
+/// A card for each figure of the list (sim/view/report/figures.h) that the report has.
 function cards(report) {
-    const { tops, energy, matrix_unit: unit, roofline } = report;
-    const clock = report.configuration.machine.clock_mhz;
-    const made = [];
-    if (report.inferences > 0 && report.inferences_per_second !== null) {
-        made.push(
-            card('Throughput', inferenceRate(report.inferences_per_second), report.inferences_per_second,
-                `${counted(report.inferences, 'inference')} in ${si(report.seconds, 's')}`),
-            ...batchTimes(report));
-    }
-    made.push(
-        card('Cycles', grouped(report.cycles), report.cycles, `${si(report.seconds, 's')} at ${clock} MHz`),
-        tops.achieved === null ? null : card('Performance', si(tops.achieved * 1e12, 'OPS'), tops.achieved,
-            `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
-            + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : '')),
-        card('Array active', percent(ratio(unit.active_cycles, report.cycles)), unit.active_cycles,
-            `of all cycles; ${percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the `
-            + 'array\'s cells then multiply for the network'));
-    const bound = largestBound(report.bounds);
-    if (bound && report.bounds.ratio !== null) {
-        made.push(card('Cycles over bounds', report.bounds.ratio.toFixed(2), report.bounds.ratio,
-            `the cycles over the sum of the layers' largest bounds; of the run: ${bound.name}, at least `
-            + `${percent(ratio(bound.cycles, report.cycles))} of the cycles; fill ${percent(report.bounds.fill)}`));
-    }
-    if (energy.joules_per_inference !== null) {
-        made.push(card('Energy', si(energy.joules_per_inference, 'J'), energy.joules_per_inference,
-            'an inference, chip and weight memory, static share included'));
-    } else if (energy.joules !== null) {
-        made.push(card('Energy', si(energy.joules, 'J'), energy.joules,
-            'the run, chip and weight memory, static share included'));
-    }
-    if (energy.watts !== null) {
-        made.push(card('Power', si(energy.watts, 'W'), energy.watts, energy.die_watts
-            ? `mean of the run; the chip alone ${si(energy.die_watts, 'W')}` : 'mean of the run'));
-    }
-    if (report.accuracy !== null) {
-        made.push(card('Accuracy', percent(report.accuracy), report.accuracy,
-            `${grouped(report.accuracy * report.inferences)} of ${grouped(report.inferences)} right`));
-    }
-    return made;
+    const figures = JSON.parse(document.getElementById('figures').textContent);
+    return figures.map(({ title, key, whole, factor, format, instead_of: other, remark }) => {
+        const value = numberAt(report, key);
+        if (!isNumber(value) || isNumber(numberAt(report, other))) return null;
+        const text = wordsOn[key] ? wordsOn[key](report) : remark;
+        if (text === null) return null;
+        return card(title, showOf(format)(whole ? ratio(value, numberAt(report, whole)) : value * factor), value, text);
+    });
 }
 
 /// Layers with multiply-accumulates that the host computes: said before all figures, which would otherwise be
