@@ -5,7 +5,7 @@ namespace systole::isa {
 
 class FieldVisitor;
 class Registers;
-struct Footprint;
+class Footprint;
 struct Geometry;
 
 }  // namespace systole::isa
