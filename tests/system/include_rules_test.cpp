@@ -20,7 +20,7 @@ bool breaks_a_rule(std::string_view from, std::string_view line) {
 }
 
 TEST_CASE("The include rules reject the includes that the design forbids", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 77> forbidden{
+    const std::array<std::array<std::string_view, 2>, 78> forbidden{
         {{"base/data_type.h", R"(#include "hw/isa/program.h")"},
          {"hw/isa/program.h", R"(#include "hw/machine/machine_config.h")"},
          {"hw/isa/program.h", R"(#include "hw/common/clock.h")"},
@@ -108,7 +108,7 @@ TEST_CASE("The include rules reject the includes that the design forbids", "[inc
 }
 
 TEST_CASE("The include rules accept the includes that the design allows", "[include_rules]") {
-    const std::array<std::array<std::string_view, 2>, 26> allowed{
+    const std::array<std::array<std::string_view, 2>, 27> allowed{
         {{"hw/isa/program.h", R"(#include "base/data_type.h")"},
          {"hw/isa/instructions/nop.h", R"(#include "hw/isa/queue.h")"},
          {"hw/common/command_queue.h", R"(#include "hw/isa/footprint.h")"},
