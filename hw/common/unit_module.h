@@ -14,6 +14,7 @@ namespace systole::hw {
 struct PlacedCounters {
     std::string path;
     const CounterGroup* group;
+    bool is_detail = false;  ///< reports list it behind the groups of all units
 };
 
 /// A module of the chip with counters of its own. Its constructor registers each group of counters once.
@@ -30,7 +31,11 @@ protected:
     void register_counters(const CounterGroup& group) { register_counters(basename(), group); }
     /// Registers a group under a name of its own, for a part that reports show as a unit: "host_read".
     void register_counters(std::string_view name, const CounterGroup& group) {
-        groups_.push_back({std::string(name), &group});
+        groups_.push_back({.path = std::string(name), .group = &group});
+    }
+    /// The same for a group that only explains another one.
+    void register_details(std::string_view name, const CounterGroup& group) {
+        groups_.push_back({.path = std::string(name), .group = &group, .is_detail = true});
     }
 
 private:

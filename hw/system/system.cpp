@@ -308,20 +308,23 @@ Cycle System::cycles() const {
 
 std::vector<PlacedCounters> System::counters() const {
     std::vector<PlacedCounters> groups;
-    const auto add = [&groups](const UnitModule& unit, const std::string& path) {
-        for (const PlacedCounters& own : unit.counter_groups())
-            groups.push_back({path + own.path, own.group});
-    };
     for (std::size_t core = 0; core < cores_.size(); ++core) {
-        const bool is_last = core + 1 == cores_.size();
-        for (const UnitModule* const unit : cores_[core]->units()) {
-            // Memories of the system stand behind the units on the data's path, before the host's processor.
-            if (is_last && unit->name() == cores_[core]->units().back()->name() && weight_memory_) {
-                add(*weight_memory_, "");
+        std::vector<const UnitModule*> units = cores_[core]->units();
+        // Memories of the system stand behind the units on the data's path, before the host's processor.
+        if (core + 1 == cores_.size() && weight_memory_) {
+            units.insert(std::prev(units.end()), weight_memory_.get());
+        }
+        for (const UnitModule* const unit : units) {
+            const bool is_named = cores_.size() > 1 && unit != weight_memory_.get();
+            const std::string path = is_named ? fmt::format("core{}.", core) : "";
+            for (PlacedCounters group : unit->counter_groups()) {
+                group.path = path + group.path;
+                groups.push_back(std::move(group));
             }
-            add(*unit, cores_.size() == 1 ? "" : fmt::format("core{}.", core));
         }
     }
+    std::stable_partition(groups.begin(), groups.end(),
+                          [](const PlacedCounters& group) { return !group.is_detail; });
     return groups;
 }
 

@@ -36,7 +36,7 @@ SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name, const 
       buffer_(buffer),
       array_(array) {
     register_counters(counters_);
-    register_counters(std::string(basename()) + ".lines", line_counters_);
+    register_details(std::string(basename()) + ".lines", line_counters_);
     start("systolic_data_setup", [this](const Command& command) { queue().complete(stream(command)); });
 }
 
