@@ -14,7 +14,6 @@ namespace systole::hw {
 struct PlacedCounters {
     std::string path;
     const CounterGroup* group;
-    bool is_detail = false;  ///< reports list it behind the groups of all units
 };
 
 /// A module of the chip with counters of its own. Its constructor registers each group of counters once.
@@ -22,6 +21,8 @@ class UnitModule : public sc_core::sc_module {
 public:
     /// The groups with their names as paths, relative to the unit's parent.
     const std::vector<PlacedCounters>& counter_groups() const { return groups_; }
+    /// Groups that only explain those: reports list them behind the groups of all units.
+    const std::vector<PlacedCounters>& detail_groups() const { return details_; }
     /// The program ended at this cycle, under this tag: the unit counts the cycles that it has not counted.
     virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
 
@@ -31,15 +32,16 @@ protected:
     void register_counters(const CounterGroup& group) { register_counters(basename(), group); }
     /// Registers a group under a name of its own, for a part that reports show as a unit: "host_read".
     void register_counters(std::string_view name, const CounterGroup& group) {
-        groups_.push_back({.path = std::string(name), .group = &group});
+        groups_.push_back({std::string(name), &group});
     }
     /// The same for a group that only explains another one.
     void register_details(std::string_view name, const CounterGroup& group) {
-        groups_.push_back({.path = std::string(name), .group = &group, .is_detail = true});
+        details_.push_back({std::string(name), &group});
     }
 
 private:
     std::vector<PlacedCounters> groups_;
+    std::vector<PlacedCounters> details_;
 };
 
 /// The counter at a path: "matrix_unit.active_cycles". Throws std::logic_error with the path if there is

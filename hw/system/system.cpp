@@ -307,7 +307,7 @@ Cycle System::cycles() const {
 }
 
 std::vector<PlacedCounters> System::counters() const {
-    std::vector<PlacedCounters> groups;
+    std::vector<PlacedCounters> groups, details;
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         std::vector<const UnitModule*> units = cores_[core]->units();
         // Memories of the system stand behind the units on the data's path, before the host's processor.
@@ -317,14 +317,15 @@ std::vector<PlacedCounters> System::counters() const {
         for (const UnitModule* const unit : units) {
             const bool is_named = cores_.size() > 1 && unit != weight_memory_.get();
             const std::string path = is_named ? fmt::format("core{}.", core) : "";
-            for (PlacedCounters group : unit->counter_groups()) {
-                group.path = path + group.path;
-                groups.push_back(std::move(group));
+            for (const PlacedCounters& own : unit->counter_groups()) {
+                groups.push_back({path + own.path, own.group});
+            }
+            for (const PlacedCounters& own : unit->detail_groups()) {
+                details.push_back({path + own.path, own.group});
             }
         }
     }
-    std::stable_partition(groups.begin(), groups.end(),
-                          [](const PlacedCounters& group) { return !group.is_detail; });
+    groups.insert(groups.end(), details.begin(), details.end());
     return groups;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -82,12 +81,9 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
 
     /// A counter of the unit by the path of its group and its name: "host_read.busy_cycles".
     static const hw::Counter& counter(const hw::UnitModule& unit, std::string_view path) {
-        for (const hw::PlacedCounters& placed : unit.counter_groups()) {
-            for (const hw::Counter& each : *placed.group) {
-                if (placed.path + "." + std::string(each.name()) == path) return each;
-            }
-        }
-        throw std::out_of_range("there is no counter " + std::string(path));
+        std::vector<hw::PlacedCounters> groups = unit.counter_groups();
+        groups.insert(groups.end(), unit.detail_groups().begin(), unit.detail_groups().end());
+        return hw::find_counter(groups, path);
     }
     /// The sum of a group's counters of cycles.
     static Cycle cycles_of(const hw::UnitModule& unit, std::string_view group) {
