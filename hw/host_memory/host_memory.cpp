@@ -27,7 +27,8 @@ bool HostMemory::shares(const isa::HostBuffer& buffer) const {
     });
     if (meeting == regions_.end()) return false;
     const bool is_same = meeting->address == buffer.address && meeting->length == buffer.bytes;
-    if (is_same && buffer.kind != isa::BufferKind::Constant) return true;
+    const bool is_constant = buffer.kind == isa::BufferKind::Constant || meeting->is_constant;
+    if (is_same && !is_constant) return true;
     throw isa::ProgramError(fmt::format(
         "host buffer {} lies in bytes {} to {}, where another core's program has one; both may have "
         "the same buffer, but no constant one",
@@ -38,7 +39,10 @@ void HostMemory::load(const isa::Program& program) {
     std::vector<Region> added;
     for (const isa::HostBuffer& buffer : program.buffers) {
         if (shares(buffer)) continue;
-        Region region{.address = buffer.address, .length = buffer.bytes, .bytes = {}};
+        Region region{.address = buffer.address,
+                      .length = buffer.bytes,
+                      .is_constant = buffer.kind == isa::BufferKind::Constant,
+                      .bytes = {}};
         if (values_ == Values::Computed) {
             try {
                 region.bytes.emplace(buffer.bytes);

@@ -39,6 +39,7 @@ private:
     struct Region {
         std::uint64_t address = 0;
         std::uint64_t length = 0;
+        bool is_constant = false;
         std::optional<ZeroedMemory<std::uint8_t>> bytes;  ///< absent in a run without values
     };
 

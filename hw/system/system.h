@@ -68,8 +68,8 @@ inline constexpr std::size_t most_cores = PortArbiter::user_limit / 4;
 /// a program of its own.
 ///
 /// Several cores share the host and the weight memory; docs/timing.md, "Several cores", has the rules. Their
-/// programs' tiles lie in weight memory one after the other. A host buffer of the same name and bytes in two
-/// programs is shared; semaphores from isa::first_shared_semaphore on are the system's.
+/// programs' tiles lie in weight memory one after the other. A host buffer of two programs at the same place,
+/// with as many bytes, is shared; semaphores from isa::first_shared_semaphore on are the system's.
 class System final : public sc_core::sc_module {
 public:
     /// Loads the program: weights into weight memory, constants into host memory. The program must outlive

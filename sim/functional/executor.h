@@ -31,7 +31,8 @@ public:
     /// isa::validate), is for another array than the machine's, or host memory for it cannot be had.
     Executor(const isa::Program& program, const machine::MachineConfig& machine,
              isa::HostProcessor* host = nullptr);
-    /// The same for a program for each core. Buffers of the same name and bytes are one.
+    /// The same for a program for each core. Buffers at the same place, with as many bytes,
+    /// are one; other overlaps are ProgramErrors.
     Executor(const Programs& programs, const machine::MachineConfig& machine,
              isa::HostProcessor* host = nullptr);
     ~Executor();

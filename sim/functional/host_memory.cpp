@@ -25,11 +25,25 @@ ZeroedMemory<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
 
 }  // namespace
 
+bool HostMemory::shares(const isa::HostBuffer& buffer) const {
+    const auto behind = buffers_.lower_bound(buffer.address + buffer.bytes);
+    if (behind == buffers_.begin()) return false;
+    const auto& [address, bytes] = *std::prev(behind);
+    if (address + bytes.all().size() <= buffer.address) return false;
+    const bool is_same = address == buffer.address && bytes.all().size() == buffer.bytes;
+    const bool is_constant = buffer.kind == isa::BufferKind::Constant || constants_.contains(address);
+    if (is_same && !is_constant) return true;
+    throw isa::ProgramError(fmt::format(
+        "host buffer \"{}\" overlaps one of another core's program; both may have the same buffer, "
+        "but no constant one",
+        buffer.name));
+}
+
 void HostMemory::add(std::span<const isa::HostBuffer> buffers) {
     for (const isa::HostBuffer& buffer : buffers) {
-        const auto same = buffers_.find(buffer.address);
-        if (same != buffers_.end() && same->second.all().size() == buffer.bytes) continue;
+        if (shares(buffer)) continue;
         const auto made = buffers_.emplace(buffer.address, allocate(buffer)).first;
+        if (buffer.kind == isa::BufferKind::Constant) constants_.insert(buffer.address);
         std::copy(buffer.contents.begin(), buffer.contents.end(), made->second.all().begin());
     }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 
 #include "base/zeroed_memory.h"
@@ -14,7 +15,8 @@ namespace systole::functional {
 class HostMemory {
 public:
     /// Adds a program's buffers, which do not overlap each other. A buffer at the place of another program's,
-    /// with as many bytes, is the same. Throws ProgramError if the memory for one cannot be had.
+    /// with as many bytes, is the same. Throws ProgramError if one overlaps those of another program in any
+    /// other way, is constant in one of them, or if the memory for it cannot be had.
     void add(std::span<const isa::HostBuffer> buffers);
 
     /// The bytes of a buffer. Throws std::logic_error if it is not the program's.
@@ -24,7 +26,11 @@ public:
     std::span<std::uint8_t> range(std::uint64_t address, std::uint64_t bytes);
 
 private:
+    /// Whether there is the same buffer already.
+    bool shares(const isa::HostBuffer& buffer) const;
+
     std::map<std::uint64_t, ZeroedMemory<std::uint8_t>> buffers_;  ///< by address
+    std::set<std::uint64_t> constants_;                            ///< addresses of constant ones
 };
 
 }  // namespace systole::functional

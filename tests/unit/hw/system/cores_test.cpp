@@ -4,6 +4,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/isa/assembly.h"
@@ -202,4 +203,43 @@ TEST_CASE("The functional executor names the core that waits in vain", "[hw][sys
     const isa::Program waits = isa::assemble(".array 4 4\nsync.wait matrix sem=200\nhalt\n", "second");
     functional::Executor executor(functional::Executor::Programs{&halts, &waits}, two_core_machine());
     CHECK_THROWS_WITH(executor.run(), Contains("core1: instruction 0") && Contains("no core signals"));
+}
+
+TEST_CASE("Buffers of two programs that overlap, or of which one is constant, are refused in every model",
+          "[hw][system]") {
+    const std::string output = ".array 4 4\n.buffer a output 0 8\nhalt\n";
+    const std::string constant = ".array 4 4\n.buffer b constant 0 8 fill 1\nhalt\n";
+    const std::string shorter = ".array 4 4\n.buffer c output 0 4\nhalt\n";
+    const std::string around = ".array 4 4\n.buffer d constant 0 32 fill 1\nhalt\n";
+    const auto executor_error = [](const std::string& first, const std::string& second) -> std::string {
+        const isa::Program one = isa::assemble(first, "first");
+        const isa::Program other = isa::assemble(second, "second");
+        try {
+            functional::Executor(functional::Executor::Programs{&one, &other}, two_core_machine()).run();
+        } catch (const isa::ProgramError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    CHECK(error_of(output, output) == "no error");
+    CHECK(executor_error(output, output) == "no error");
+    for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+             {output, constant}, {constant, output}, {output, shorter}, {output, around}}) {
+        CAPTURE(first, second);
+        CHECK_THAT(error_of(first, second), Contains("another core's program"));
+        CHECK_THAT(executor_error(first, second), Contains("another core's program"));
+    }
+}
+
+TEST_CASE("A system has 1 to 8 cores", "[hw][system]") {
+    const isa::Program halts = isa::assemble(".array 4 4\nhalt\n", "halts");
+    const auto run = [&](std::size_t cores) {
+        const tests::FreshSimulation simulation;
+        hw::System system("system", two_core_machine(), hw::Programs(cores, &halts),
+                          {.test_delta_delay = {}});
+        system.run();
+    };
+    CHECK_NOTHROW(run(8));
+    CHECK_THROWS_WITH(run(9), "there are 9 programs; a system has 1 to 8 cores, with one each");
+    CHECK_THROWS_AS(run(0), isa::ProgramError);
 }
