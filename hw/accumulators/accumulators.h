@@ -39,6 +39,7 @@ public:
     std::pair<std::size_t, std::size_t> banks(std::uint64_t first, std::uint64_t count) const override;
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     const std::size_t rows_;
     const std::size_t columns_;
     const std::size_t bank_rows_;

@@ -51,6 +51,7 @@ public:
                    AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer);
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     /// The rows that an instruction writes, kept until the writes are complete.
     struct Write {
         isa::RowRange rows;

@@ -4,6 +4,13 @@
 
 namespace systole::hw {
 
+machine::UnitDescription UnitModule::description(const machine::MachineConfig& machine) const {
+    machine::UnitDescription unit;
+    unit.name = basename();
+    describe(machine, unit);
+    return unit;
+}
+
 const Counter& find_counter(const std::vector<PlacedCounters>& groups, std::string_view path) {
     const std::size_t dot = path.rfind('.');
     if (dot != std::string_view::npos) {

@@ -7,6 +7,8 @@
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/machine/machine_config.h"
+#include "hw/machine/unit_description.h"
 
 namespace systole::hw {
 
@@ -25,9 +27,14 @@ public:
     const std::vector<PlacedCounters>& detail_groups() const { return details_; }
     /// The program ended at this cycle, under this tag: the unit counts the cycles that it has not counted.
     virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
+    /// What the unit says of itself. Paths are relative to the unit's parent.
+    machine::UnitDescription description(const machine::MachineConfig& machine) const;
 
 protected:
     explicit UnitModule(const sc_core::sc_module_name& name) : sc_module(name) {}
+    /// Adds what the unit says of itself to its name.
+    virtual void describe(const machine::MachineConfig& /*machine*/,
+                          machine::UnitDescription& /*unit*/) const {}
     /// Registers a group under the unit's name. The group must live as long as the unit.
     void register_counters(const CounterGroup& group) { register_counters(basename(), group); }
     /// Registers a group under a name of its own, for a part that reports show as a unit: "host_read".

@@ -186,4 +186,9 @@ std::vector<const UnitModule*> Core::units() const {
             &matrix_unit_, &accumulators_,   &activation_unit_, &host_processor_};
 }
 
+std::vector<const UnitModule*> Core::from_the_array() const {
+    return {&matrix_unit_,     &accumulators_,   &unified_buffer_, &systolic_data_setup_, &weight_fifo_,
+            &activation_unit_, &host_interface_, &sequencer_,      &host_processor_};
+}
+
 }  // namespace systole::hw

@@ -94,6 +94,8 @@ public:
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the
     /// last.
     std::vector<const UnitModule*> units() const;
+    /// The same units in the order of their energy in reports: the array, its memories, then what feeds them.
+    std::vector<const UnitModule*> from_the_array() const;
     const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
     const Accumulators& accumulators() const { return accumulators_; }
     /// Wall time inside the matrix products.

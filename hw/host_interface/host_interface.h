@@ -80,6 +80,7 @@ public:
     tlm_utils::simple_initiator_socket<HostInterface> memory{"memory"};
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void execute_read(const Command& command);
     void execute_write(const Command& command);
     /// The blocks of a transfer, in host memory and in the unified buffer.

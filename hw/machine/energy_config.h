@@ -8,7 +8,7 @@
 namespace systole::machine {
 
 /// The energy of each event. The energies come from the published table of
-/// sim/view/energy/published_energies.h, by the process and by the sizes of the machine's memories; a field
+/// hw/machine/published_energies.h, by the process and by the sizes of the machine's memories; a field
 /// that is given replaces the table's value. Static power is power.idle_watts.
 struct EnergyConfig {
     double process_nm = 28.0;

@@ -123,6 +123,7 @@ public:
     math::GemmStatistics gemm() const { return engine_->gemm(); }
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void check(const Stream& stream, const Tile& tile) const;
     void take_ports(const Stream& stream, const timing::StreamShape& shape);
     void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);

@@ -329,4 +329,19 @@ std::vector<PlacedCounters> System::counters() const {
     return groups;
 }
 
+std::vector<machine::UnitDescription> System::descriptions() const {
+    std::vector<machine::UnitDescription> units;
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        for (const UnitModule* const unit : cores_[core]->from_the_array()) {
+            units.push_back(unit->description(machine_));
+            if (cores_.size() == 1) continue;
+            for (machine::EnergyRow& row : units.back().energy) {
+                row.counter = fmt::format("core{}.{}", core, row.counter);
+            }
+        }
+    }
+    units.push_back(describe_weight_memory(machine_));
+    return units;
+}
+
 }  // namespace systole::hw

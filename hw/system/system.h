@@ -95,6 +95,9 @@ public:
     /// The counters of every unit, in the order of the data path. Of several cores, paths begin with the
     /// core: "core1.matrix_unit".
     std::vector<PlacedCounters> counters() const;
+    /// What the units say of themselves, in the order of their energy in reports. Of several cores, the paths
+    /// of counters begin with the core.
+    std::vector<machine::UnitDescription> descriptions() const;
     /// A counter by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws std::logic_error
     /// if there is none.
     const Counter& counter(std::string_view path) const { return find_counter(counters(), path); }

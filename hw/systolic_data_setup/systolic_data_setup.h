@@ -46,6 +46,7 @@ public:
     StreamRows enter(std::uint32_t elements) override;
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;

@@ -63,6 +63,7 @@ public:
     tlm_utils::simple_initiator_socket<WeightFifo> memory{"memory"};
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void execute(const Command& command);
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
     struct StoredTile {

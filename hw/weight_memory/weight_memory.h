@@ -21,6 +21,9 @@
 
 namespace systole::hw {
 
+/// What weight memory says of itself; also where it is one of the caller's.
+machine::UnitDescription describe_weight_memory(const machine::MachineConfig& machine);
+
 /// Off-chip memory of the weights, read-only while a program runs.
 ///
 /// The MemoryTiming that the machine selects gives the time of each read. `b_transport` does not wait: it

@@ -23,30 +23,28 @@ Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && 
             .weight_fifo_tiles = std::move(weight_fifo_tiles_).until(cycles)};
 }
 
+namespace {
+
+// The activities behind those of the queues.
+constexpr auto weight_fetch = static_cast<std::uint8_t>(isa::queue_count);
+constexpr auto weight_shift = static_cast<std::uint8_t>(isa::queue_count + 1);
+
+}  // namespace
+
+ActivityRecorder::ActivityRecorder() {
+    for (const std::string_view queue : isa::queue_names()) work_.activities.emplace_back(queue);
+    work_.activities.insert(work_.activities.end(), {"weight_fetch", "weight_shift"});
+}
+
 void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
-    const auto note = [&](Activity activity) {
-        intervals_.push_back({activity, times.tag, times.begun, times.released});
-    };
-    switch (static_cast<isa::QueueId>(times.unit)) {
-        case isa::QueueId::HostRead:
-            return note(Activity::HostRead);
-        case isa::QueueId::HostWrite:
-            return note(Activity::HostWrite);
-        case isa::QueueId::Weights:
-            return;  // recorded tile by tile, see `tile`
-        case isa::QueueId::Matrix:
-            return note(Activity::Matrix);
-        case isa::QueueId::Activation:
-            return note(Activity::Activation);
-        case isa::QueueId::Host:
-            return;  // the host's energy is not the chip's
-    }
+    work_.intervals.push_back(
+        {static_cast<std::uint8_t>(times.unit), times.tag, times.begun, times.released});
 }
 
 void ActivityRecorder::tile(const hw::TileTimes& times) {
     const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
-    intervals_.push_back({Activity::WeightFetch, times.tag, begun, times.whole});
-    intervals_.push_back({Activity::WeightShift, times.tag, times.shifting, times.shifted});
+    work_.intervals.push_back({weight_fetch, times.tag, begun, times.whole});
+    work_.intervals.push_back({weight_shift, times.tag, times.shifting, times.shifted});
     last_whole_ = times.whole;
 }
 

@@ -36,13 +36,15 @@ private:
 /// Records the cycles in which the units of a run worked.
 class ActivityRecorder final : public hw::TraceListener {
 public:
-    explicit ActivityRecorder(std::vector<WorkInterval>& intervals) : intervals_(intervals) {}
+    ActivityRecorder();
 
     void instruction(const hw::InstructionTimes& times) override;
     void tile(const hw::TileTimes& times) override;
 
+    const Work& work() const { return work_; }
+
 private:
-    std::vector<WorkInterval>& intervals_;
+    Work work_;
     Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
 };
 

@@ -252,7 +252,7 @@ public:
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace(program));
         if (observed.power_windows > 0) {
-            listeners_.add(&activity_.emplace(work_));
+            listeners_.add(&activity_.emplace());
         }
         if (observer != nullptr) listeners_.add(observer->trace());
         if (observed.occupancy) listeners_.add(&spans_.emplace());
@@ -293,6 +293,7 @@ public:
     /// Moves the chip's counters and the listeners' recordings into the record.
     void record(RunRecord& record) && {
         record.cycles = system_->cycles();
+        record.units = system_->descriptions();
         record.counters = counters_of(*system_);
         record.unified_buffer_peak_bytes = system_->core().unified_buffer().touched_bytes();
         record.speed.gemm = system_->core().gemm().seconds;
@@ -300,7 +301,7 @@ public:
         record.latency = latency_of(batches_.batches(program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
-        record.work = std::move(work_);
+        if (activity_) record.work = activity_->work();
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
         if (phases_) record.phases = phases_->phases();
         if (register_recorder_) register_recorder_->check(record.cycles);
@@ -311,7 +312,6 @@ private:
     const isa::Program& program_;
     BatchRecorder batches_;
     std::optional<TimesRecorder> times_;
-    std::vector<WorkInterval> work_;
     std::optional<ActivityRecorder> activity_;
     std::optional<SpanRecorder> spans_;
     std::optional<PhaseRecorder> phases_;

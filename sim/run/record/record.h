@@ -12,6 +12,7 @@
 #include "base/cycle.h"
 #include "base/data_type.h"
 #include "hw/machine/chosen_mapping.h"
+#include "hw/machine/unit_description.h"
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
 
@@ -20,6 +21,8 @@ namespace systole::machine {
 SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
                       images_a_fetch, fitting_batch, fitting_images_a_fetch)
 SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
+SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during)
+SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy)
 
 }  // namespace systole::machine
 
@@ -195,21 +198,24 @@ struct InstructionLine {
 };
 SYSTOLE_RECORD_FIELDS(InstructionLine, number, unit, repetition, issued, begun, released, complete, text)
 
-/// The activity of a unit while events happened. Power over time is distributed by it.
-enum class Activity : std::uint8_t { Any, HostRead, HostWrite, WeightFetch, WeightShift, Matrix, Activation };
-constexpr std::array<std::string_view, 7> names_of(Activity) {
-    return {"any", "host_read", "host_write", "weight_fetch", "weight_shift", "matrix", "activation"};
-}
-
-/// A unit at work for one tag, in cycles [begin, end).
+/// Something at work for one tag, in cycles [begin, end).
 struct WorkInterval {
-    Activity activity = Activity::Any;
+    std::uint8_t activity = 0;  ///< its number in Work::activities
     Tag tag = 0;
     Cycle begin = 0;
     Cycle end = 0;
     bool operator==(const WorkInterval&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(WorkInterval, activity, tag, begin, end)
+
+/// When the parts of a chip worked. Power over time follows it.
+struct Work {
+    /// As machine::EnergyRow::during names them: the queues, and what happens to weight tiles.
+    std::vector<std::string> activities;
+    std::vector<WorkInterval> intervals;
+    bool operator==(const Work&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Work, activities, intervals)
 
 /// The parts of a run in which the chip waits only for the host, and the times of the first and last weights.
 struct Phases {
@@ -461,6 +467,7 @@ struct RunRecord {
     std::string schema{current_schema};
     RunSpec spec;
     Cycle cycles = 0;
+    std::vector<machine::UnitDescription> units;  ///< of the machine, in the order of their energy
     Counters counters;
     RunBounds bounds;
     std::uint64_t unified_buffer_peak_bytes = 0;
@@ -474,7 +481,7 @@ struct RunRecord {
     std::vector<SegmentWork> host_segments;
     Answers answers;
     std::vector<InstructionLine> instruction_times;
-    std::vector<WorkInterval> work;  ///< where power over time is asked for
+    std::optional<Work> work;  ///< where power over time is asked for
     std::optional<Phases> phases;
     std::optional<Occupancy> occupancy;
     Pictures pictures;
@@ -496,8 +503,8 @@ struct RunRecord {
     /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
     double share_of_cells(std::string_view counter) const;
 };
-SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, counters, bounds, unified_buffer_peak_bytes, program,
-                      batch, cut_images, latency, network, host_work, host_segments, answers,
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, bounds, unified_buffer_peak_bytes,
+                      program, batch, cut_images, latency, network, host_work, host_segments, answers,
                       instruction_times, work, phases, occupancy, pictures, registers, printed,
                       unfilled_buffers, pixel_scaling, speed)
 

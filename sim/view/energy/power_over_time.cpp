@@ -2,28 +2,30 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "sim/view/energy/operating_point.h"
 
 namespace systole::energy {
 namespace {
 
-using Work = std::pair<Activity, run::Tag>;
+/// An activity by its number, absent if none is known, for a tag.
+using Work = std::pair<std::optional<std::size_t>, run::Tag>;
 
 /// Spreads energy over windows of equal length.
 class Windows {
 public:
-    Windows(Cycle cycles, Cycle window_cycles)
-        : window_cycles_(window_cycles), joules_(divide_up(cycles, window_cycles)) {}
+    Windows(Cycle cycles, Cycle window_cycles, const std::vector<Consumer>& consumers)
+        : window_cycles_(window_cycles), joules_(divide_up(cycles, window_cycles), Joules(consumers)) {}
 
     /// Adds this energy to every cycle of [begin, end).
     void add(const Joules& a_cycle, Cycle begin, Cycle end) {
         while (begin < end) {
             const Cycle window = begin / window_cycles_;
             const Cycle until = std::min(end, (window + 1) * window_cycles_);
-            for (std::size_t i = 0; i < consumer_count; ++i) {
-                const auto consumer = static_cast<Consumer>(i);
+            for (std::size_t consumer = 0; consumer < a_cycle.size(); ++consumer) {
                 joules_[window][consumer] += a_cycle[consumer] * static_cast<double>(until - begin);
             }
             begin = until;
@@ -46,44 +48,49 @@ run::WorkInterval within_run(run::WorkInterval interval, Cycle cycles) {
 
 }  // namespace
 
-PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
-                              std::span<const run::WorkInterval> intervals, Cycle cycles,
-                              std::uint32_t windows) {
+PowerOverTime power_over_time(const Consumers& consumers, const machine::MachineConfig& machine,
+                              const run::Work& work, Cycle cycles, std::uint32_t windows) {
     PowerOverTime result;
     if (cycles == 0 || windows == 0) return result;
     result.window_cycles = divide_up(cycles, windows);
-    Windows spread(cycles, result.window_cycles);
+    Windows spread(cycles, result.window_cycles, consumers.all());
 
     std::map<Work, Cycle> worked;
     run::Tag last_tag = 0;
-    for (const run::WorkInterval& whole : intervals) {
+    for (const run::WorkInterval& whole : work.intervals) {
         const run::WorkInterval interval = within_run(whole, cycles);
         if (interval.begin < interval.end) {
-            worked[{interval.activity, interval.tag}] += interval.end - interval.begin;
+            worked[Work{interval.activity, interval.tag}] += interval.end - interval.begin;
         }
     }
-    for (const Event& event : events) last_tag = std::max(last_tag, event.counter->last_tag());
+    for (const Consumers::Event& event : consumers.events())
+        last_tag = std::max(last_tag, event.counter->last_tag());
 
-    Joules every_cycle = joules({}, machine, 1);
+    Joules every_cycle(consumers.all());
+    every_cycle[0] = static_watts(machine) / static_cast<double>(machine.clock_hz());
     std::map<Work, Joules> working_cycle;
-    for (const Event& event : events) {
+    for (const Consumers::Event& event : consumers.events()) {
+        const auto during = std::ranges::find(work.activities, event.during);
+        std::optional<std::size_t> activity;
+        if (during != work.activities.end()) activity = during - work.activities.begin();
         for (std::uint32_t number = 0; number <= last_tag; ++number) {
             const auto tag = static_cast<run::Tag>(number);
             const double amount = event.joules_each * static_cast<double>(event.counter->value(tag));
             if (!(amount > 0.0)) continue;
-            const Work work{event.during, tag};
-            const auto found = worked.find(work);
+            const Work its{activity, tag};
+            const auto found = worked.find(its);
             if (found == worked.end()) {
                 every_cycle[event.consumer] += amount / static_cast<double>(cycles);
             } else {
-                working_cycle[work][event.consumer] += amount / static_cast<double>(found->second);
+                working_cycle.try_emplace(its, consumers.all()).first->second[event.consumer] +=
+                    amount / static_cast<double>(found->second);
             }
         }
     }
     spread.add(every_cycle, 0, cycles);
-    for (const run::WorkInterval& whole : intervals) {
+    for (const run::WorkInterval& whole : work.intervals) {
         const run::WorkInterval interval = within_run(whole, cycles);
-        const auto found = working_cycle.find({interval.activity, interval.tag});
+        const auto found = working_cycle.find(Work{interval.activity, interval.tag});
         if (found != working_cycle.end()) spread.add(found->second, interval.begin, interval.end);
     }
     result.windows = std::move(spread).take();

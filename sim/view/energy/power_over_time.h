@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
@@ -20,8 +19,7 @@ struct PowerOverTime {
 /// The static energy is spread evenly over all cycles. The energy of an event is spread, for each tag, evenly
 /// over the cycles in which its unit worked for that tag, or over the whole run if no such cycles are known.
 /// The windows sum to the energy of the run.
-PowerOverTime power_over_time(const std::vector<Event>& events, const machine::MachineConfig& machine,
-                              std::span<const run::WorkInterval> intervals, Cycle cycles,
-                              std::uint32_t windows);
+PowerOverTime power_over_time(const Consumers& consumers, const machine::MachineConfig& machine,
+                              const run::Work& work, Cycle cycles, std::uint32_t windows);
 
 }  // namespace systole::energy

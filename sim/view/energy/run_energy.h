@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,60 +12,73 @@
 
 namespace systole::energy {
 
-/// The consumers of power; their names are keys of report.json.
-enum class Consumer : std::uint8_t {
-    ChipStatic,
-    MatrixUnit,
-    Accumulators,
-    UnifiedBuffer,
-    WeightFifo,
-    ActivationUnit,
-    HostInterface,
-    Sequencer,
-    WeightMemory,  ///< on the board, not on the die
+/// What takes power. Its name is a key of report.json.
+struct Consumer {
+    std::string name;
+    bool on_die = true;
 };
-inline constexpr std::size_t consumer_count = 9;
-inline constexpr std::array<std::string_view, consumer_count> consumer_names{
-    "chip_static",     "matrix_unit",    "accumulators", "unified_buffer", "weight_fifo",
-    "activation_unit", "host_interface", "sequencer",    "weight_memory"};
+
+/// The consumers of a run and the events for which they take energy. The first consumer is the chip's static
+/// power; the others are units, in the order of their descriptions.
+class Consumers {
+public:
+    static constexpr std::string_view chip_static = "chip_static";
+
+    /// The machine has a section `energy`: the record's own, or one with another calibration.
+    Consumers(const run::RunRecord& record, const machine::MachineConfig& machine)
+        : Consumers(record.units, record.counters, machine) {}
+    /// The counters must outlive the object.
+    Consumers(const std::vector<machine::UnitDescription>& units, const run::Counters& counters,
+              const machine::MachineConfig& machine);
+
+    /// One kind of event: a counter, and the energy of each count.
+    struct Event {
+        std::size_t consumer = 0;  ///< its index
+        std::string during;        ///< see machine::EnergyRow
+        double joules_each = 0.0;  ///< calibrated
+        const run::Counter* counter = nullptr;
+    };
+
+    const std::vector<Consumer>& all() const { return all_; }
+    const std::vector<Event>& events() const { return events_; }
+
+private:
+    std::vector<Consumer> all_{{.name = std::string(chip_static)}};
+    std::vector<Event> events_;
+};
 
 /// Joules of each consumer.
 class Joules {
 public:
-    double& operator[](Consumer consumer) { return joules_[static_cast<std::size_t>(consumer)]; }
-    double operator[](Consumer consumer) const { return joules_[static_cast<std::size_t>(consumer)]; }
+    explicit Joules(std::vector<Consumer> consumers)
+        : consumers_(std::move(consumers)), joules_(consumers_.size()) {}
+
+    std::size_t size() const { return joules_.size(); }
+    const std::string& name(std::size_t consumer) const { return consumers_[consumer].name; }
+    double& operator[](std::size_t consumer) { return joules_[consumer]; }
+    double operator[](std::size_t consumer) const { return joules_[consumer]; }
+    /// Those of the consumer of this name. Throws std::logic_error if there is none.
+    double at(std::string_view name) const;
+
     double total() const;
+    double of_static_power() const { return joules_.front(); }
     /// All energy except the static part.
     double dynamic() const;
-    /// The energy of the die, without weight memory, which is on the board.
+    /// The energy of the die, without memories on the board.
     double on_die() const;
 
 private:
-    double without(Consumer one) const;
-
-    std::array<double, consumer_count> joules_{};
+    std::vector<Consumer> consumers_;
+    std::vector<double> joules_;
 };
-
-using run::Activity;
-
-/// One kind of event of a run: a counter, and the energy of each count.
-struct Event {
-    Consumer consumer = Consumer::MatrixUnit;
-    Activity during = Activity::Any;
-    double joules_each = 0.0;  ///< calibrated
-    const run::Counter* counter = nullptr;
-};
-
-/// The events of a run. The machine has a section `energy`; the counters must outlive them.
-std::vector<Event> events(const run::Counters& counters, const machine::MachineConfig& machine);
 
 /// The energy of a run, or of its work under one tag. `cycles` are those of the run, or of the tag: they
 /// determine the static part.
-Joules joules(const std::vector<Event>& events, const machine::MachineConfig& machine, std::uint64_t cycles,
+Joules joules(const Consumers& consumers, const machine::MachineConfig& machine, std::uint64_t cycles,
               std::optional<run::Tag> tag = {});
 
-/// The energy of the whole run on a machine with a section `energy`: the record's own, or one that differs in
-/// this section.
+/// The energy of the whole run on a machine with a section `energy`: the record's own, or one with another
+/// calibration.
 Joules joules_of_run(const run::RunRecord& record, const machine::MachineConfig& machine);
 
 }  // namespace systole::energy

@@ -33,13 +33,11 @@ Energy by_event(const run::RunRecord& record, double seconds) {
     Energy energy;
     energy.static_watts = energy::static_watts(machine);
     energy.voltage = energy::operating_point(machine).voltage;
-    energy.static_joules = joules[energy::Consumer::ChipStatic];
+    energy.static_joules = joules.of_static_power();
     energy.dynamic_joules = joules.dynamic();
     energy.watts = over(energy.joules(), seconds);
     energy.joules_per_inference = for_each_inference(energy.joules(), record);
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-        energy.by_unit.emplace_back(energy::consumer_names[i], joules[static_cast<energy::Consumer>(i)]);
-    }
+    for (std::size_t i = 0; i < joules.size(); ++i) energy.by_unit.emplace_back(joules.name(i), joules[i]);
     energy.events = EventEnergy{.die_watts = over(joules.on_die(), seconds),
                                 .published_watts = machine.power.busy_watts,
                                 .die_dynamic_factor = machine.energy->die_dynamic_factor,
@@ -80,15 +78,15 @@ Energy from_published_watts(const run::RunRecord& record, double seconds) {
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record) {
     const std::uint32_t windows = record.spec.observed.power_windows;
     const machine::MachineConfig& machine = record.spec.machine;
-    if (windows == 0 || !energy::reaches_clock(machine)) return std::nullopt;
-    return energy::power_over_time(energy::events(record.counters, machine), machine, record.work,
-                                   record.cycles, windows);
+    if (windows == 0 || !record.work || !energy::reaches_clock(machine)) return std::nullopt;
+    return energy::power_over_time(energy::Consumers(record, machine), machine, *record.work, record.cycles,
+                                   windows);
 }
 
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles) {
     const machine::MachineConfig& machine = record.spec.machine;
     if (!machine.energy || !energy::reaches_clock(machine)) return std::nullopt;
-    return energy::joules(energy::events(record.counters, machine), machine, cycles, tag);
+    return energy::joules(energy::Consumers(record, machine), machine, cycles, tag);
 }
 
 namespace {

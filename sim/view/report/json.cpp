@@ -21,9 +21,7 @@ Json matrix_unit(const MatrixUnit& unit) {
 
 Json by_unit(const energy::Joules& joules) {
     Json object = Json::object();
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-        object[std::string(energy::consumer_names[i])] = joules[static_cast<energy::Consumer>(i)];
-    }
+    for (std::size_t i = 0; i < joules.size(); ++i) object[joules.name(i)] = joules[i];
     return object;
 }
 
@@ -61,7 +59,7 @@ Json layer(const Layer& layer) {
                 {"matrix_unit", matrix_unit(layer.matrix_unit)}};
     if (layer.energy) {
         object["energy"] = {{"joules", layer.energy->total()},
-                            {"static_joules", (*layer.energy)[energy::Consumer::ChipStatic]},
+                            {"static_joules", layer.energy->of_static_power()},
                             {"dynamic_joules", layer.energy->dynamic()},
                             {"by_unit", by_unit(*layer.energy)}};
     } else {
@@ -79,10 +77,10 @@ Json traffic(const std::vector<Traffic>& paths) {
 
 Json power_over_time(const energy::PowerOverTime& power) {
     Json watts = Json::object();
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-        Json& unit = watts[std::string(energy::consumer_names[i])] = Json::array();
-        for (std::size_t window = 0; window < power.windows.size(); ++window) {
-            unit.push_back(power.windows[window][static_cast<energy::Consumer>(i)] / power.seconds[window]);
+    for (std::size_t window = 0; window < power.windows.size(); ++window) {
+        const energy::Joules& joules = power.windows[window];
+        for (std::size_t i = 0; i < joules.size(); ++i) {
+            watts[joules.name(i)].push_back(joules[i] / power.seconds[window]);
         }
     }
     return {{"window_cycles", power.window_cycles}, {"watts", std::move(watts)}};

@@ -368,10 +368,10 @@ void Timeline::power(const energy::PowerOverTime& power) {
     for (std::size_t i = 0; i < power.windows.size(); ++i) {
         const Cycle begin = i * power.window_cycles;
         if (begin >= window_.to() || begin + power.window_cycles <= window_.from()) continue;
-        for (std::size_t consumer = 0; consumer < energy::consumer_count; ++consumer) {
-            const double joules = power.windows[i][static_cast<energy::Consumer>(consumer)];
-            events_.counter("power", energy::consumer_names[consumer], begin,
-                            fmt::format("{:.6g}", joules / power.seconds[i]));
+        const energy::Joules& joules = power.windows[i];
+        for (std::size_t consumer = 0; consumer < joules.size(); ++consumer) {
+            events_.counter("power", joules.name(consumer), begin,
+                            fmt::format("{:.6g}", joules[consumer] / power.seconds[i]));
         }
     }
 }

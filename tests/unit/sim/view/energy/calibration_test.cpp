@@ -8,7 +8,6 @@
 #include "tests/support/chip.h"
 
 using namespace systole;
-using energy::Consumer;
 using energy::Joules;
 
 namespace {
@@ -50,8 +49,8 @@ Joules active_cycle(const machine::MachineConfig& machine) {
           system.counter("matrix_unit.active_cycles").value());  // a row a cycle
     const auto cycles = static_cast<double>(system.counter("matrix_unit.active_cycles").value());
     const run::Counters counters = run::counters_of(system);
-    Joules joules = energy::joules(energy::events(counters, machine), machine, 0);
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) joules[static_cast<Consumer>(i)] /= cycles;
+    Joules joules = energy::joules(energy::Consumers(system.descriptions(), counters, machine), machine, 0);
+    for (std::size_t i = 0; i < joules.size(); ++i) joules[i] /= cycles;
     return joules;
 }
 
@@ -76,9 +75,8 @@ TEST_CASE("Uncalibrated, TPU v1's events come within a twentieth of the publishe
     machine.energy->die_dynamic_factor = 1.0;
     const Joules joules = active_cycle(machine);
     const double watts = die_watts(machine);
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-        const double its = joules[static_cast<Consumer>(i)] * active * clock_hz;
-        UNSCOPED_INFO(energy::consumer_names[i] << ": " << its << " W");
+    for (std::size_t i = 0; i < joules.size(); ++i) {
+        UNSCOPED_INFO(joules.name(i) << ": " << joules[i] * active * clock_hz << " W");
     }
     CHECK(watts == Approx(published_dynamic).epsilon(0.05));
     CHECK(factor == Approx(published_dynamic / watts).epsilon(0.005));

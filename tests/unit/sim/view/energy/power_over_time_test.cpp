@@ -1,24 +1,42 @@
 #include "sim/view/energy/power_over_time.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/isa/queue.h"
 #include "sim/run/execute/recorders.h"
 
 using namespace systole;
-using energy::Activity;
-using energy::Consumer;
 using Interval = run::WorkInterval;
 using energy::PowerOverTime;
 
 namespace {
 
-/// A machine without static power, at a cycle a second.
+constexpr double picojoules_a_joule = 1e12;
+
+/// A machine without static power, at a cycle a second, whose events are not calibrated.
 machine::MachineConfig slow() {
     machine::MachineConfig machine;
     machine.clock_mhz = 1e-6;
+    machine.energy.emplace();
     return machine;
+}
+
+/// A unit that takes so many joules for each count of a counter.
+machine::UnitDescription unit(const std::string& name, double joules, const std::string& counter,
+                              const std::string& during) {
+    return {.name = name, .energy = {{name, counter, joules * picojoules_a_joule, during}}};
+}
+
+/// The counters of these paths, which have counted nothing.
+run::Counters counters_of(std::initializer_list<std::string> paths) {
+    run::Counters counters;
+    for (const std::string& path : paths) counters.all.emplace_back().path = path;
+    return counters;
 }
 
 void count(run::Counter& counter, std::uint64_t amount, run::Tag tag) {
@@ -30,68 +48,67 @@ void count(run::Counter& counter, std::uint64_t amount, run::Tag tag) {
 }  // namespace
 
 TEST_CASE("An event's energy is in the windows in which its unit worked for its tag", "[energy]") {
-    run::Counter first;
-    run::Counter second;
-    count(first, 60, 1);
-    count(first, 6, 2);
-    count(second, 8, 1);
-    const std::vector<energy::Event> events{
-        {.consumer = Consumer::MatrixUnit, .during = Activity::Matrix, .joules_each = 1.0, .counter = &first},
-        {.consumer = Consumer::UnifiedBuffer,
-         .during = Activity::HostRead,
-         .joules_each = 0.5,
-         .counter = &second}};
+    run::Counters counters = counters_of({"array.products", "buffer.writes"});
+    count(counters.all[0], 60, 1);
+    count(counters.all[0], 6, 2);
+    count(counters.all[1], 8, 1);
+    const energy::Consumers consumers(
+        {unit("array", 1.0, "array.products", "matrix"), unit("buffer", 0.5, "buffer.writes", "host_read")},
+        counters, slow());
     // Tag 1: ten cycles in the first window, twenty in the second; tag 2: the rest of the second.
-    const std::vector<Interval> intervals{{Activity::Matrix, 1, 10, 40},
-                                          {Activity::Matrix, 2, 40, 43},
-                                          {Activity::HostRead, 1, 0, 1},
-                                          {Activity::HostRead, 1, 39, 42}};
-    const PowerOverTime power = energy::power_over_time(events, slow(), intervals, 50, 3);
+    const run::Work work{.activities = {"matrix", "host_read"},
+                         .intervals = {{0, 1, 10, 40}, {0, 2, 40, 43}, {1, 1, 0, 1}, {1, 1, 39, 42}}};
+    const PowerOverTime power = energy::power_over_time(consumers, slow(), work, 50, 3);
     CHECK(power.window_cycles == 17);
     REQUIRE(power.windows.size() == 3);
-    CHECK(power.windows[0][Consumer::MatrixUnit] == Approx(60.0 * 7 / 30));
-    CHECK(power.windows[1][Consumer::MatrixUnit] == Approx(60.0 * 17 / 30));
-    CHECK(power.windows[2][Consumer::MatrixUnit] == Approx(60.0 * 6 / 30 + 6));
-    CHECK(power.windows[0][Consumer::UnifiedBuffer] == Approx(4.0 / 4));
-    CHECK(power.windows[1][Consumer::UnifiedBuffer] == 0.0);
-    CHECK(power.windows[2][Consumer::UnifiedBuffer] == Approx(4.0 * 3 / 4));
+    CHECK(power.windows[0].at("array") == Approx(60.0 * 7 / 30));
+    CHECK(power.windows[1].at("array") == Approx(60.0 * 17 / 30));
+    CHECK(power.windows[2].at("array") == Approx(60.0 * 6 / 30 + 6));
+    CHECK(power.windows[0].at("buffer") == Approx(4.0 / 4));
+    CHECK(power.windows[1].at("buffer") == 0.0);
+    CHECK(power.windows[2].at("buffer") == Approx(4.0 * 3 / 4));
     CHECK(power.seconds[0] == Approx(17.0));
     CHECK(power.seconds[2] == Approx(16.0));
 }
 
 TEST_CASE("Static energy, and energy of unknown times, is spread over the run", "[energy]") {
-    run::Counter bytes;
-    run::Counter unseen;
-    count(bytes, 30, 0);
-    count(unseen, 12, 9);
-    const std::vector<energy::Event> events{
-        {.consumer = Consumer::Sequencer, .during = Activity::Any, .joules_each = 1.0, .counter = &bytes},
-        {.consumer = Consumer::WeightFifo,
-         .during = Activity::WeightFetch,
-         .joules_each = 1.0,
-         .counter = &unseen}};
+    run::Counters counters = counters_of({"sequencer.bytes", "weight_fifo.bytes"});
+    count(counters.all[0], 30, 0);
+    count(counters.all[1], 12, 9);
     machine::MachineConfig machine = slow();
     machine.power.idle_watts = 2.0;
+    const energy::Consumers consumers({unit("sequencer", 1.0, "sequencer.bytes", ""),
+                                       unit("weight_fifo", 1.0, "weight_fifo.bytes", "weight_fetch")},
+                                      counters, machine);
     // Beyond the end: no time of the run.
-    const std::vector<Interval> intervals{{Activity::WeightFetch, 9, 7, 9}};
-    const PowerOverTime power = energy::power_over_time(events, machine, intervals, 6, 2);
+    const run::Work work{.activities = {"weight_fetch"}, .intervals = {{0, 9, 7, 9}}};
+    const PowerOverTime power = energy::power_over_time(consumers, machine, work, 6, 2);
     REQUIRE(power.windows.size() == 2);
     for (const energy::Joules& window : power.windows) {
-        CHECK(window[Consumer::ChipStatic] == Approx(2.0 * 3));
-        CHECK(window[Consumer::Sequencer] == Approx(15.0));
-        CHECK(window[Consumer::WeightFifo] == Approx(6.0));
+        CHECK(window.at("chip_static") == Approx(2.0 * 3));
+        CHECK(window.at("sequencer") == Approx(15.0));
+        CHECK(window.at("weight_fifo") == Approx(6.0));
     }
 }
 
 TEST_CASE("There are at most as many windows as cycles", "[energy]") {
-    CHECK(energy::power_over_time({}, slow(), {}, 3, 10).windows.size() == 3);
-    CHECK(energy::power_over_time({}, slow(), {}, 0, 10).windows.empty());
-    CHECK(energy::power_over_time({}, slow(), {}, 3, 0).windows.empty());
+    const run::Counters counters;
+    const energy::Consumers none({}, counters, slow());
+    CHECK(energy::power_over_time(none, slow(), {}, 3, 10).windows.size() == 3);
+    CHECK(energy::power_over_time(none, slow(), {}, 0, 10).windows.empty());
+    CHECK(energy::power_over_time(none, slow(), {}, 3, 0).windows.empty());
+}
+
+TEST_CASE("Energy of something that is no unit is refused", "[energy]") {
+    const run::Counters counters = counters_of({"array.products"});
+    machine::UnitDescription array = unit("array", 1.0, "array.products", "");
+    array.energy.front().unit = "arrray";
+    CHECK_THROWS_WITH(energy::Consumers({array}, counters, slow()),
+                      "array.products gives energy to arrray, which is no unit");
 }
 
 TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[energy]") {
-    std::vector<Interval> intervals;
-    run::ActivityRecorder recorder(intervals);
+    run::ActivityRecorder recorder;
     recorder.tile(
         {.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifting = 1000, .shifted = 1256});
     recorder.tile(
@@ -103,11 +120,15 @@ TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[en
                           .begun = 2,
                           .released = 9,
                           .complete = 12});
-    // The tiles of a fetch say when, not the instruction.
-    recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Weights), .number = 6});
-    CHECK(intervals == std::vector<Interval>{{Activity::WeightFetch, 3, 10, 1000},
-                                             {Activity::WeightShift, 3, 1000, 1256},
-                                             {Activity::WeightFetch, 4, 1000, 2000},
-                                             {Activity::WeightShift, 4, 4744, 5000},
-                                             {Activity::Activation, 6, 2, 9}});
+    const auto number_of = [&](std::string_view activity) {
+        const auto& all = recorder.work().activities;
+        return static_cast<std::uint8_t>(std::ranges::find(all, activity) - all.begin());
+    };
+    const std::uint8_t fetch = number_of("weight_fetch");
+    const std::uint8_t shift = number_of("weight_shift");
+    CHECK(recorder.work().intervals == std::vector<Interval>{{fetch, 3, 10, 1000},
+                                                             {shift, 3, 1000, 1256},
+                                                             {fetch, 4, 1000, 2000},
+                                                             {shift, 4, 4744, 5000},
+                                                             {number_of("activation"), 6, 2, 9}});
 }

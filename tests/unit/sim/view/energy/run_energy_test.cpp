@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "hw/machine/event_energies.h"
 #include "sim/run/execute/recorders.h"
-#include "sim/view/energy/event_energies.h"
 #include "sim/view/energy/power_over_time.h"
 #include "tests/support/chip.h"
 #include "tests/support/mixing_host.h"
@@ -16,7 +17,6 @@
 #include "tests/support/random_runs.h"
 
 using namespace systole;
-using energy::Consumer;
 using energy::Joules;
 using tests::TimedChip;
 
@@ -41,7 +41,8 @@ const std::string plain =
 
 Joules joules_of(const hw::System& system, const machine::MachineConfig& machine) {
     const run::Counters counters = run::counters_of(system);
-    return energy::joules(energy::events(counters, machine), machine, system.cycles());
+    return energy::joules(energy::Consumers(system.descriptions(), counters, machine), machine,
+                          system.cycles());
 }
 
 }  // namespace
@@ -49,33 +50,33 @@ Joules joules_of(const hw::System& system, const machine::MachineConfig& machine
 TEST_CASE("Each unit's energy is its events times the energy of one", "[energy]") {
     machine::MachineConfig machine = tests::tpu_v1();
     machine.energy->die_dynamic_factor = 1.0;
-    const energy::EventEnergies each = energy::event_energies(machine);
+    const machine::EventEnergies each = machine::event_energies(machine);
     TimedChip chip(machine, plain);
     chip.run();
     const Joules joules = joules_of(*chip, machine);
-    const auto check = [&](Consumer consumer, double picojoules) {
-        INFO(energy::consumer_names[static_cast<std::size_t>(consumer)]);
-        CHECK(joules[consumer] == Approx(picojoules * picojoule));
-        CHECK(joules[consumer] > 0.0);
+    const auto check = [&](std::string_view consumer, double picojoules) {
+        CAPTURE(consumer);
+        CHECK(joules.at(consumer) == Approx(picojoules * picojoule));
+        CHECK(joules.at(consumer) > 0.0);
     };
     const double instruction_bytes =
         static_cast<double>(chip->counter("host_interface.instruction_bytes").value());
-    check(Consumer::ChipStatic, 28.0 * static_cast<double>(chip->cycles()) / 700e6 / picojoule);
-    check(Consumer::MatrixUnit, 14 * 65536 * each.mac);
+    check("chip_static", 28.0 * static_cast<double>(chip->cycles()) / 700e6 / picojoule);
+    check("matrix_unit", 14 * 65536 * each.mac);
     // Written twice, read once to be added to and once to be activated.
-    check(Consumer::Accumulators, 7 * (4 * each.sums_row + each.sums_add));
+    check("accumulators", 7 * (4 * each.sums_row + each.sums_add));
     // From the host, twice to the array, from the activation unit, to the host.
-    check(Consumer::UnifiedBuffer, 7 * 5 * each.buffer_row);
-    check(Consumer::WeightFifo, 2 * 65536 * 2 * each.fifo_byte);
-    check(Consumer::WeightMemory, 2 * 65536 * each.weight_byte);
-    check(Consumer::ActivationUnit, 7 * 256 * each.requantized);
-    check(Consumer::HostInterface, (2 * 1792 + instruction_bytes) * each.host_byte);
-    check(Consumer::Sequencer, instruction_bytes * each.instruction_byte);
+    check("unified_buffer", 7 * 5 * each.buffer_row);
+    check("weight_fifo", 2 * 65536 * 2 * each.fifo_byte);
+    check("weight_memory", 2 * 65536 * each.weight_byte);
+    check("activation_unit", 7 * 256 * each.requantized);
+    check("host_interface", (2 * 1792 + instruction_bytes) * each.host_byte);
+    check("sequencer", instruction_bytes * each.instruction_byte);
     double sum = 0.0;
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) sum += joules[static_cast<Consumer>(i)];
+    for (std::size_t i = 0; i < joules.size(); ++i) sum += joules[i];
     CHECK(joules.total() == Approx(sum));
-    CHECK(joules.dynamic() == Approx(sum - joules[Consumer::ChipStatic]));
-    CHECK(joules.on_die() == Approx(sum - joules[Consumer::WeightMemory]));
+    CHECK(joules.dynamic() == Approx(sum - joules.at("chip_static")));
+    CHECK(joules.on_die() == Approx(sum - joules.at("weight_memory")));
 }
 
 TEST_CASE("Calibration scales the die's dynamic energy, and neither static power nor weight memory",
@@ -87,22 +88,22 @@ TEST_CASE("Calibration scales the die's dynamic energy, and neither static power
     const Joules before = joules_of(*chip, machine);
     machine.energy->die_dynamic_factor = 1.5;
     const Joules after = joules_of(*chip, machine);
-    for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-        const auto consumer = static_cast<Consumer>(i);
-        const bool scaled = consumer != Consumer::ChipStatic && consumer != Consumer::WeightMemory;
-        CAPTURE(energy::consumer_names[i]);
-        CHECK(after[consumer] == Approx((scaled ? 1.5 : 1.0) * before[consumer]));
+    CHECK(before.size() == 9);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        CAPTURE(before.name(i));
+        const bool scaled = before.name(i) != "chip_static" && before.name(i) != "weight_memory";
+        CHECK(after[i] == Approx((scaled ? 1.5 : 1.0) * before[i]));
     }
 }
 
 TEST_CASE("Vector work, pooling and tables take the energies of their operations", "[energy]") {
     machine::MachineConfig machine = tests::tpu_v1();
     machine.energy->die_dynamic_factor = 1.0;
-    const energy::EventEnergies each = energy::event_energies(machine);
+    const machine::EventEnergies each = machine::event_energies(machine);
     const auto activation_joules = [&](const std::string& work) {
         TimedChip chip(machine, ".array 256 256\n" + work + "halt\n");
         chip.run();
-        return joules_of(*chip, machine)[Consumer::ActivationUnit] / picojoule;
+        return joules_of(*chip, machine).at("activation_unit") / picojoule;
     };
     CHECK(activation_joules("vector add dst=32 src=0 other=8 rows=3\n") ==
           Approx(2 * 3 * 256 * each.operand));
@@ -134,14 +135,13 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
         const isa::Program program = tests::synchronized(random);
 
         const tests::FreshSimulation simulation;
-        std::vector<run::WorkInterval> intervals;
-        run::ActivityRecorder recorder(intervals);
+        run::ActivityRecorder recorder;
         hw::System system("system", machine, program,
                           {.trace = &recorder, .host = &tests::mixing_host(), .test_delta_delay = {}});
         system.run();
         const run::Counters counters = run::counters_of(system);
-        const auto events = energy::events(counters, machine);
-        const Joules run = energy::joules(events, machine, system.cycles());
+        const energy::Consumers consumers(system.descriptions(), counters, machine);
+        const Joules run = energy::joules(consumers, machine, system.cycles());
 
         std::set<hw::Tag> tags{0};
         for (const isa::Instruction& instruction : program.instructions) {
@@ -153,22 +153,21 @@ TEST_CASE("Random runs: energy by tag and by window sums to the run's, by unit",
                                          system.counter("matrix_unit.weight_stall_cycles").value(tag) +
                                          system.counter("matrix_unit.weight_shift_cycles").value(tag) +
                                          system.counter("matrix_unit.non_matrix_cycles").value(tag);
-            parts.push_back(energy::joules(events, machine, cycles, tag));
+            parts.push_back(energy::joules(consumers, machine, cycles, tag));
         }
         const auto check_sum = [&](const std::vector<Joules>& summands) {
-            for (std::size_t i = 0; i < energy::consumer_count; ++i) {
-                const auto consumer = static_cast<Consumer>(i);
+            for (std::size_t i = 0; i < run.size(); ++i) {
                 double sum = 0.0;
-                for (const Joules& part : summands) sum += part[consumer];
-                INFO(energy::consumer_names[i]);
-                CHECK(sum == Approx(run[consumer]).epsilon(1e-9));
+                for (const Joules& part : summands) sum += part[i];
+                INFO(run.name(i));
+                CHECK(sum == Approx(run[i]).epsilon(1e-9));
             }
         };
         check_sum(parts);
         for (const std::uint32_t windows : {1U, 7U, 100U}) {
             CAPTURE(windows);
             const energy::PowerOverTime power =
-                energy::power_over_time(events, machine, intervals, system.cycles(), windows);
+                energy::power_over_time(consumers, machine, recorder.work(), system.cycles(), windows);
             CHECK(power.windows.size() <= windows);
             check_sum(power.windows);
             double seconds = 0.0;

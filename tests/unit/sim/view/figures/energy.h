@@ -80,7 +80,7 @@ inline double memory_byte(double bytes, double row_bytes, double nm) {
 /// What each counted event takes, in pJ, before calibration and voltage.
 struct EventOf {
     std::string unit;
-    run::Activity during;
+    std::string during;  ///< activity; empty: any
     std::string counter;
     double picojoules = 0.0;
 };
@@ -108,31 +108,32 @@ inline std::vector<EventOf> events_of(const Facts& facts) {
         2 * given("instruction_buffer_pj_per_byte",
                   memory_byte(facts.number("sequencer.instruction_buffer_bytes"), 8, nm));
     const double host_byte = facts.number("energy.host_link_pj_per_byte");
-    using enum run::Activity;
     return {
-        {"matrix_unit", Matrix, "matrix_unit.useful_macs", mac},
-        {"matrix_unit", Matrix, "matrix_unit.unused_macs", mac * facts.number("energy.unused_mac_fraction")},
-        {"accumulators", Matrix, "accumulators.pass_writes", sums_row},
-        {"accumulators", Matrix, "accumulators.additions", sums_row + columns * add},
-        {"accumulators", Activation, "accumulators.reads", sums_row},
-        {"unified_buffer", Matrix, "systolic_data_setup.fetches", buffer_row},
-        {"unified_buffer", Activation, "activation_unit.buffer_reads", buffer_row},
-        {"unified_buffer", Activation, "activation_unit.buffer_writes", buffer_row},
-        {"unified_buffer", HostRead, "host_interface.buffer_writes", buffer_row},
-        {"unified_buffer", HostWrite, "host_interface.buffer_reads", buffer_row},
-        {"weight_memory", WeightFetch, "weight_fifo.bytes", given("weight_memory_pj_per_byte", 1300.0 / 8)},
-        {"weight_fifo", WeightFetch, "weight_fifo.bytes", fifo_byte},
-        {"weight_fifo", WeightFetch, "weight_fifo.spilled_bytes", fifo_byte},
-        {"weight_fifo", WeightShift, "weight_fifo.shifted_bytes", fifo_byte},
-        {"activation_unit", Activation, "activation_unit.elements", multiply + 2 * add},
-        {"activation_unit", Activation, "activation_unit.operand_elements", multiply + add},
-        {"activation_unit", Activation, "activation_unit.pooled_elements", add},
-        {"activation_unit", Activation, "activation_unit.lookups", picojoules(10.0, 7.5, nm) / 8},
-        {"host_interface", HostRead, "host_interface.read_bytes", host_byte},
-        {"host_interface", WeightFetch, "host_interface.weight_bytes", host_byte},
-        {"host_interface", HostWrite, "host_interface.write_bytes", host_byte},
-        {"host_interface", Any, "host_interface.instruction_bytes", host_byte},
-        {"sequencer", Any, "host_interface.instruction_bytes", instruction_byte},
+        {"matrix_unit", "matrix", "matrix_unit.useful_macs", mac},
+        {"matrix_unit", "matrix", "matrix_unit.unused_macs",
+         mac * facts.number("energy.unused_mac_fraction")},
+        {"accumulators", "matrix", "accumulators.pass_writes", sums_row},
+        {"accumulators", "matrix", "accumulators.additions", sums_row + columns * add},
+        {"accumulators", "activation", "accumulators.reads", sums_row},
+        {"unified_buffer", "matrix", "systolic_data_setup.fetches", buffer_row},
+        {"unified_buffer", "activation", "activation_unit.buffer_reads", buffer_row},
+        {"unified_buffer", "activation", "activation_unit.buffer_writes", buffer_row},
+        {"unified_buffer", "host_read", "host_interface.buffer_writes", buffer_row},
+        {"unified_buffer", "host_write", "host_interface.buffer_reads", buffer_row},
+        {"weight_memory", "weight_fetch", "weight_fifo.bytes",
+         given("weight_memory_pj_per_byte", 1300.0 / 8)},
+        {"weight_fifo", "weight_fetch", "weight_fifo.bytes", fifo_byte},
+        {"weight_fifo", "weight_fetch", "weight_fifo.spilled_bytes", fifo_byte},
+        {"weight_fifo", "weight_shift", "weight_fifo.shifted_bytes", fifo_byte},
+        {"activation_unit", "activation", "activation_unit.elements", multiply + 2 * add},
+        {"activation_unit", "activation", "activation_unit.operand_elements", multiply + add},
+        {"activation_unit", "activation", "activation_unit.pooled_elements", add},
+        {"activation_unit", "activation", "activation_unit.lookups", picojoules(10.0, 7.5, nm) / 8},
+        {"host_interface", "host_read", "host_interface.read_bytes", host_byte},
+        {"host_interface", "weight_fetch", "host_interface.weight_bytes", host_byte},
+        {"host_interface", "host_write", "host_interface.write_bytes", host_byte},
+        {"host_interface", "", "host_interface.instruction_bytes", host_byte},
+        {"sequencer", "", "host_interface.instruction_bytes", instruction_byte},
     };
 }
 
@@ -213,8 +214,9 @@ inline Expected power_over_time(const Facts& facts, const Place&) {
                 for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
                     std::uint64_t worked = 0;
                     std::uint64_t here = 0;
-                    for (const run::WorkInterval& work : facts.record().work) {
-                        if (work.activity != event.during || work.tag != tag) continue;
+                    for (const run::WorkInterval& work : facts.record().work->intervals) {
+                        const std::string& activity = facts.record().work->activities.at(work.activity);
+                        if (activity != event.during || work.tag != tag) continue;
                         const std::uint64_t until = std::min(work.end, cycles);
                         if (work.begin >= until) continue;
                         worked += until - work.begin;

@@ -110,8 +110,7 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     const machine::MachineConfig machine = small_machine();
     const isa::Program program = isa::assemble(products, "test");
     trace::Tracer tracer({.kinds = {"timeline"}}, program, machine, folder.path());
-    std::vector<run::WorkInterval> intervals;
-    run::ActivityRecorder recorder(intervals);
+    run::ActivityRecorder recorder;
     hw::TraceFanOut all;
     all.add(&recorder);
     all.add(tracer.sink());
@@ -119,10 +118,10 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     system.run();
     constexpr std::uint32_t windows = 4;
     const run::Counters counters = run::counters_of(system);
-    tracer.finish(system.cycles(),
-                  {.power = energy::power_over_time(energy::events(counters, machine), machine, intervals,
-                                                    system.cycles(), windows),
-                   .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
+    tracer.finish(system.cycles(), {.power = energy::power_over_time(
+                                        energy::Consumers(system.descriptions(), counters, machine), machine,
+                                        recorder.work(), system.cycles(), windows),
+                                    .buffer_rows = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(timeline.counters.at("power chip_static") == std::vector<std::int64_t>(windows, 2));
     CHECK(timeline.counters.at("power matrix_unit").size() == windows);

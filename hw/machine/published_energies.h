@@ -4,7 +4,7 @@
 
 /// Energy per operation as published: Jouppi et al., "Ten Lessons From Three Generations Shaped Google's
 /// TPUv4i", ISCA 2021, Table 2, whose 45 nm column is Horowitz, "Computing's Energy Problem", ISSCC 2014.
-namespace systole::energy {
+namespace systole::machine {
 
 /// An operation in the processes of the table's two columns, in pJ.
 struct TwoProcesses {
@@ -28,4 +28,4 @@ inline constexpr double ddr_per_64_bits = 1300.0;
 /// amplifiers do not shrink.
 double sram_per_64_bits(double bytes, double process_nm);
 
-}  // namespace systole::energy
+}  // namespace systole::machine

@@ -1,10 +1,10 @@
-#include "sim/view/energy/event_energies.h"
+#include "hw/machine/event_energies.h"
 
 #include <algorithm>
 
-#include "sim/view/energy/published_energies.h"
+#include "hw/machine/published_energies.h"
 
-namespace systole::energy {
+namespace systole::machine {
 namespace {
 
 constexpr double word_bytes = 8.0;  // the published table is for 64 bits
@@ -18,8 +18,8 @@ double memory_byte(double bytes, double row_bytes, double process_nm) {
 
 }  // namespace
 
-EventEnergies event_energies(const machine::MachineConfig& machine) {
-    const machine::EnergyConfig& config = machine.energy.value();
+EventEnergies event_energies(const MachineConfig& machine) {
+    const EnergyConfig& config = machine.energy.value();
     const double process = config.process_nm;
     const double rows = machine.matrix_unit.rows;
     const double columns = machine.matrix_unit.columns;
@@ -53,4 +53,4 @@ EventEnergies event_energies(const machine::MachineConfig& machine) {
     return events;
 }
 
-}  // namespace systole::energy
+}  // namespace systole::machine

@@ -1,4 +1,4 @@
-#include "sim/view/energy/published_energies.h"
+#include "hw/machine/published_energies.h"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -36,8 +36,8 @@ std::map<std::string, std::pair<std::string, std::string>> read_table(std::istre
 }  // namespace
 
 TEST_CASE("Energies between the published processes are interpolated on logarithmic axes", "[energy]") {
-    for (const energy::TwoProcesses& operation :
-         {energy::int8_multiply, energy::int32_add, energy::int32_multiply}) {
+    for (const machine::TwoProcesses& operation :
+         {machine::int8_multiply, machine::int32_add, machine::int32_multiply}) {
         CHECK(operation.at(45.0) == Approx(operation.at_45_nm));
         CHECK(operation.at(7.0) == Approx(operation.at_7_nm));
         // Half way in logarithms are both geometric means.
@@ -45,7 +45,7 @@ TEST_CASE("Energies between the published processes are interpolated on logarith
               Approx(std::sqrt(operation.at_45_nm * operation.at_7_nm)));
         CHECK(operation.at(28.0) < operation.at(29.0));
     }
-    CHECK(energy::int8_multiply.at(28.0) ==
+    CHECK(machine::int8_multiply.at(28.0) ==
           Approx(0.2 * std::pow(0.35, std::log(45.0 / 28) / std::log(45.0 / 7))));
 }
 
@@ -53,22 +53,22 @@ TEST_CASE("SRAM energy is the published one at published sizes, and grows betwee
           "[energy]") {
     const std::array<std::array<double, 3>, 3> published{{{8, 10, 7.5}, {32, 20, 8.5}, {1024, 100, 14}}};
     for (const auto& [kilobytes, at_45, at_7] : published) {
-        CHECK(energy::sram_per_64_bits(kilobytes * kibibyte, 45.0) == Approx(at_45));
-        CHECK(energy::sram_per_64_bits(kilobytes * kibibyte, 7.0) == Approx(at_7));
+        CHECK(machine::sram_per_64_bits(kilobytes * kibibyte, 45.0) == Approx(at_45));
+        CHECK(machine::sram_per_64_bits(kilobytes * kibibyte, 7.0) == Approx(at_7));
     }
-    CHECK(energy::sram_per_64_bits(16 * kibibyte, 45.0) == Approx(std::sqrt(10.0 * 20.0)));
+    CHECK(machine::sram_per_64_bits(16 * kibibyte, 45.0) == Approx(std::sqrt(10.0 * 20.0)));
     for (const double process : {7.0, 28.0, 45.0}) {
         for (double kilobytes = 8; kilobytes < 40000; kilobytes *= 1.5) {
-            CHECK(energy::sram_per_64_bits(kilobytes * kibibyte, process) <
-                  energy::sram_per_64_bits(kilobytes * 1.5 * kibibyte, process));
+            CHECK(machine::sram_per_64_bits(kilobytes * kibibyte, process) <
+                  machine::sram_per_64_bits(kilobytes * 1.5 * kibibyte, process));
         }
-        CHECK(energy::sram_per_64_bits(100, process) ==
-              Approx(energy::sram_per_64_bits(8 * kibibyte, process)));
+        CHECK(machine::sram_per_64_bits(100, process) ==
+              Approx(machine::sram_per_64_bits(8 * kibibyte, process)));
         // The slope above the last size is that below it.
-        CHECK(energy::sram_per_64_bits(32 * 1024 * kibibyte, process) /
-                  energy::sram_per_64_bits(1024 * kibibyte, process) ==
-              Approx(energy::sram_per_64_bits(1024 * kibibyte, process) /
-                     energy::sram_per_64_bits(32 * kibibyte, process)));
+        CHECK(machine::sram_per_64_bits(32 * 1024 * kibibyte, process) /
+                  machine::sram_per_64_bits(1024 * kibibyte, process) ==
+              Approx(machine::sram_per_64_bits(1024 * kibibyte, process) /
+                     machine::sram_per_64_bits(32 * kibibyte, process)));
     }
 }
 
@@ -88,10 +88,10 @@ TEST_CASE("The constants are those of the published table", "[energy]") {
         CHECK(std::stod(found->second.first) == at_45);
         CHECK(std::stod(found->second.second) == at_7);
     };
-    check("int8 multiply", energy::int8_multiply.at_45_nm, energy::int8_multiply.at_7_nm);
-    check("int32 add", energy::int32_add.at_45_nm, energy::int32_add.at_7_nm);
-    check("int32 multiply", energy::int32_multiply.at_45_nm, energy::int32_multiply.at_7_nm);
-    check("DDR3/4 DRAM, per 64 bit", energy::ddr_per_64_bits, energy::ddr_per_64_bits);
+    check("int8 multiply", machine::int8_multiply.at_45_nm, machine::int8_multiply.at_7_nm);
+    check("int32 add", machine::int32_add.at_45_nm, machine::int32_add.at_7_nm);
+    check("int32 multiply", machine::int32_multiply.at_45_nm, machine::int32_multiply.at_7_nm);
+    check("DDR3/4 DRAM, per 64 bit", machine::ddr_per_64_bits, machine::ddr_per_64_bits);
     check("SRAM 8 KB, per 64 bit", 10, 7.5);
     check("SRAM 32 KB, per 64 bit", 20, 8.5);
     check("SRAM 1 MB, per 64 bit", 100, 14);

@@ -1,10 +1,10 @@
-#include "sim/view/energy/published_energies.h"
+#include "hw/machine/published_energies.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace systole::energy {
+namespace systole::machine {
 namespace {
 
 struct Point {
@@ -39,4 +39,4 @@ double sram_per_64_bits(double bytes, double process_nm) {
     return on_line(point(srams[segment]), point(srams[segment + 1]), size);
 }
 
-}  // namespace systole::energy
+}  // namespace systole::machine

@@ -2,7 +2,7 @@
 
 #include "hw/machine/machine_config.h"
 
-namespace systole::energy {
+namespace systole::machine {
 
 /// The energy of one event of a machine, in pJ, before calibration.
 ///
@@ -28,6 +28,6 @@ struct EventEnergies {
 };
 
 /// The energies of a machine, which must have a section `energy`.
-EventEnergies event_energies(const machine::MachineConfig& machine);
+EventEnergies event_energies(const MachineConfig& machine);
 
-}  // namespace systole::energy
+}  // namespace systole::machine
