@@ -1,10 +1,31 @@
 // What the unit says of itself.
+#include <fmt/format.h>
+
 #include "hw/accumulators/accumulators.h"
 #include "hw/machine/event_energies.h"
 
 namespace systole::hw {
 
 void Accumulators::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    const machine::AccumulatorsConfig& sums = machine.accumulators;
+    unit.box = {.title = "Accumulators",
+                .column = 3,
+                .row = 2,
+                .lines = {{fmt::format("{{}} rows of {} × 32 bit", columns_),
+                           {{static_cast<double>(sums.rows), "count"}}},
+                          {fmt::format("{} banks, {} ports", sums.banks, sums.ports)}}};
+    unit.paths = {{.from = "matrix_unit",
+                   .to = "accumulators",
+                   .counters = {"accumulators.pass_writes"},
+                   .unit = "row passes",
+                   .most = {1, 1},
+                   .figures = machine::Side::Left},
+                  {.from = "accumulators",
+                   .to = "activation_unit",
+                   .counters = {"accumulators.reads"},
+                   .unit = "rows",
+                   .most = {1, 1},
+                   .figures = machine::Side::Below}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"accumulators", "accumulators.pass_writes", each.sums_row, "matrix"},

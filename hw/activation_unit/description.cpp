@@ -5,6 +5,29 @@
 namespace systole::hw {
 
 void ActivationUnit::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    const machine::ActivationUnitConfig& config = machine.activation_unit;
+    unit.box = {
+        .title = "Activation unit",
+        .column = 2,
+        .row = 2,
+        .lines = {{"one row a cycle"}, machine::latency_line(config.latency_cycles, config.latency_ns)},
+        .busy_counter = "activation_unit.busy_cycles"};
+    // Two nested paths.
+    unit.paths = {{.from = "unified_buffer",
+                   .to = "activation_unit",
+                   .counters = {"activation_unit.buffer_reads"},
+                   .unit = "rows",
+                   .most = {1, 1},
+                   .shift_x = 45,
+                   .shift_y = -18},
+                  {.from = "activation_unit",
+                   .to = "unified_buffer",
+                   .counters = {"activation_unit.buffer_writes"},
+                   .unit = "rows",
+                   .most = {1, 1},
+                   .figures = machine::Side::Below,
+                   .shift_x = -45,
+                   .shift_y = 14}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "activation_unit.buffer_reads", each.buffer_row, "activation"},

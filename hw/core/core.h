@@ -71,6 +71,7 @@ public:
     /// The program, which fits the machine, must outlive the core.
     Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program);
 
+    const isa::Program& program() const { return program_; }
     bool halted() const { return sequencer_.halted(); }
     /// The cycle in which the program ended, and the tag in force then.
     Cycle end() const { return sequencer_.end(); }

@@ -5,6 +5,39 @@
 namespace systole::hw {
 
 void HostInterface::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    const machine::HostInterfaceConfig& link = machine.host_interface;
+    constexpr double bytes_a_gb = 1e9;
+    unit.box = {
+        .title = "Host interface",
+        .column = 0,
+        .row = 1,
+        .lines = {{"in {}, out {}",
+                   {{link.read_gb_per_s * bytes_a_gb, "B/s"}, {link.write_gb_per_s * bytes_a_gb, "B/s"}}},
+                  machine::latency_line(link.latency_cycles, link.latency_ns)},
+        .busy_counter = "host_read.busy_cycles",
+        .word = "reading"};
+    unit.paths = {{.from = "host_interface",
+                   .to = "unified_buffer",
+                   .counters = {"host_interface.read_bytes", "host_interface.weight_bytes"},
+                   .unit = "bytes",
+                   .most = machine.host_read_rate(),
+                   .traffic = "host_read",
+                   .shift_y = -22},
+                  {.from = "unified_buffer",
+                   .to = "host_interface",
+                   .counters = {"host_interface.write_bytes"},
+                   .unit = "bytes",
+                   .most = machine.host_write_rate(),
+                   .traffic = "host_write",
+                   .figures = machine::Side::Below,
+                   .shift_y = 18},
+                  {.from = "host_interface",
+                   .to = "sequencer",
+                   .counters = {"host_interface.instruction_bytes"},
+                   .unit = "bytes",
+                   .most = machine.host_read_rate(),
+                   .traffic = "instruction",
+                   .figures = machine::Side::Right}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "host_interface.buffer_writes", each.buffer_row, "host_read"},

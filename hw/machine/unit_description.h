@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/cycle.h"
 
 /// What a unit says of itself. Reports, drawings and traces read it and know no unit by name. Plain data: a
 /// record holds it.
@@ -19,12 +23,75 @@ struct EnergyRow {
     bool operator==(const EnergyRow&) const = default;
 };
 
+/// A number in a text: "bytes", "count" or the unit of a quantity ("B/s"), as in figures of a report.
+struct ShownNumber {
+    double number = 0.0;
+    std::string format;
+
+    bool operator==(const ShownNumber&) const = default;
+};
+
+/// A line of text with "{}" for each number.
+struct ShownLine {
+    std::string text;
+    std::vector<ShownNumber> numbers = {};
+
+    bool operator==(const ShownLine&) const = default;
+};
+
+/// How full a memory became.
+struct Filled {
+    std::uint64_t used_bytes = 0;
+    std::uint64_t bytes = 0;
+
+    bool operator==(const Filled&) const = default;
+};
+
+/// A unit's box in the drawing of the machine.
+struct Box {
+    std::string title;
+    std::uint32_t column = 0;  ///< in the grid of the drawing, from the left
+    std::uint32_t row = 0;     ///< from the top
+    std::vector<ShownLine> lines;
+    // A bar: the share of the run's cycles, or how full the memory is, and a word for it. None without both.
+    std::string busy_counter = {};  ///< the path of a counter of cycles
+    std::optional<Filled> filled = {};
+    std::string word = "busy";
+
+    bool operator==(const Box&) const = default;
+};
+
+/// Where the figures of a path stand.
+enum class Side : std::uint8_t { Above, Below, Left, Right };
+
+/// A path between two units. In the drawing, it goes straight between boxes of one row or one column; to
+/// another row and column, it leaves and enters a box from above or below, the other one from its side.
+struct DataPath {
+    std::string from;
+    std::string to;
+    std::vector<std::string> counters;  ///< paths of those that count what moved; summed
+    std::string unit;                   ///< of these: "bytes", "rows", "row passes"
+    Rate most;                          ///< that can move in cycles: so many of the unit
+    std::string traffic = {};           ///< its name in the report's traffic; empty: not listed there
+    // In the drawing.
+    Side figures = Side::Above;
+    std::int32_t shift_x = 0;  ///< from the middle of the box, in its 190 x 112 points
+    std::int32_t shift_y = 0;
+
+    bool operator==(const DataPath&) const = default;
+};
+
 struct UnitDescription {
     std::string name;               ///< its path in the machine
     bool on_die = true;             ///< else its energy is neither calibrated nor scaled with the voltage
     std::vector<EnergyRow> energy;  ///< also of memories that it reads and writes
+    std::optional<Box> box;
+    std::vector<DataPath> paths;  ///< each stands with one of its two units
 
     bool operator==(const UnitDescription&) const = default;
 };
+
+/// "latency 1 cycle + 4.25 µs": a line of a box.
+ShownLine latency_line(std::uint32_t cycles, double nanoseconds);
 
 }  // namespace systole::machine

@@ -60,6 +60,7 @@ public:
     std::optional<IssueTimes> waiting(Cycle now) const;
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void run();
     /// Lets the host send as many instructions as fit in the instruction buffer.
     void receive();

@@ -340,7 +340,11 @@ std::vector<machine::UnitDescription> System::descriptions() const {
             }
         }
     }
-    units.push_back(describe_weight_memory(machine_));
+    std::uint64_t weight_bytes = 0;
+    for (const auto& core : cores_) {
+        weight_bytes += isa::resident_bytes(core->program(), machine_.weight_memory.bytes);
+    }
+    units.push_back(describe_weight_memory(machine_, weight_bytes));
     return units;
 }
 

@@ -35,6 +35,7 @@ public:
     std::uint64_t touched_bytes() const;
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     const std::size_t rows_;
     const std::size_t row_bytes_;
     ZeroedMemory<std::uint8_t> bytes_;

@@ -1,10 +1,30 @@
 // What the unit says of itself.
+#include <fmt/format.h>
+
 #include "hw/machine/event_energies.h"
 #include "hw/weight_fifo/weight_fifo.h"
 
 namespace systole::hw {
 
 void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    unit.box = {.title = "Weight FIFO",
+                .column = 3,
+                .row = 0,
+                .lines = {{fmt::format("{} tiles of {{}}", depth_),
+                           {{static_cast<double>(machine.tile_bytes()), "bytes"}}}}};
+    unit.paths = {{.from = "weight_memory",
+                   .to = "weight_fifo",
+                   .counters = {"weight_fifo.bytes"},
+                   .unit = "bytes",
+                   .most = machine.weight_rate(),
+                   .traffic = "weight"},
+                  // A tile shifts in one array row a cycle.
+                  {.from = "weight_fifo",
+                   .to = "matrix_unit",
+                   .counters = {"weight_fifo.shifted_bytes"},
+                   .unit = "bytes",
+                   .most = {machine.matrix_unit.columns, 1},
+                   .figures = machine::Side::Left}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"weight_memory", "weight_fifo.bytes", each.weight_byte, "weight_fetch"},

@@ -21,8 +21,10 @@
 
 namespace systole::hw {
 
-/// What weight memory says of itself; also where it is one of the caller's.
-machine::UnitDescription describe_weight_memory(const machine::MachineConfig& machine);
+/// What weight memory, with tiles of so many bytes in it, says of itself; also where it is one of the
+/// caller's.
+machine::UnitDescription describe_weight_memory(const machine::MachineConfig& machine,
+                                                std::uint64_t used_bytes);
 
 /// Off-chip memory of the weights, read-only while a program runs.
 ///

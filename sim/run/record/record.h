@@ -16,13 +16,27 @@
 #include "sim/run/record/fields.h"
 #include "sim/run/record/spec.h"
 
+namespace systole {
+
+SYSTOLE_RECORD_FIELDS(Rate, bytes, cycles)
+
+}  // namespace systole
+
 namespace systole::machine {
 
 SYSTOLE_RECORD_FIELDS(BatchFacts, images, at_a_time, that_fit, grouped_layers, group, rows_a_fetch,
                       images_a_fetch, fitting_batch, fitting_images_a_fetch)
 SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spilled_bytes)
+constexpr std::array<std::string_view, 4> names_of(Side) {
+    return {"above", "below", "left", "right"};
+}
 SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during)
-SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy)
+SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
+SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
+SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes)
+SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
+SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, figures, shift_x, shift_y)
+SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths)
 
 }  // namespace systole::machine
 
@@ -481,7 +495,7 @@ struct RunRecord {
     std::vector<SegmentWork> host_segments;
     Answers answers;
     std::vector<InstructionLine> instruction_times;
-    std::optional<Work> work;  ///< where power over time is asked for
+    Work work;  ///< where power over time is asked for
     std::optional<Phases> phases;
     std::optional<Occupancy> occupancy;
     Pictures pictures;

@@ -78,8 +78,8 @@ Energy from_published_watts(const run::RunRecord& record, double seconds) {
 std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& record) {
     const std::uint32_t windows = record.spec.observed.power_windows;
     const machine::MachineConfig& machine = record.spec.machine;
-    if (windows == 0 || !record.work || !energy::reaches_clock(machine)) return std::nullopt;
-    return energy::power_over_time(energy::Consumers(record, machine), machine, *record.work, record.cycles,
+    if (windows == 0 || !energy::reaches_clock(machine)) return std::nullopt;
+    return energy::power_over_time(energy::Consumers(record, machine), machine, record.work, record.cycles,
                                    windows);
 }
 

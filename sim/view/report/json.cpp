@@ -246,12 +246,47 @@ Json registers(const run::RegisterDump& dump) {
     return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", list_of(dump.cycles, cycle)}};
 }
 
-Json path(const Path& path) {
-    return {{"from", path.from},
-            {"to", path.to},
-            {"moved", path.moved},
-            {"unit", path.unit},
-            {"utilization", or_null(path.utilization)}};
+Json path(const Path& each) {
+    return {{"from", each.path.from},
+            {"to", each.path.to},
+            {"moved", each.moved},
+            {"unit", each.path.unit},
+            {"utilization", or_null(each.utilization)}};
+}
+
+/// Where the box of a unit stands, and what stands in it.
+Json box(const std::string& unit, const machine::Box& box) {
+    const auto number = [](const machine::ShownNumber& shown) {
+        return Json{{"number", shown.number}, {"format", shown.format}};
+    };
+    const auto line = [&](const machine::ShownLine& shown) {
+        return Json{{"text", shown.text}, {"numbers", list_of(shown.numbers, number)}};
+    };
+    Json object{{"unit", unit},
+                {"title", box.title},
+                {"column", box.column},
+                {"row", box.row},
+                {"lines", list_of(box.lines, line)}};
+    if (!box.busy_counter.empty()) object["busy"] = "units." + box.busy_counter;
+    if (box.filled) object["filled"] = {{"used_bytes", box.filled->used_bytes}, {"bytes", box.filled->bytes}};
+    object["word"] = box.word;
+    return object;
+}
+
+/// How the page draws the machine; its paths move what `paths` says.
+Json drawing(const Report& report) {
+    Json boxes = Json::array();
+    for (const machine::UnitDescription& unit : report.units_drawn) {
+        if (unit.box) boxes.push_back(box(unit.name, *unit.box));
+    }
+    const auto route = [](const Path& each) {
+        return Json{
+            {"from", each.path.from},
+            {"to", each.path.to},
+            {"figures", machine::names_of(each.path.figures)[static_cast<std::size_t>(each.path.figures)]},
+            {"shift", Json::array({each.path.shift_x, each.path.shift_y})}};
+    };
+    return {{"boxes", std::move(boxes)}, {"routes", list_of(report.paths, route)}};
 }
 
 Json memory_over_time(const MemoryOverTime& time) {
@@ -403,6 +438,7 @@ Json to_json(const Report& report) {
     json["bounds"] = bounds(report.bounds);
     json["traffic"] = traffic(report.traffic);
     json["paths"] = list_of(report.paths, path);
+    json["drawing"] = drawing(report);
     json["memory"] = memory(report);
     json["layers"] =
         list_of(report.layers, [&](const Layer& each) { return explained(each, report.explanations); });

@@ -124,23 +124,6 @@ std::vector<Layer> make_layers(const run::RunRecord& record) {
     return layers;
 }
 
-std::vector<Traffic> make_traffic(const run::RunRecord& record) {
-    const auto path = [&](std::string name, std::initializer_list<std::string_view> counters, Rate rate) {
-        std::uint64_t bytes = 0;
-        for (const std::string_view counter : counters) bytes += record.counters.at(counter).value();
-        const double most = static_cast<double>(record.cycles) * static_cast<double>(rate.bytes) /
-                            static_cast<double>(rate.cycles);
-        return Traffic{
-            .path = std::move(name), .bytes = bytes, .utilization = ratio(static_cast<double>(bytes), most)};
-    };
-    const machine::MachineConfig& machine = record.spec.machine;
-    return {path("weight", {"weight_fifo.bytes"}, machine.weight_rate()),
-            path("host_read", {"host_interface.read_bytes", "host_interface.weight_bytes"},
-                 machine.host_read_rate()),
-            path("host_write", {"host_interface.write_bytes"}, machine.host_write_rate()),
-            path("instruction", {"host_interface.instruction_bytes"}, machine.host_read_rate())};
-}
-
 /// The network's point on the fp32 roofline of a baseline, which reads each weight once a batch.
 std::optional<Roofline> roofline_of(const baselines::Baseline& baseline, const baselines::Work& work,
                                     double inferences_per_second) {
@@ -471,8 +454,9 @@ Report make_report(const run::RunRecord& record) {
     for (const Layer& layer : report.layers) largest += layer.bounds.least.largest();
     report.bounds = make_bounds(record.bounds.run, record.cycles, largest);
     report.instruction_kinds = by_instruction_kind(program.tags, record.counters);
-    report.traffic = make_traffic(record);
-    report.paths = make_paths(record, report.traffic);
+    report.units_drawn = record.units;
+    report.paths = make_paths(record);
+    report.traffic = traffic_of(report.paths);
     add_occupancy(report, record);
     report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
     report.cut_images = record.cut_images;

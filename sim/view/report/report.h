@@ -99,10 +99,8 @@ using run::InstructionLine;
 /// The amount that moved over a path between two units, and its share of the most that the path could have
 /// moved in the run.
 struct Path {
-    std::string_view from;  ///< units, named as in the configuration
-    std::string_view to;
+    machine::DataPath path;
     std::uint64_t moved = 0;
-    std::string_view unit;  ///< of `moved`: "bytes", "rows" or "row passes" (of the array)
     std::optional<double> utilization;
 };
 
@@ -363,7 +361,8 @@ struct Report {
     std::optional<Explanations> explanations;        ///< where the run asked for them
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
-    std::vector<Path> paths;  ///< to and from the chip, and on the chip
+    std::vector<machine::UnitDescription> units_drawn;  ///< with their boxes, where they have one
+    std::vector<Path> paths;                            ///< to and from the chip, and on the chip
     std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::vector<run::PixelScaling> pixel_scaling;  ///< inputs whose pixels the network scales itself
@@ -433,8 +432,10 @@ MatrixUnit matrix_unit_under(const run::Counters& counters, run::Tag tag);
 std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
                                                  const run::Counters& counters);
 
-/// The paths between weight memory, host and units, in the order of the data path.
-std::vector<Path> make_paths(const run::RunRecord& record, const std::vector<Traffic>& traffic);
+/// The paths between units, in the order in which these describe them.
+std::vector<Path> make_paths(const run::RunRecord& record);
+/// The paths that a report lists as traffic.
+std::vector<Traffic> traffic_of(const std::vector<Path>& paths);
 
 /// The run must have recorded its occupancy.
 MemoryOverTime make_memory_over_time(const run::RunRecord& record);

@@ -122,9 +122,9 @@ TEST_CASE("An invalid record is an error that names the field", "[run][record]")
         json["program"]["batch"] = std::uint64_t{1} << 40U;
         CHECK(error() == "program: batch: it is out of range");
     }
-    SECTION("a name of no activity") {
-        json["work"] = {{{"activity", "sleep"}, {"tag", 0}, {"begin", 0}, {"end", 0}}};
-        CHECK(error() == "work: activity: \"sleep\" is none of its names");
+    SECTION("a name of no number format") {
+        json["host_work"] = {{{"kind", ""}, {"layer", ""}, {"elements", 1U}, {"type", "int7"}}};
+        CHECK(error() == "host_work: type: \"int7\" is none of its names");
     }
     CHECK_THROWS_AS(run::read_record("no CBOR"), run::RecordError);
     RunRecord other;

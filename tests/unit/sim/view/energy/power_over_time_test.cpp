@@ -29,7 +29,10 @@ machine::MachineConfig slow() {
 /// A unit that takes so many joules for each count of a counter.
 machine::UnitDescription unit(const std::string& name, double joules, const std::string& counter,
                               const std::string& during) {
-    return {.name = name, .energy = {{name, counter, joules * picojoules_a_joule, during}}};
+    machine::UnitDescription unit;
+    unit.name = name;
+    unit.energy = {{name, counter, joules * picojoules_a_joule, during}};
+    return unit;
 }
 
 /// The counters of these paths, which have counted nothing.

@@ -214,8 +214,8 @@ inline Expected power_over_time(const Facts& facts, const Place&) {
                 for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
                     std::uint64_t worked = 0;
                     std::uint64_t here = 0;
-                    for (const run::WorkInterval& work : facts.record().work->intervals) {
-                        const std::string& activity = facts.record().work->activities.at(work.activity);
+                    for (const run::WorkInterval& work : facts.record().work.intervals) {
+                        const std::string& activity = facts.record().work.activities.at(work.activity);
                         if (activity != event.during || work.tag != tag) continue;
                         const std::uint64_t until = std::min(work.end, cycles);
                         if (work.begin >= until) continue;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/sim/view/figures/facts.h"
@@ -32,27 +35,27 @@ struct PathFigures {
     double most_a_second = 0.0;
 };
 
-/// In the order of the data path. On the chip, a path moves so many rows or bytes in each cycle.
+/// On the chip, a path moves so many rows or bytes in each cycle.
 inline std::vector<PathFigures> paths_of(const Facts& facts) {
     const auto count = [&](const char* counter) { return facts.count(counter); };
     const double clock = facts.clock_hz();
     const double in = facts.number("host_interface.read_gb_per_s") * 1e9;
     const double out = facts.number("host_interface.write_gb_per_s") * 1e9;
     return {
+        {"systolic_data_setup", "matrix_unit", "row passes", count("matrix_unit.active_cycles"), clock},
+        {"matrix_unit", "accumulators", "row passes", count("accumulators.pass_writes"), clock},
+        {"accumulators", "activation_unit", "rows", count("accumulators.reads"), clock},
+        {"unified_buffer", "systolic_data_setup", "rows", count("systolic_data_setup.fetches"),
+         clock * facts.number("systolic_data_setup.fetches_per_cycle")},
         {"weight_memory", "weight_fifo", "bytes", count("weight_fifo.bytes"),
          facts.weight_bytes_per_second()},
         {"weight_fifo", "matrix_unit", "bytes", count("weight_fifo.shifted_bytes"),
          clock * static_cast<double>(facts.columns())},
-        {"host_interface", "sequencer", "bytes", count("host_interface.instruction_bytes"), in},
-        {"host_interface", "unified_buffer", "bytes", from_host(facts), in},
-        {"unified_buffer", "systolic_data_setup", "rows", count("systolic_data_setup.fetches"),
-         clock * facts.number("systolic_data_setup.fetches_per_cycle")},
-        {"systolic_data_setup", "matrix_unit", "row passes", count("matrix_unit.active_cycles"), clock},
-        {"matrix_unit", "accumulators", "row passes", count("accumulators.pass_writes"), clock},
-        {"accumulators", "activation_unit", "rows", count("accumulators.reads"), clock},
         {"unified_buffer", "activation_unit", "rows", count("activation_unit.buffer_reads"), clock},
         {"activation_unit", "unified_buffer", "rows", count("activation_unit.buffer_writes"), clock},
+        {"host_interface", "unified_buffer", "bytes", from_host(facts), in},
         {"unified_buffer", "host_interface", "bytes", count("host_interface.write_bytes"), out},
+        {"host_interface", "sequencer", "bytes", count("host_interface.instruction_bytes"), in},
     };
 }
 
@@ -70,6 +73,112 @@ inline Expected paths(const Facts& facts, const Place&) {
 
 inline std::uint64_t buffer_bytes(const Facts& facts) {
     return facts.machine("unified_buffer.rows").get<std::uint64_t>() * facts.rows();
+}
+
+/// A number of the machine file, or what docs/configuration.md has where the file says nothing.
+inline double given(const Facts& facts, const std::string& key) {
+    if (facts.has(key)) return facts.number(key);
+    static const std::map<std::string, double> defaults{{"host_interface.latency_cycles", 0},
+                                                        {"host_interface.latency_ns", 0},
+                                                        {"activation_unit.latency_ns", 0},
+                                                        {"systolic_data_setup.fetches_per_cycle", 1}};
+    return defaults.at(key);
+}
+
+/// A line in a box: a text, and its numbers with their formats.
+inline Json line_of(const std::string& text,
+                    const std::vector<std::pair<double, std::string>>& numbers = {}) {
+    Json list = Json::array();
+    for (const auto& [number, format] : numbers) list.push_back({{"number", number}, {"format", format}});
+    return {{"text", text}, {"numbers", list}};
+}
+
+inline Json latency_line(const Facts& facts, const std::string& unit) {
+    const double cycles = given(facts, unit + ".latency_cycles");
+    const double nanoseconds = given(facts, unit + ".latency_ns");
+    const std::string counted = cycles == 1.0 ? "{} cycle" : "{} cycles";
+    if (nanoseconds == 0.0) return line_of("latency " + counted, {{cycles, "count"}});
+    const std::pair<double, std::string> seconds{nanoseconds * 1e-9, "s"};
+    if (cycles == 0.0) return line_of("latency {}", {seconds});
+    return line_of("latency " + counted + " + {}", {{cycles, "count"}, seconds});
+}
+
+/// The boxes of the machine's drawing: their place, their lines, and what their bar shows.
+inline Json boxes(const Facts& facts) {
+    const auto text = [&](const char* key) { return fmt::format("{}", given(facts, key)); };
+    const auto box = [](const char* unit, const char* title, int column, int row, Json lines, Json bar,
+                        const char* word) {
+        Json object{{"unit", unit}, {"title", title}, {"column", column}, {"row", row}, {"lines", lines}};
+        object.update(bar);
+        object["word"] = word;
+        return object;
+    };
+    const auto busy = [](const char* counter) { return Json{{"busy", "units." + std::string(counter)}}; };
+    const auto filled = [](std::uint64_t used, std::uint64_t bytes) {
+        return Json{{"filled", {{"used_bytes", used}, {"bytes", bytes}}}};
+    };
+    const Json none = Json::object();
+    const run::ProgramFacts& program = facts.record().program;
+    const auto memory_bytes = static_cast<std::uint64_t>(given(facts, "weight_memory.bytes"));
+    const bool is_dram = facts.has("weight_memory.model") && facts.machine("weight_memory.model") == "dram";
+    const double peak = 2.0 * static_cast<double>(facts.rows() * facts.columns()) * facts.clock_hz();
+    std::string clock = fmt::format("{}", given(facts, "clock_mhz"));
+    return {
+        box("matrix_unit", "Matrix unit", 3, 1,
+            {line_of(fmt::format("{} × {} at {} MHz", facts.rows(), facts.columns(), clock)),
+             line_of("peak {}", {{peak, "OPS"}})},
+            busy("matrix_unit.active_cycles"), "active"),
+        box("accumulators", "Accumulators", 3, 2,
+            {line_of(fmt::format("{{}} rows of {} × 32 bit", facts.columns()),
+                     {{given(facts, "accumulators.rows"), "count"}}),
+             line_of(text("accumulators.banks") + " banks, " + text("accumulators.ports") + " ports")},
+            none, "busy"),
+        box("unified_buffer", "Unified buffer", 1, 1,
+            {line_of(fmt::format("{{}}, rows of {} B", facts.rows()),
+                     {{static_cast<double>(buffer_bytes(facts)), "bytes"}}),
+             line_of(text("unified_buffer.read_ports") + " ports to read, " +
+                     text("unified_buffer.write_ports") + " to write")},
+            filled(facts.record().unified_buffer_peak_bytes, buffer_bytes(facts)), "ever used"),
+        box("systolic_data_setup", "Systolic data setup", 2, 1,
+            {line_of(text("systolic_data_setup.fetches_per_cycle") + " fetch a cycle")},
+            busy("systolic_data_setup.busy_cycles"), "busy"),
+        box("weight_fifo", "Weight FIFO", 3, 0,
+            {line_of(text("weight_fifo.depth_tiles") + " tiles of {}",
+                     {{static_cast<double>(facts.rows() * facts.columns()), "bytes"}})},
+            none, "busy"),
+        box("activation_unit", "Activation unit", 2, 2,
+            {line_of("one row a cycle"), latency_line(facts, "activation_unit")},
+            busy("activation_unit.busy_cycles"), "busy"),
+        box("host_interface", "Host interface", 0, 1,
+            {line_of("in {}, out {}", {{given(facts, "host_interface.read_gb_per_s") * 1e9, "B/s"},
+                                       {given(facts, "host_interface.write_gb_per_s") * 1e9, "B/s"}}),
+             latency_line(facts, "host_interface")},
+            busy("host_read.busy_cycles"), "reading"),
+        box("sequencer", "Sequencer", 0, 0,
+            {line_of("{} instructions", {{static_cast<double>(program.instructions), "count"}}),
+             line_of("buffer of {}", {{given(facts, "sequencer.instruction_buffer_bytes"), "bytes"}})},
+            busy("sequencer.busy_cycles"), "busy"),
+        box("weight_memory", "Weight memory", 2, 0,
+            {line_of("{}", {{static_cast<double>(memory_bytes), "bytes"}}),
+             is_dram ? line_of("DRAM timing")
+                     : line_of("{}", {{given(facts, "weight_memory.bandwidth_gb_per_s") * 1e9, "B/s"}})},
+            filled(program.memory_bytes - program.spilled_bytes, memory_bytes), "filled"),
+    };
+}
+
+/// Every box, and every path between two of them with a side for its figures.
+inline Expected drawing(const Facts& facts, const Place&) {
+    const Json& shown = facts.report().at("drawing");
+    Json routes = Json::array();
+    std::size_t next = 0;
+    for (const PathFigures& path : paths_of(facts)) {
+        Json route{{"from", path.from}, {"to", path.to}};
+        // The rest is how it looks.
+        const Json& its = shown.at("routes").at(next++);
+        for (const char* const key : {"figures", "shift"}) route[key] = its.at(key);
+        routes.push_back(std::move(route));
+    }
+    return Json{{"boxes", boxes(facts)}, {"routes", routes}};
 }
 
 /// A chart has at most this many points.
@@ -173,11 +282,12 @@ inline Rows rows_of_memory() {
         {"traffic.host_read_bytes", count("host_interface.read_bytes", "host_interface.weight_bytes")},
         {"traffic.host_write_bytes", count("host_interface.write_bytes")},
         {"traffic.instruction_bytes", count("host_interface.instruction_bytes")},
-        {"traffic.weight_utilization", utilization(0)},
-        {"traffic.host_read_utilization", utilization(3)},
-        {"traffic.host_write_utilization", utilization(10)},
-        {"traffic.instruction_utilization", utilization(2)},
+        {"traffic.weight_utilization", utilization(4)},
+        {"traffic.host_read_utilization", utilization(8)},
+        {"traffic.host_write_utilization", utilization(9)},
+        {"traffic.instruction_utilization", utilization(10)},
         {"paths", paths},
+        {"drawing", drawing},
         {"memory.unified_buffer_peak_bytes",
          [](const Facts& facts, const Place&) { return Expected(facts.record().unified_buffer_peak_bytes); }},
         {"memory.unified_buffer_bytes",

@@ -57,13 +57,6 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
         }));
 }
 
-/// The use of the unified buffer: its peak bytes if the run recorded occupancy, else the bytes of all rows that
-/// were ever written.
-export function bufferUse({ memory: { over_time: time, unified_buffer_peak_bytes: everUsed } }) {
-    const held = time?.unified_buffer_bytes ?? [];
-    return held.length > 0 ? { bytes: Math.max(...held), isHeld: true } : { bytes: everUsed, isHeld: false };
-}
-
 export function memory(report) {
     const { over_time: time } = report.memory;
     if (!time || time.unified_buffer_bytes.length === 0) return null;
