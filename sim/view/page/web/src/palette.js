@@ -69,12 +69,16 @@ const reasons = [
     { key: 'host_cycles', name: 'host', meaning: 'the host computed, or the data of its work moved' },
 ];
 
+/// A key as words: "queue_full_cycles" is "queue full".
+const wordsOf = (key) => key.replace(/_cycles$/, '').replaceAll('_', ' ');
+
 /// The reasons that apply to a `matrix_unit` of the report, with their cycles, the longest first. Reports of earlier
 /// versions have none.
 export function reasonsOf({ non_matrix_reasons: counted = {} }) {
-    return reasons.map((reason) => ({ ...reason, cycles: counted[reason.key] ?? 0 }))
+    return Object.entries(counted)
+        .map(([key, cycles]) => ({ key, name: wordsOf(key), meaning: '', ...reasons.find((each) => each.key === key), cycles }))
         .filter(({ cycles }) => cycles > 0)
-        .sort((a, b) => b.cycles - a.cycles);
+        .sort((one, other) => other.cycles - one.cycles);
 }
 
 export const reasonColour = { light: '#5b606b', dark: '#737a86' };
@@ -85,10 +89,9 @@ export function usefulShare(unit) {
 }
 
 /// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.
-export function largestBound(bounds) {
-    const names = ['array', 'data_setup', 'weight_memory', 'host_link', 'activation'];
-    const all = names.map((name) => ({ name: name.replace('_', ' '), cycles: bounds?.[name] ?? 0 }));
-    const largest = all.reduce((most, each) => (each.cycles > most.cycles ? each : most));
+export function largestBound({ macs, ratio: _ratio, fill, ...bounds } = {}) {
+    const all = Object.entries(bounds).map(([name, cycles]) => ({ name: wordsOf(name), cycles }));
+    const largest = all.reduce((most, each) => (each.cycles > most.cycles ? each : most), { cycles: 0 });
     return largest.cycles > 0 ? largest : null;
 }
 
@@ -122,7 +125,8 @@ const consumers = {
 };
 
 export function consumerColour(name) {
-    return consumers[name] ?? qualitative[0];
+    const letters = [...name].reduce((sum, letter) => sum + letter.codePointAt(0), 0);
+    return consumers[name] ?? qualitative[letters % qualitative.length];
 }
 
 /// The colour of the n-th series without a meaning of its own.
