@@ -26,6 +26,7 @@ void Accumulators::describe(const machine::MachineConfig& machine, machine::Unit
                    .unit = "rows",
                    .most = {1, 1},
                    .figures = machine::Side::Below}};
+    unit.what_ifs = {{"accumulators", "4x the accumulators", {{"accumulators.rows", sums.rows * 4}}, true}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"accumulators", "accumulators.pass_writes", each.sums_row, "matrix"},

@@ -28,6 +28,9 @@ void ActivationUnit::describe(const machine::MachineConfig& machine, machine::Un
                    .figures = machine::Side::Below,
                    .shift_x = -45,
                    .shift_y = 14}};
+    unit.what_ifs = {{"activation_latency",
+                      "an activation latency of one cycle",
+                      {{"activation_unit.latency_cycles", 1}, {"activation_unit.latency_ns", 0}}}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "activation_unit.buffer_reads", each.buffer_row, "activation"},

@@ -38,6 +38,10 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                    .most = machine.host_read_rate(),
                    .traffic = "instruction",
                    .figures = machine::Side::Right}};
+    unit.what_ifs = {{"host_bandwidth",
+                      "4x the host's bandwidth",
+                      {{"host_interface.read_gb_per_s", link.read_gb_per_s * 4},
+                       {"host_interface.write_gb_per_s", link.write_gb_per_s * 4}}}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "host_interface.buffer_writes", each.buffer_row, "host_read"},

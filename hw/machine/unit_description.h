@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,12 +82,53 @@ struct DataPath {
     bool operator==(const DataPath&) const = default;
 };
 
+/// Another value for a key of the machine's file.
+struct NewValue {
+    std::string key;  ///< dotted: "host_interface.read_gb_per_s"
+    nlohmann::ordered_json value;
+
+    bool operator==(const NewValue&) const = default;
+};
+
+/// A change of the machine that may help where cycles are lost.
+struct WhatIf {
+    std::string name;    ///< by which causes refer to it
+    std::string change;  ///< the subject of a sentence: "4x the weight bandwidth"
+    std::vector<NewValue> values;
+    bool recompiles = false;  ///< only for networks: a program is made for the old values
+
+    bool operator==(const WhatIf&) const = default;
+};
+
+/// How a sentence tells a cause.
+enum class CauseForm : std::uint8_t {
+    Share,        ///< "HEAD: in 5 % of its cycles WORDS"
+    PerTile,      ///< "HEAD: 888 of 1,344 cycles per tile wait for WORDS"
+    Whole,        ///< "5 % of its cycles WORDS"
+    UnusedCells,  ///< active cycles, in cells without a weight of the layer
+    UsefulCells,  ///< active cycles, in cells that multiply for the layer
+};
+
+/// What cycles of the array are spent on. The cycles of all causes sum to all cycles.
+struct CycleCause {
+    std::string name;
+    CauseForm form = CauseForm::Share;
+    std::vector<std::string> counters;  ///< their paths; none for active cycles
+    std::string head;
+    std::string words;
+    std::vector<std::string> what_ifs;  ///< names of changes that may help; of units, or "batch"
+
+    bool operator==(const CycleCause&) const = default;
+};
+
 struct UnitDescription {
-    std::string name;               ///< its path in the machine
-    bool on_die = true;             ///< else its energy is neither calibrated nor scaled with the voltage
-    std::vector<EnergyRow> energy;  ///< also of memories that it reads and writes
-    std::optional<Box> box;
-    std::vector<DataPath> paths;  ///< each stands with one of its two units
+    std::string name;    ///< its path in the machine
+    bool on_die = true;  ///< else its energy is neither calibrated nor scaled with the voltage
+    std::vector<EnergyRow> energy = {};  ///< also of memories that it reads and writes
+    std::optional<Box> box = {};
+    std::vector<DataPath> paths = {};  ///< each stands with one of its two units
+    std::vector<WhatIf> what_ifs = {};
+    std::vector<CycleCause> causes = {};  ///< of the array's cycles, in the order of reports
 
     bool operator==(const UnitDescription&) const = default;
 };

@@ -1,10 +1,105 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "hw/machine/event_energies.h"
 #include "hw/matrix_unit/matrix_unit.h"
 
 namespace systole::hw {
+namespace {
+
+std::string reason(std::string_view name) {
+    return fmt::format("matrix_unit.non_matrix_reasons.{}_cycles", name);
+}
+
+/// `with_host`: whether the program has work for the host.
+std::vector<machine::CycleCause> causes(bool with_host) {
+    using enum machine::CauseForm;
+    std::vector<machine::CycleCause> all{
+        {"weight_stall",
+         PerTile,
+         {"matrix_unit.weight_stall_cycles"},
+         "Weight-bound",
+         "weight memory",
+         {"weight_bandwidth"}},
+        {"weight_shift",
+         PerTile,
+         {"matrix_unit.weight_shift_cycles"},
+         "Shift-bound",
+         "the tile to shift in",
+         {"batch"}},
+        {"activations",
+         Share,
+         {reason("raw")},
+         "Activation-bound",
+         "the array waits for rows that the activation unit still writes",
+         {"activation_latency", "host_bandwidth", "clock"}},
+        {"input",
+         Share,
+         {reason("input"), reason("input_buffer")},
+         "Host-bound",
+         "the array waits for rows from the host",
+         {"host_bandwidth"}},
+        {"accumulators",
+         Share,
+         {reason("accumulators")},
+         "Accumulator-bound",
+         "the array waits for accumulators that the activation unit still reads",
+         {"activation_latency", "accumulators"}},
+        {"output_buffer",
+         Share,
+         {reason("output_buffer")},
+         "Host-bound",
+         "the array waits until the host has fetched results from the unified buffer",
+         {"host_bandwidth", "buffer"}},
+        {"vector_work",
+         Share,
+         {reason("vector_work")},
+         "Bound by the activation unit",
+         "the array waits for its pooling or element-wise work",
+         {"activation_latency", "clock"}},
+        {"setup",
+         Share,
+         {reason("setup")},
+         "Setup-bound",
+         "the data setup still collects a line of windows",
+         {"fetches"}},
+        {"ports", Share, {reason("port")}, "Port-bound", "the array waits for a memory port", {"ports"}},
+        {"issue",
+         Share,
+         {reason("not_arrived"), reason("queue_full"), reason("issue")},
+         "Issue-bound",
+         "the array waits for an instruction that has not been issued",
+         {"queues", "host_bandwidth"}},
+        {"sync",
+         Share,
+         {reason("sync")},
+         "Bound by synchronization",
+         "the array waits for a semaphore, although its rows are ready",
+         {"activation_latency", "host_bandwidth", "queues"}}};
+    if (with_host) {
+        all.push_back({"host",
+                       Share,
+                       {reason("host")},
+                       "Host-bound",
+                       "the array waits for layers that the host computes",
+                       {"host_bandwidth"}});
+    }
+    all.push_back({"begin_and_end",
+                   Whole,
+                   {reason("program_begin"), reason("program_end")},
+                   "",
+                   "are before the first or after the last rows of the program",
+                   {"host_bandwidth", "activation_latency"}});
+    all.push_back({"unused_cells", UnusedCells, {}, "", "", {"smaller_array"}});
+    all.push_back({"useful_cells", UsefulCells, {}, "", "", {"clock"}});
+    return all;
+}
+
+}  // namespace
 
 void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
@@ -21,6 +116,18 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                    .counters = {"matrix_unit.active_cycles"},
                    .unit = "row passes",
                    .most = {1, 1}}};
+    unit.what_ifs = {{"clock", "2x the clock", {{"clock_mhz", machine.clock_mhz * 2.0}}}};
+    if (array.rows % 2 == 0 && array.columns % 2 == 0) {
+        // The unified buffer keeps its number of bytes.
+        unit.what_ifs.push_back(
+            {"smaller_array",
+             fmt::format("an array of {} x {} (a quarter of the cells)", array.rows / 2, array.columns / 2),
+             {{"matrix_unit.rows", array.rows / 2},
+              {"matrix_unit.columns", array.columns / 2},
+              {"unified_buffer.rows", machine.unified_buffer.rows * 2}},
+             true});
+    }
+    unit.causes = causes(reasons_.by_reason.back() != nullptr);
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"matrix_unit", "matrix_unit.useful_macs", each.mac, "matrix"},

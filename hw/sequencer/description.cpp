@@ -14,6 +14,9 @@ void Sequencer::describe(const machine::MachineConfig& machine, machine::UnitDes
                   {"buffer of {}",
                    {{static_cast<double>(machine.sequencer.instruction_buffer_bytes), "bytes"}}}},
         .busy_counter = "sequencer.busy_cycles"};
+    unit.what_ifs = {{"queues",
+                      "4x the depth of the instruction queues",
+                      {{"sequencer.queue_depth", machine.sequencer.queue_depth * 4}}}};
 }
 
 }  // namespace systole::hw

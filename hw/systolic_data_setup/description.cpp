@@ -19,6 +19,9 @@ void SystolicDataSetup::describe(const machine::MachineConfig& machine,
                    .counters = {"systolic_data_setup.fetches"},
                    .unit = "rows",
                    .most = {fetches, 1}}};
+    unit.what_ifs = {{"fetches",
+                      "2x the fetches of the data setup",
+                      {{"systolic_data_setup.fetches_per_cycle", fetches * 2}}}};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "systolic_data_setup.fetches", each.buffer_row, "matrix"}};

@@ -16,6 +16,12 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
                   {fmt::format("{} ports to read, {} to write", buffer.read_ports, buffer.write_ports)}},
         .filled = machine::Filled{touched_bytes(), bytes},
         .word = "ever used"};
+    unit.what_ifs = {
+        {"buffer", "2x the unified buffer", {{"unified_buffer.rows", buffer.rows * 2}}, true},
+        // A port for each unit that uses the memory; more are not possible.
+        {"ports",
+         "memory ports for all units at once",
+         {{"unified_buffer.read_ports", 3}, {"unified_buffer.write_ports", 2}, {"accumulators.ports", 2}}}};
 }
 
 }  // namespace systole::hw

@@ -20,6 +20,11 @@ machine::UnitDescription describe_weight_memory(const machine::MachineConfig& ma
                 .lines = {{"{}", {{static_cast<double>(memory.bytes), "bytes"}}}, bandwidth},
                 .filled = machine::Filled{used_bytes, memory.bytes},
                 .word = "filled"};
+    const machine::NewValue more =
+        memory.model == machine::WeightMemoryModel::Dram
+            ? machine::NewValue{"weight_memory.dram.channels", memory.dram.channels * 4}
+            : machine::NewValue{"weight_memory.bandwidth_gb_per_s", memory.bandwidth_gb_per_s * 4};
+    unit.what_ifs = {{"weight_bandwidth", "4x the weight bandwidth", {more}}};
     return unit;
 }
 

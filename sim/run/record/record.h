@@ -36,7 +36,13 @@ SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
 SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes)
 SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
 SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, figures, shift_x, shift_y)
-SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths)
+constexpr std::array<std::string_view, 5> names_of(CauseForm) {
+    return {"share", "per_tile", "whole", "unused_cells", "useful_cells"};
+}
+SYSTOLE_RECORD_FIELDS(NewValue, key, value)
+SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles)
+SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
+SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes)
 
 }  // namespace systole::machine
 

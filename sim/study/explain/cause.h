@@ -7,33 +7,27 @@
 #include <vector>
 
 #include "hw/machine/machine_config.h"
+#include "hw/machine/unit_description.h"
 #include "sim/study/explain/facts.h"
 
 namespace systole::explain {
 
-/// The cause to which a cycle of the matrix unit is attributed.
-enum class Cause : std::uint8_t {
-    WeightStall,   ///< waits for the tile from weight memory
-    WeightShift,   ///< waits for the tile to shift in
-    Activations,   ///< waits for rows that the activation unit still writes
-    Input,         ///< waits for rows that the host still delivers, or for a place for them
-    Accumulators,  ///< waits for accumulators that the activation unit still reads
-    OutputBuffer,  ///< waits for the activation unit, which waits for the host to fetch results
-    VectorWork,    ///< waits for the activation unit, which does vector work
-    Setup,         ///< waits for rows of windows that the data setup still collects
-    Ports,         ///< waits for a memory port
-    Issue,         ///< waits for an instruction that has not been issued
-    Sync,          ///< waits for a semaphore, although rows and accumulators are ready
-    Host,          ///< waits for the host, which computes a segment
-    BeginAndEnd,   ///< before the first matrix instruction, or after the last
-    UnusedCells,   ///< active, in cells without a weight of the layer
-    UsefulCells,   ///< active, in cells that multiply for the layer
+/// A cause, as its unit describes it (machine::CycleCause). It must outlive the object.
+class Cause {
+public:
+    explicit Cause(const machine::CycleCause& described) : described_(&described) {}
+    const machine::CycleCause& operator*() const { return *described_; }
+    const machine::CycleCause* operator->() const { return described_; }
+    bool operator==(const Cause& other) const { return described_ == other.described_; }
+
+private:
+    const machine::CycleCause* described_;
 };
 
 /// The causes with at least a twentieth of the cycles, those with the most cycles first; equals in the order
-/// of their declaration. The first is the main cause. Active cycles are a cause only as the main one.
-/// Facts without cycles have no cause.
-std::vector<Cause> causes_of(const Facts& facts);
+/// of the units' descriptions. The first is the main cause. Active cycles are a cause only as the main one.
+/// Facts without cycles have no cause. The units must outlive the causes.
+std::vector<Cause> causes_of(const Facts& facts, const std::vector<machine::UnitDescription>& units);
 
 /// The cycles of a cause. The cycles of all causes sum to all cycles: active cycles are divided between used
 /// and unused cells in proportion to the cells.

@@ -37,7 +37,7 @@ public:
 
     /// Adds the changes that might help against the causes of these cycles.
     void want(const Facts& facts) {
-        for (const Cause cause : causes_of(facts)) {
+        for (const Cause cause : causes_of(facts, situation_.units)) {
             for (WhatIf& candidate : what_ifs(cause, situation_)) want(std::move(candidate));
         }
     }
@@ -119,7 +119,7 @@ private:
         if (base_.run.cycles() > 0) {
             why.share = static_cast<double>(why.cycles) / static_cast<double>(base_.run.cycles());
         }
-        const std::vector<Cause> causes = causes_of(facts);
+        const std::vector<Cause> causes = causes_of(facts, base_.units);
         if (causes.empty()) {
             why.sentence = "Takes no cycle of the matrix unit";
             why.text = why.sentence + ".";
@@ -185,6 +185,7 @@ report::Explanations explain(const run::RunConfig& config, const Simulate& simul
     if (!answer.simulation) throw CannotRun(answer.error);
     const Simulation& base = *answer.simulation;
     situation.inferences = base.inferences;
+    situation.units = base.units;
 
     Changes changes(situation);
     changes.want(base.run);

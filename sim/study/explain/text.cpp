@@ -67,46 +67,18 @@ std::string underfills(const Facts& facts, const Subject& subject, const machine
 
 std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
                      const machine::MatrixUnitConfig& array) {
-    const auto in_share = [&](std::string_view what) {
-        return fmt::format("in {} of its cycles {}", share(cycles_of(cause, facts), facts.cycles()), what);
-    };
-    switch (cause) {
-        case Cause::WeightStall:
-            return "Weight-bound: " + waits_for_tiles(facts, facts.weight_stall_cycles, "weight memory");
-        case Cause::WeightShift:
-            return "Shift-bound: " +
-                   waits_for_tiles(facts, facts.weight_shift_cycles, "the tile to shift in");
-        case Cause::Activations:
-            return "Activation-bound: " +
-                   in_share("the array waits for rows that the activation unit still writes");
-        case Cause::Input:
-            return "Host-bound: " + in_share("the array waits for rows from the host");
-        case Cause::Setup:
-            return "Setup-bound: " + in_share("the data setup still collects a line of windows");
-        case Cause::Ports:
-            return "Port-bound: " + in_share("the array waits for a memory port");
-        case Cause::Accumulators:
-            return "Accumulator-bound: " +
-                   in_share("the array waits for accumulators that the activation unit still reads");
-        case Cause::OutputBuffer:
-            return "Host-bound: " +
-                   in_share("the array waits until the host has fetched results from the unified buffer");
-        case Cause::VectorWork:
-            return "Bound by the activation unit: " +
-                   in_share("the array waits for its pooling or element-wise work");
-        case Cause::Issue:
-            return "Issue-bound: " + in_share("the array waits for an instruction that has not been issued");
-        case Cause::Sync:
-            return "Bound by synchronization: " +
-                   in_share("the array waits for a semaphore, although its rows are ready");
-        case Cause::Host:
-            return "Host-bound: " + in_share("the array waits for layers that the host computes");
-        case Cause::BeginAndEnd:
-            return fmt::format("{} of its cycles are before the first or after the last rows of the program",
-                               share(cycles_of(cause, facts), facts.cycles()));
-        case Cause::UnusedCells:
+    const auto of_cycles = [&] { return share(cycles_of(cause, facts), facts.cycles()); };
+    switch (cause->form) {
+        case machine::CauseForm::Share:
+            return fmt::format("{}: in {} of its cycles {}", cause->head, of_cycles(), cause->words);
+        case machine::CauseForm::PerTile:
+            return fmt::format("{}: {}", cause->head,
+                               waits_for_tiles(facts, cycles_of(cause, facts), cause->words));
+        case machine::CauseForm::Whole:
+            return fmt::format("{} of its cycles {}", of_cycles(), cause->words);
+        case machine::CauseForm::UnusedCells:
             return underfills(facts, subject, array);
-        case Cause::UsefulCells:
+        case machine::CauseForm::UsefulCells:
             return fmt::format(
                 "Compute-bound: the array is active in {} of its cycles, with {} of the cells at work",
                 share(facts.active_cycles, facts.cycles()),

@@ -21,6 +21,7 @@ struct Situation {
     run::RunConfig config;
     machine::MachineConfig machine;
     std::uint64_t inferences = 1;
+    std::vector<machine::UnitDescription> units = {};
 };
 
 /// The changes that might help against the cause, without those that would leave this run as it is.

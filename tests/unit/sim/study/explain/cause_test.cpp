@@ -1,96 +1,102 @@
 #include "sim/study/explain/cause.h"
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tests/support/chip.h"
+#include "tests/support/unit_descriptions.h"
+
 using namespace systole;
-using explain::Cause;
 using explain::Facts;
 
 namespace {
 
 const machine::MatrixUnitConfig array{.rows = 256, .columns = 256};
 
-Cause main_cause(const Facts& facts) {
-    return explain::causes_of(facts).at(0);
+const std::vector<machine::UnitDescription>& units_of_tpu_v1() {
+    static const std::vector<machine::UnitDescription> all = tests::descriptions_of(tests::tpu_v1());
+    return all;
 }
 
-std::string sentence_of(const Facts& facts, std::string_view kind) {
-    return explain::sentence(facts, main_cause(facts), {.kind = kind}, array);
+explain::Cause cause_of_name(std::string_view name) {
+    for (const machine::UnitDescription& unit : units_of_tpu_v1()) {
+        for (const machine::CycleCause& cause : unit.causes) {
+            if (cause.name == name) return explain::Cause(cause);
+        }
+    }
+    throw std::out_of_range("no cause " + std::string(name));
+}
+
+std::vector<std::string> names_of_causes(const Facts& facts) {
+    std::vector<std::string> names;
+    for (const explain::Cause cause : explain::causes_of(facts, units_of_tpu_v1()))
+        names.push_back(cause->name);
+    return names;
+}
+
+std::string main_cause(const Facts& facts) {
+    return names_of_causes(facts).at(0);
+}
+
+std::string sentence_of(const Facts& facts, std::string_view kind,
+                        const machine::MatrixUnitConfig& its = array) {
+    return explain::sentence(facts, explain::causes_of(facts, units_of_tpu_v1()).at(0), {.kind = kind}, its);
 }
 
 }  // namespace
 
 TEST_CASE("The main cause is the one with the most cycles", "[explain]") {
-    Facts facts{.active_cycles = 200, .weight_stall_cycles = 888, .weight_shift_cycles = 256};
+    Facts facts{.active_cycles = 200, .by_cause = {{"weight_stall", 888}, {"weight_shift", 256}}};
     facts.useful_macs = 200;
-    CHECK(main_cause(facts) == Cause::WeightStall);
-    facts.weight_shift_cycles = 889;
-    CHECK(main_cause(facts) == Cause::WeightShift);
-    facts.non_matrix_cycles = 14000;
-    facts.reasons.accumulators = 1000;
-    CHECK(main_cause(facts) == Cause::Accumulators);
-    facts.reasons.raw = 1000;
-    CHECK(main_cause(facts) == Cause::Activations);
-    facts.reasons.input = 501;
-    facts.reasons.input_buffer = 500;
-    CHECK(main_cause(facts) == Cause::Input);
-    facts.reasons.output_buffer = 1002;
-    CHECK(main_cause(facts) == Cause::OutputBuffer);
-    facts.reasons.vector_work = 1003;
-    CHECK(main_cause(facts) == Cause::VectorWork);
-    facts.reasons.setup = 1004;
-    CHECK(main_cause(facts) == Cause::Setup);
-    facts.reasons.port = 1005;
-    CHECK(main_cause(facts) == Cause::Ports);
-    facts.reasons.not_arrived = 400;
-    facts.reasons.queue_full = 400;
-    facts.reasons.issue = 206;
-    CHECK(main_cause(facts) == Cause::Issue);
-    facts.reasons.sync = 1007;
-    CHECK(main_cause(facts) == Cause::Sync);
-    facts.reasons.program_begin = 8;
-    facts.reasons.program_end = 1000;
-    CHECK(main_cause(facts) == Cause::BeginAndEnd);
+    CHECK(main_cause(facts) == "weight_stall");
+    std::uint64_t most = 888;
+    for (const char* const name :
+         {"weight_shift", "accumulators", "activations", "input", "output_buffer", "vector_work", "setup",
+          "ports", "issue", "sync", "host", "begin_and_end"}) {
+        facts.by_cause[name] = ++most;
+        CHECK(main_cause(facts) == name);
+    }
     facts.active_cycles = 2000;  // all of them useful
-    CHECK(main_cause(facts) == Cause::UsefulCells);
+    CHECK(main_cause(facts) == "useful_cells");
     facts.unused_macs = 300;  // most are not
-    CHECK(main_cause(facts) == Cause::UnusedCells);
+    CHECK(main_cause(facts) == "unused_cells");
+}
+
+TEST_CASE("Of causes with equal cycles, the one described first is the main one", "[explain]") {
+    const Facts facts{.by_cause = {{"accumulators", 1000}, {"activations", 1000}}};
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"activations", "accumulators"});
 }
 
 TEST_CASE("Causes with less than a twentieth of the cycles are left out", "[explain]") {
-    Facts facts{.weight_stall_cycles = 900, .weight_shift_cycles = 50, .non_matrix_cycles = 50};
-    facts.reasons.raw = 50;
-    CHECK(explain::causes_of(facts) ==
-          std::vector{Cause::WeightStall, Cause::WeightShift, Cause::Activations});
-    facts.weight_stall_cycles = 901;
-    CHECK(explain::causes_of(facts) == std::vector{Cause::WeightStall});
-    CHECK(explain::causes_of(Facts{}).empty());
+    Facts facts{.by_cause = {{"weight_stall", 900}, {"weight_shift", 50}, {"activations", 50}}};
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"weight_stall", "weight_shift", "activations"});
+    facts.by_cause["weight_stall"] = 901;
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"weight_stall"});
+    CHECK(names_of_causes(Facts{}).empty());
 }
 
 TEST_CASE("Active cycles are a cause only as the main one", "[explain]") {
-    Facts facts{.active_cycles = 800, .non_matrix_cycles = 200, .useful_macs = 3, .unused_macs = 5};
-    facts.reasons.raw = 200;
-    CHECK(explain::causes_of(facts) == std::vector{Cause::UnusedCells, Cause::Activations});
+    Facts facts{.active_cycles = 800, .by_cause = {{"activations", 200}}, .useful_macs = 3, .unused_macs = 5};
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"unused_cells", "activations"});
     facts.useful_macs = 6;
-    CHECK(explain::causes_of(facts) == std::vector{Cause::UsefulCells, Cause::Activations});
-    facts.reasons.raw = 900;
-    facts.non_matrix_cycles = 900;
-    CHECK(explain::causes_of(facts) == std::vector{Cause::Activations});
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"useful_cells", "activations"});
+    facts.by_cause["activations"] = 900;
+    CHECK(names_of_causes(facts) == std::vector<std::string>{"activations"});
 }
 
 TEST_CASE("Active cycles are divided into useful and unused ones, which sum to them", "[explain]") {
     const Facts facts{.active_cycles = 1001, .useful_macs = 1, .unused_macs = 2};
-    const auto useful = cycles_of(Cause::UsefulCells, facts);
+    const auto useful = cycles_of(cause_of_name("useful_cells"), facts);
     CHECK(useful == 334);
-    CHECK(useful + cycles_of(Cause::UnusedCells, facts) == 1001);
+    CHECK(useful + cycles_of(cause_of_name("unused_cells"), facts) == 1001);
 }
 
 TEST_CASE("A weight-bound layer counts its cycles by tiles", "[explain]") {
     const Facts facts{.active_cycles = 2000,
-                      .weight_stall_cycles = 8880,
-                      .weight_shift_cycles = 2560,
+                      .by_cause = {{"weight_stall", 8880}, {"weight_shift", 2560}},
                       .useful_macs = 1,
                       .fetched = {.tiles = 10}};
     CHECK(sentence_of(facts, "dense") ==
@@ -133,8 +139,7 @@ TEST_CASE("The used part is that of the array's own rows and columns", "[explain
                             .weights = 17 * 80,
                             .widest_columns = 40}};
     const auto ends = [&](std::uint32_t rows, std::uint32_t columns) {
-        const std::string text = explain::sentence(facts, main_cause(facts), {.kind = "dense"},
-                                                   {.rows = rows, .columns = columns});
+        const std::string text = sentence_of(facts, "dense", {.rows = rows, .columns = columns});
         return text.substr(text.find("fills 17"));
     };
     CHECK(ends(20, 64) == "fills 17 of 20 rows and 40 of 64 columns, all that its outputs need");
@@ -167,47 +172,42 @@ TEST_CASE("Tiles that are mostly zeros are not called full", "[explain]") {
 }
 
 TEST_CASE("Every cause has a sentence with its figure", "[explain]") {
-    Facts facts{.active_cycles = 10,
-                .weight_stall_cycles = 11,
-                .weight_shift_cycles = 12,
-                .non_matrix_cycles = 67,
-                .useful_macs = 7,
-                .unused_macs = 3};
-    facts.reasons = {.raw = 3,
-                     .input = 2,
-                     .accumulators = 6,
-                     .output_buffer = 7,
-                     .input_buffer = 3,
-                     .vector_work = 8,
-                     .setup = 9,
-                     .port = 1,
-                     .not_arrived = 2,
-                     .queue_full = 4,
-                     .issue = 7,
-                     .sync = 4,
-                     .program_begin = 1,
-                     .program_end = 8,
-                     .host = 2};
-    const auto says = [&](Cause cause, const std::string& part) {
-        const std::string text = explain::sentence(facts, cause, {.kind = "dense"}, array);
+    const Facts facts{.active_cycles = 10,
+                      .by_cause = {{"weight_stall", 11},
+                                   {"weight_shift", 12},
+                                   {"activations", 3},
+                                   {"input", 5},
+                                   {"accumulators", 6},
+                                   {"output_buffer", 7},
+                                   {"vector_work", 8},
+                                   {"setup", 9},
+                                   {"ports", 1},
+                                   {"issue", 13},
+                                   {"sync", 4},
+                                   {"host", 2},
+                                   {"begin_and_end", 9}},
+                      .useful_macs = 7,
+                      .unused_macs = 3};
+    const auto says = [&](std::string_view cause, const std::string& part) {
+        const std::string text = explain::sentence(facts, cause_of_name(cause), {.kind = "dense"}, array);
         INFO(text);
         CHECK(text.find(part) != std::string::npos);
     };
-    says(Cause::WeightStall, "Weight-bound: 11.0 %");
-    says(Cause::WeightShift, "Shift-bound: 12.0 %");
-    says(Cause::Activations, "Activation-bound: in 3.0 %");
-    says(Cause::Input, "Host-bound: in 5.0 %");
-    says(Cause::Accumulators, "Accumulator-bound: in 6.0 %");
-    says(Cause::OutputBuffer, "Host-bound: in 7.0 %");
-    says(Cause::VectorWork, "Bound by the activation unit: in 8.0 %");
-    says(Cause::Setup, "Setup-bound: in 9.0 %");
-    says(Cause::Ports, "Port-bound: in 1.0 %");
-    says(Cause::Issue, "Issue-bound: in 13.0 %");
-    says(Cause::Sync, "Bound by synchronization: in 4.0 %");
-    says(Cause::Host, "Host-bound: in 2.0 % of its cycles the array waits for layers that the host computes");
-    says(Cause::BeginAndEnd, "9.0 % of its cycles are before the first or after the last rows");
-    says(Cause::UnusedCells, "70.0 % of the cells work");
-    says(Cause::UsefulCells, "active in 10.0 % of its cycles, with 70.0 %");
+    says("weight_stall", "Weight-bound: 11.0 %");
+    says("weight_shift", "Shift-bound: 12.0 %");
+    says("activations", "Activation-bound: in 3.0 %");
+    says("input", "Host-bound: in 5.0 %");
+    says("accumulators", "Accumulator-bound: in 6.0 %");
+    says("output_buffer", "Host-bound: in 7.0 %");
+    says("vector_work", "Bound by the activation unit: in 8.0 %");
+    says("setup", "Setup-bound: in 9.0 %");
+    says("ports", "Port-bound: in 1.0 %");
+    says("issue", "Issue-bound: in 13.0 %");
+    says("sync", "Bound by synchronization: in 4.0 %");
+    says("host", "Host-bound: in 2.0 % of its cycles the array waits for layers that the host computes");
+    says("begin_and_end", "9.0 % of its cycles are before the first or after the last rows");
+    says("unused_cells", "70.0 % of the cells work");
+    says("useful_cells", "active in 10.0 % of its cycles, with 70.0 %");
 }
 
 TEST_CASE("A consequence names the speed of the layer and of the run", "[explain]") {

@@ -10,6 +10,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/study/explain/accumulator_change.h"
 #include "sim/study/explain/cause.h"
+#include "tests/support/unit_descriptions.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
@@ -27,23 +28,30 @@ run::RunConfig any_run() {
     return config;
 }
 
+const std::vector<machine::UnitDescription>& tpu_v1_units() {
+    static const std::vector<machine::UnitDescription> all =
+        tests::descriptions_of(machine::read_machine(tests::shipped_machine("tpu_v1.json")));
+    return all;
+}
+
 Facts stalled(std::uint64_t stall) {
-    return {.active_cycles = 100, .weight_stall_cycles = stall, .useful_macs = 1, .fetched = {.tiles = 1}};
+    return {.active_cycles = 100,
+            .by_cause = {{"weight_stall", stall}},
+            .useful_macs = 1,
+            .fetched = {.tiles = 1}};
 }
 
 Facts idle(std::uint64_t cycles) {
-    Facts facts{.non_matrix_cycles = cycles};
-    facts.reasons.program_end = cycles;
-    return facts;
+    return {.by_cause = {{"begin_and_end", cycles}}};
 }
 
 Simulation simulation_of(Facts outside, Facts layer, std::uint64_t inferences = 8) {
     Facts run = layer;
-    run.non_matrix_cycles += outside.non_matrix_cycles;
-    run.reasons.program_end += outside.reasons.program_end;
+    for (const auto& [cause, cycles] : outside.by_cause) run.by_cause[cause] += cycles;
     return {.inferences = inferences,
             .run = run,
-            .tags = {{"(outside layers)", "", outside}, {"fc", "dense", layer}}};
+            .tags = {{"(outside layers)", "", outside}, {"fc", "dense", layer}},
+            .units = tpu_v1_units()};
 }
 
 /// Answers by the settings of the run; the first run is the base.
@@ -118,17 +126,16 @@ TEST_CASE("Each layer's sentence has the what-if of its cause, with simulated fi
 
 TEST_CASE("A change against another cause than the main one is named only if it helps", "[explain]") {
     Facts layer = stalled(600);
-    layer.non_matrix_cycles = 300;
-    layer.reasons.raw = 300;
+    layer.by_cause["activations"] = 300;
     Facts slower = layer;
-    slower.weight_stall_cycles = 800;
+    slower.by_cause["weight_stall"] = 800;
     Table table(simulation_of({}, layer));  // nothing changes with other changes
     table.with("weight_memory.bandwidth_gb_per_s", {simulation_of({}, slower), {}});
     const std::string unhelpful = explain::explain(any_run(), std::ref(table)).layers[1].text;
     CHECK_THAT(unhelpful,
                Catch::Contains("4x the weight bandwidth would make it slower, at 0.83x the speed"));
     Facts quicker = layer;
-    quicker.non_matrix_cycles = quicker.reasons.raw = 100;
+    quicker.by_cause["activations"] = 100;
     Table helping(simulation_of({}, layer));
     helping.with("weight_memory.bandwidth_gb_per_s", {simulation_of({}, slower), {}});
     helping.with("clock_mhz", {simulation_of({}, quicker), {}});
@@ -139,12 +146,11 @@ TEST_CASE("A change against another cause than the main one is named only if it 
 TEST_CASE("An explanation names the main cause, and the one that its change is against, each once",
           "[explain]") {
     Facts layer = stalled(600);
-    layer.non_matrix_cycles = 300;
-    layer.reasons.raw = 300;
+    layer.by_cause["activations"] = 300;
     Facts less_stalled = layer;
-    less_stalled.weight_stall_cycles = 100;
+    less_stalled.by_cause["weight_stall"] = 100;
     Facts less_waiting = layer;
-    less_waiting.non_matrix_cycles = less_waiting.reasons.raw = 100;
+    less_waiting.by_cause["activations"] = 100;
     const auto sentence_with = [&](const std::string& key, const Facts& changed) {
         Table table(simulation_of({}, layer));
         table.with(key, {simulation_of({}, changed), {}});
@@ -152,14 +158,13 @@ TEST_CASE("An explanation names the main cause, and the one that its change is a
     };
     const machine::MatrixUnitConfig array =
         machine::read_machine(tests::shipped_machine("tpu_v1.json")).matrix_unit;
-    const std::vector<explain::Cause> causes = explain::causes_of(layer);
+    const std::vector<explain::Cause> causes = explain::causes_of(layer, tpu_v1_units());
     REQUIRE(causes.size() >= 2);
     const auto said = [&](explain::Cause cause) {
         return explain::sentence(layer, cause, {.kind = "dense"}, array);
     };
     CHECK(sentence_with("weight_memory.bandwidth_gb_per_s", less_stalled) == said(causes[0]));
-    CHECK(sentence_with("clock_mhz", less_waiting) ==
-          said(causes[0]) + ". " + said(explain::Cause::Activations));
+    CHECK(sentence_with("clock_mhz", less_waiting) == said(causes[0]) + ". " + said(causes[1]));
     // No change helps, and that against the main cause cannot run.
     Table table(simulation_of({}, layer));
     table.with("weight_memory.bandwidth_gb_per_s", {std::nullopt, "no such memory"});
@@ -168,9 +173,9 @@ TEST_CASE("An explanation names the main cause, and the one that its change is a
 
 TEST_CASE("A larger batch is compared by inference", "[explain]") {
     const Facts shifting{
-        .active_cycles = 8, .weight_shift_cycles = 256, .useful_macs = 1, .fetched = {.tiles = 1}};
+        .active_cycles = 8, .by_cause = {{"weight_shift", 256}}, .useful_macs = 1, .fetched = {.tiles = 1}};
     const Facts less{
-        .active_cycles = 32, .weight_shift_cycles = 256, .useful_macs = 1, .fetched = {.tiles = 1}};
+        .active_cycles = 32, .by_cause = {{"weight_shift", 256}}, .useful_macs = 1, .fetched = {.tiles = 1}};
     Table table(simulation_of({}, shifting, 8));
     table.with("batch", {simulation_of({}, less, 32), {}});
     const report::Explanations why = explain::explain(any_run(), std::ref(table));
@@ -180,7 +185,7 @@ TEST_CASE("A larger batch is compared by inference", "[explain]") {
 
 TEST_CASE("A faster clock is compared by time, not by cycles", "[explain]") {
     const Facts computing{.active_cycles = 1000, .useful_macs = 1};
-    const Facts more_cycles{.active_cycles = 1000, .weight_stall_cycles = 600, .useful_macs = 1};
+    const Facts more_cycles{.active_cycles = 1000, .by_cause = {{"weight_stall", 600}}, .useful_macs = 1};
     Simulation base = simulation_of({}, computing);
     base.clock_hz = 700;
     Simulation faster = simulation_of({}, more_cycles);

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,19 +17,14 @@
 #include "sim/run/record/json.h"
 #include "sim/run/run_config.h"
 #include "tests/support/run_keys.h"
+#include "tests/support/unit_descriptions.h"
 #include "tests/unit/hw/machine/machine_files.h"
 
 using namespace systole;
-using explain::Cause;
 using explain::Situation;
 using explain::WhatIf;
 
 namespace {
-
-constexpr Cause causes[] = {Cause::WeightStall,  Cause::WeightShift,  Cause::Activations, Cause::Input,
-                            Cause::Accumulators, Cause::OutputBuffer, Cause::VectorWork,  Cause::Setup,
-                            Cause::Ports,        Cause::Issue,        Cause::Sync,        Cause::BeginAndEnd,
-                            Cause::Host,         Cause::UnusedCells,  Cause::UsefulCells};
 
 run::RunConfig network_run(const std::string& machine) {
     run::RunConfig config;
@@ -42,12 +38,29 @@ machine::MachineConfig machine_of(const run::RunConfig& config) {
 }
 
 Situation situation_of(const run::RunConfig& config) {
-    return {.config = config, .machine = machine_of(config), .inferences = 64};
+    const machine::MachineConfig machine = machine_of(config);
+    return {.config = config, .machine = machine, .inferences = 64, .units = tests::descriptions_of(machine)};
 }
 
-std::vector<std::string> changes_against(Cause cause, const Situation& situation) {
+/// The causes of the situation's units.
+std::vector<explain::Cause> causes_in(const Situation& situation) {
+    std::vector<explain::Cause> causes;
+    for (const machine::UnitDescription& unit : situation.units) {
+        for (const machine::CycleCause& cause : unit.causes) causes.emplace_back(cause);
+    }
+    return causes;
+}
+
+std::vector<WhatIf> against(std::string_view cause, const Situation& situation) {
+    for (const explain::Cause each : causes_in(situation)) {
+        if (each->name == cause) return what_ifs(each, situation);
+    }
+    throw std::out_of_range("no cause " + std::string(cause));
+}
+
+std::vector<std::string> changes_against(std::string_view cause, const Situation& situation) {
     std::vector<std::string> changes;
-    for (const WhatIf& what_if : what_ifs(cause, situation)) changes.push_back(what_if.change);
+    for (const WhatIf& what_if : against(cause, situation)) changes.push_back(what_if.change);
     return changes;
 }
 
@@ -56,7 +69,7 @@ std::vector<std::string> changes_against(Cause cause, const Situation& situation
 TEST_CASE("Every what-if gives a valid machine that differs from the original", "[explain]") {
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram", "tpu_v1_published");
     const Situation situation = situation_of(network_run(name));
-    for (const Cause cause : causes) {
+    for (const explain::Cause cause : causes_in(situation)) {
         for (const WhatIf& what_if : what_ifs(cause, situation)) {
             INFO(name << ": " << what_if.change);
             const run::RunConfig changed = explain::changed(situation.config, what_if);
@@ -69,18 +82,18 @@ TEST_CASE("Every what-if gives a valid machine that differs from the original", 
 
 TEST_CASE("Each cause has its what-ifs, except those that the machine already has", "[explain]") {
     const Situation fitted = situation_of(network_run("tpu_v1"));
-    for (const Cause cause : causes) {
+    for (const explain::Cause cause : causes_in(fitted)) {
         // TPU v1 has a port for every unit.
-        CHECK(changes_against(cause, fitted).empty() == (cause == Cause::Ports));
+        CHECK(changes_against(cause->name, fitted).empty() == (cause->name == "ports"));
     }
     const std::string latency = "an activation latency of one cycle";
-    CHECK(changes_against(Cause::Activations, fitted).at(0) == latency);
+    CHECK(changes_against("activations", fitted).at(0) == latency);
     const Situation published = situation_of(network_run("tpu_v1_published"));
-    for (const std::string& change : changes_against(Cause::Activations, published)) CHECK(change != latency);
+    for (const std::string& change : changes_against("activations", published)) CHECK(change != latency);
 
     run::RunConfig config = network_run("tpu_v1");
     config.machine_settings = {{"unified_buffer.read_ports", 1}};
-    CHECK(changes_against(Cause::Ports, situation_of(config)).size() == 1);
+    CHECK(changes_against("ports", situation_of(config)).size() == 1);
 }
 
 TEST_CASE("A compiled program keeps its array and its batch", "[explain]") {
@@ -88,9 +101,9 @@ TEST_CASE("A compiled program keeps its array and its batch", "[explain]") {
     config.model.clear();
     config.program = "net.tpu";
     const Situation situation = situation_of(config);
-    CHECK(what_ifs(Cause::WeightShift, situation).empty());
-    CHECK(what_ifs(Cause::UnusedCells, situation).empty());
-    for (const Cause cause : causes) {
+    CHECK(against("weight_shift", situation).empty());
+    CHECK(against("unused_cells", situation).empty());
+    for (const explain::Cause cause : causes_in(situation)) {
         for (const WhatIf& what_if : what_ifs(cause, situation)) {
             const run::RunConfig changed = explain::changed(config, what_if);
             INFO(what_if.change);
@@ -104,20 +117,20 @@ TEST_CASE("A compiled program keeps its array and its batch", "[explain]") {
 TEST_CASE("A larger batch is proposed only for runs with enough inferences", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     config.batch = 16;
-    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).size() == 1);  // makes its own input
+    CHECK(against("weight_shift", situation_of(config)).size() == 1);  // makes its own input
     config.input = {"images"};
-    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).size() == 1);  // 64 of them
+    CHECK(against("weight_shift", situation_of(config)).size() == 1);  // 64 of them
     config.batch = 17;
-    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).empty());
+    CHECK(against("weight_shift", situation_of(config)).empty());
     config.input.clear();
     config.limit = 64;
-    CHECK(what_ifs(Cause::WeightShift, situation_of(config)).empty());
+    CHECK(against("weight_shift", situation_of(config)).empty());
 }
 
 TEST_CASE("Four times the weight bandwidth is exact for both memory models", "[explain]") {
     const std::string name = GENERATE("tpu_v1", "tpu_v1_dram");
     const Situation situation = situation_of(network_run(name));
-    const WhatIf what_if = what_ifs(Cause::WeightStall, situation).at(0);
+    const WhatIf what_if = against("weight_stall", situation).at(0);
     const Rate before = situation.machine.weight_rate();
     const Rate after = machine_of(explain::changed(situation.config, what_if)).weight_rate();
     CHECK(after.bytes * before.cycles == 4 * before.bytes * after.cycles);
@@ -138,7 +151,7 @@ TEST_CASE("A change by a factor multiplies each of its settings by that factor",
     before["machine"] = to_json(situation.machine);
     before["batch"] = config.batch;
     std::set<std::string> multiplied;
-    for (const Cause cause : causes) {
+    for (const explain::Cause cause : causes_in(situation)) {
         for (const WhatIf& what_if : what_ifs(cause, situation)) {
             const std::size_t times = what_if.change.find("x the ");
             if (times == std::string::npos) continue;
@@ -160,13 +173,13 @@ TEST_CASE("A change by a factor multiplies each of its settings by that factor",
 TEST_CASE("A smaller array keeps the bytes of its unified buffer", "[explain]") {
     run::RunConfig config = network_run("tpu_v1");
     const Situation situation = situation_of(config);
-    const WhatIf what_if = what_ifs(Cause::UnusedCells, situation).at(0);
+    const WhatIf what_if = against("unused_cells", situation).at(0);
     const machine::MachineConfig smaller = machine_of(explain::changed(config, what_if));
     CHECK(smaller.tile_bytes() * 4 == situation.machine.tile_bytes());
     CHECK(smaller.unified_buffer_bytes() == situation.machine.unified_buffer_bytes());
 
     config.machine_settings = {{"matrix_unit.columns", 255}};  // no half of it
-    CHECK(what_ifs(Cause::UnusedCells, situation_of(config)).empty());
+    CHECK(against("unused_cells", situation_of(config)).empty());
 }
 
 namespace {
@@ -290,7 +303,7 @@ TEST_CASE("A what-if changes what it says, and no other setting of the run", "[e
         if (row.use == KeyUse::Values) continue;
         const run::RunConfig timed = explain::for_cycles(tests::run_with(row.settings));
         const Situation situation = situation_of(timed);
-        for (const Cause cause : causes) {
+        for (const explain::Cause cause : causes_in(situation)) {
             for (const WhatIf& what_if : what_ifs(cause, situation)) {
                 INFO(row.key << ": " << what_if.change);
                 std::map<std::string, Json> expected;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "hw/isa/assembly.h"
+#include "hw/system/system.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/mixing_host.h"
+
+namespace systole::tests {
+
+/// What the units of a machine say of themselves, when a program that needs the host is loaded.
+inline std::vector<machine::UnitDescription> descriptions_of(const machine::MachineConfig& machine) {
+    const FreshSimulation simulation;
+    isa::Program program = isa::assemble(
+        fmt::format(".array {} {}\nhalt\n", machine.matrix_unit.rows, machine.matrix_unit.columns), "test");
+    program.instructions.emplace_back(isa::HostWork{});
+    const hw::System system(
+        "system", machine, program,
+        {.values = hw::Values::TimingOnly, .host = &mixing_host(), .test_delta_delay = {}});
+    return system.descriptions();
+}
+
+}  // namespace systole::tests
