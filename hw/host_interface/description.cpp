@@ -22,6 +22,7 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                    .unit = "bytes",
                    .most = machine.host_read_rate(),
                    .traffic = "host_read",
+                   .label = "host to chip",
                    .shift_y = -22},
                   {.from = "unified_buffer",
                    .to = "host_interface",
@@ -29,6 +30,7 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                    .unit = "bytes",
                    .most = machine.host_write_rate(),
                    .traffic = "host_write",
+                   .label = "chip to host",
                    .figures = machine::Side::Below,
                    .shift_y = 18},
                   {.from = "host_interface",
@@ -37,6 +39,7 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                    .unit = "bytes",
                    .most = machine.host_read_rate(),
                    .traffic = "instruction",
+                   .label = "instructions",
                    .figures = machine::Side::Right}};
     unit.what_ifs = {{"host_bandwidth",
                       "4x the host's bandwidth",

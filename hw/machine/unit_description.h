@@ -73,7 +73,9 @@ struct DataPath {
     std::vector<std::string> counters;  ///< paths of those that count what moved; summed
     std::string unit;                   ///< of these: "bytes", "rows", "row passes"
     Rate most;                          ///< that can move in cycles: so many of the unit
-    std::string traffic = {};           ///< its name in the report's traffic; empty: not listed there
+    // In the report's traffic: its name and what texts call it. Empty: it is not listed there.
+    std::string traffic = {};
+    std::string label = {};
     // In the drawing.
     Side figures = Side::Above;
     std::int32_t shift_x = 0;  ///< from the middle of the box, in its 190 x 112 points

@@ -17,7 +17,8 @@ void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDe
                    .counters = {"weight_fifo.bytes"},
                    .unit = "bytes",
                    .most = machine.weight_rate(),
-                   .traffic = "weight"},
+                   .traffic = "weight",
+                   .label = "weight memory"},
                   // A tile shifts in one array row a cycle.
                   {.from = "weight_fifo",
                    .to = "matrix_unit",

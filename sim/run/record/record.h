@@ -35,7 +35,7 @@ SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
 SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
 SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes)
 SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
-SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, figures, shift_x, shift_y)
+SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, label, figures, shift_x, shift_y)
 constexpr std::array<std::string_view, 5> names_of(CauseForm) {
     return {"share", "per_tile", "whole", "unused_cells", "useful_cells"};
 }

@@ -28,7 +28,10 @@ std::vector<Traffic> traffic_of(const std::vector<Path>& paths) {
     std::vector<Traffic> traffic;
     for (const Path& each : paths) {
         if (each.path.traffic.empty()) continue;
-        traffic.push_back({.path = each.path.traffic, .bytes = each.moved, .utilization = each.utilization});
+        traffic.push_back({.path = each.path.traffic,
+                           .label = each.path.label,
+                           .bytes = each.moved,
+                           .utilization = each.utilization});
     }
     return traffic;
 }

@@ -89,7 +89,8 @@ struct InstructionKind {
 
 /// Bytes over one path, and the share of the path's bandwidth that they used over the whole run.
 struct Traffic {
-    std::string path;  ///< the key in report.json, without "_bytes"
+    std::string path;   ///< the key in report.json, without "_bytes"
+    std::string label;  ///< in texts
     std::uint64_t bytes = 0;
     std::optional<double> utilization;
 };

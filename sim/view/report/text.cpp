@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
 #include <set>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -323,7 +323,7 @@ private:
                          [](const auto& a, const auto& b) { return a.second > b.second; });
         for (const auto& [key, cycles] : sorted) {
             if (cycles == 0) return;
-            const ReasonLabel& label = label_of(key);
+            const ReasonLabel label = label_of(key);
             line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.name, grouped(cycles),
                                  percent(share_of(cycles, report_.cycles))),
                      label.meaning);
@@ -335,7 +335,8 @@ private:
         std::string_view name;
         std::string_view meaning;
     };
-    static const ReasonLabel& label_of(std::string_view key) {
+    /// A reason of which no label is known has its key as a name.
+    static ReasonLabel label_of(std::string_view key) {
         static constexpr ReasonLabel labels[] = {
             {"raw_cycles", "RAW", "rows were still being activated"},
             {"input_cycles", "input", "rows were still coming from the host"},
@@ -356,7 +357,7 @@ private:
         for (const ReasonLabel& label : labels) {
             if (label.key == key) return label;
         }
-        throw std::logic_error("a reason for non-matrix cycles without a label");
+        return {key, key, {}};
     }
 
     /// What the machine needs at least, and how far the mapping and the schedule are from it.
@@ -405,28 +406,24 @@ private:
         line("");
         line_and(heading("Traffic") + std::string(20, ' ') + "bytes   ", "of the path's bandwidth");
         for (const Traffic& path : report_.traffic) {
-            line("  {:<16}{:>14}  {:>7}  {}", path_name(path.path), bytes(path.bytes),
-                 percent(path.utilization), bar_for(path.utilization));
+            line("  {:<16}{:>14}  {:>7}  {}", path.label, bytes(path.bytes), percent(path.utilization),
+                 bar_for(path.utilization));
         }
         line("{}", heading("Memory"));
         const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
             line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
         };
-        memory("unified buffer", report_.unified_buffer_peak_bytes, report_.unified_buffer_bytes);
-        memory("weight memory", report_.weight_memory_used_bytes, report_.weight_memory_bytes);
+        for (const machine::UnitDescription& unit : report_.units_drawn) {
+            if (!unit.box || !unit.box->filled) continue;
+            std::string name = unit.box->title;
+            name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+            memory(name, unit.box->filled->used_bytes, unit.box->filled->bytes);
+        }
         if (report_.spilled_weight_bytes > 0) {
             line("  {:<16}{:>14}  in host memory, read over the host link", "spilled weights",
                  bytes(report_.spilled_weight_bytes));
         }
         if (report_.cut_images) note(4, fmt::format("({})", cut_images_text(*report_.cut_images)));
-    }
-
-    static std::string_view path_name(std::string_view path) {
-        if (path == "weight") return "weight memory";
-        if (path == "host_read") return "host to chip";
-        if (path == "host_write") return "chip to host";
-        if (path == "instruction") return "instructions";
-        throw std::logic_error("a path without a name");
     }
 
     void write_accuracy() {
