@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "sim/view/report/numbers.h"
+#include "sim/view/report/report.h"
 
 namespace systole::report {
 namespace {
@@ -40,6 +41,31 @@ constexpr Figure::Card first_card(std::string_view title) {
     return {title, {}, true};
 }
 
+/// A figure that follows from the record.
+constexpr Figure computed(Figure figure, decltype(Figure::compute) compute) {
+    figure.compute = compute;
+    return figure;
+}
+
+Json seconds_per_batch(const run::RunRecord&, const Report& report) {
+    if (!report.left_out.speed.empty() || report.batches == 0) return nullptr;
+    return report.seconds / static_cast<double>(report.batches);
+}
+
+constexpr double milliseconds = 1e3;
+
+Json latency(const run::RunRecord&, const Report& report) {
+    return report.latency ? Json(milliseconds * report.latency->latency) : Json(nullptr);
+}
+
+Json largest_latency(const run::RunRecord&, const Report& report) {
+    return report.latency ? Json(milliseconds * report.latency->largest) : Json(nullptr);
+}
+
+Json rows_ever_used(const run::RunRecord& record, const Report&) {
+    return record.unified_buffer_peak_bytes;
+}
+
 constexpr Figure all[] = {
     {"inferences", "inferences", "", "count", "of the run; 0 of a program that states none", Always, neither},
     {"cycles", "cycles", "cycles", "count", "of the whole run, in the core's clock", Always,
@@ -48,15 +74,18 @@ constexpr Figure all[] = {
      line(Part::Time)},
     {"throughput", "inferences_per_second", "1/s", "inf/s", "`inferences` over `seconds`", OrNull, more,
      line(Part::Speed), first_card("Throughput")},
-    {"latency", "latency_ms", "ms", "s",
-     "from the first byte of a batch's input into the chip to the last byte of its results out of it, in "
-     "this run; mean of the batches",
-     No, less, line(Part::Speed), first_card("Latency")},
-    {"latency, largest", "latency_max_ms", "ms", "s", "the longest of these latencies", No, less},
-    {"a batch every", "seconds_per_batch", "s", "s",
-     "the run's time over its batches, of which the last may have fewer inferences; `interval_ms` is the "
-     "same in ms",
-     OrNull, less, line(Part::Speed), first_card("A batch every")},
+    computed({"latency", "latency_ms", "ms", "s",
+              "from the first byte of a batch's input into the chip to the last byte of its results out of "
+              "it, in this run; mean of the batches",
+              No, less, line(Part::Speed), first_card("Latency")},
+             latency),
+    computed({"latency, largest", "latency_max_ms", "ms", "s", "the longest of these latencies", No, less},
+             largest_latency),
+    computed({"a batch every", "seconds_per_batch", "s", "s",
+              "the run's time over its batches, of which the last may have fewer inferences; `interval_ms` "
+              "is the same in ms",
+              OrNull, less, line(Part::Speed), first_card("A batch every")},
+             seconds_per_batch),
     {"performance", "tops.achieved", "10¹²/s", "OPS",
      "operations a second that the network needs on the chip; a multiply-accumulate counts two", OrNull, more,
      line(Part::Speed), card("Performance")},
@@ -83,9 +112,10 @@ constexpr Figure all[] = {
      less_in_all},
     {"unified buffer, peak", "memory.over_time.unified_buffer_bytes", "bytes", "bytes",
      "the most bytes in use at a time, where the run noted its occupancy", No, neither},
-    {"unified buffer, rows ever used", "memory.unified_buffer_peak_bytes", "bytes", "bytes",
-     "of all rows that were written at least once at any time", No, neither, no_line, no_card,
-     "memory.over_time.unified_buffer_bytes"},
+    computed({"unified buffer, rows ever used", "memory.unified_buffer_peak_bytes", "bytes", "bytes",
+              "of all rows that were written at least once at any time", No, neither, no_line, no_card,
+              "memory.over_time.unified_buffer_bytes"},
+             rows_ever_used),
     {"energy an inference", "energy.joules_per_inference", "J", "J", "`joules` over `inferences`", OrNull,
      less, line(Part::Energy, "an inference"),
      card("Energy", "an inference, chip and weight memory, static share included")},

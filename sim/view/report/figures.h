@@ -8,9 +8,13 @@
 #include <string_view>
 #include <vector>
 
-/// The figures of a run: one list of what they are called, where report.json has them, and how they are
-/// shown. Text, comparison, page, the check of a report and docs/report.md follow it.
+#include "sim/run/record/record.h"
+
+/// The figures of a run: one list of what they are called, how they are computed, where report.json has them,
+/// and how they are shown. Text, comparison, page, the check of a report and docs/report.md follow it.
 namespace systole::report {
+
+struct Report;
 
 struct Figure {
     /// Parts of the text that list figures, a line each.
@@ -51,6 +55,10 @@ struct Figure {
     Card card = {};  ///< of the page
 
     std::string_view instead_of = {};  ///< the key of another figure, for which it stands where there is none
+
+    /// Its value in report.json, from the record and the report so far. Null of a figure that is a part of
+    /// what the report holds otherwise, such as a layer or the comparison: json.cpp writes these.
+    nlohmann::ordered_json (*compute)(const run::RunRecord& record, const Report& report) = nullptr;
 
     std::string_view key() const { return path.substr(0, path.find(' ')); }
     std::string_view whole() const;  ///< empty: the figure is no share

@@ -1,4 +1,7 @@
 // Writes report.json. Other programs read its keys, so no key changes its name.
+#include <algorithm>
+
+#include "sim/view/report/figures.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/report.h"
 
@@ -313,7 +316,7 @@ Json unified_buffer_map(const UnifiedBufferMap& map) {
 }
 
 Json memory(const Report& report) {
-    Json object{{"unified_buffer_peak_bytes", report.unified_buffer_peak_bytes},
+    Json object{{"unified_buffer_peak_bytes", report.figure("memory.unified_buffer_peak_bytes")},
                 {"unified_buffer_bytes", report.unified_buffer_bytes},
                 {"weight_memory_used_bytes", report.weight_memory_used_bytes},
                 {"weight_memory_bytes", report.weight_memory_bytes},
@@ -404,6 +407,12 @@ Json buffer(const run::BufferContents& buffer) {
     return {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}};
 }
 
+Json::json_pointer pointer_of(std::string_view dotted) {
+    std::string pointer = "/" + std::string(dotted);
+    std::ranges::replace(pointer, '.', '/');
+    return Json::json_pointer(pointer);
+}
+
 Json simulator(const Simulator& simulator) {
     return {{"wall_seconds", simulator.wall_seconds},
             {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
@@ -428,10 +437,11 @@ Json to_json(const Report& report) {
     json["cycles"] = report.cycles;
     json["seconds"] = report.seconds;
     json["inferences_per_second"] = or_null(report.inferences_per_second);
-    json["seconds_per_batch"] = or_null(report.seconds_per_batch);
-    json["interval_ms"] = report.seconds_per_batch ? Json(1e3 * *report.seconds_per_batch) : Json(nullptr);
-    json["latency_ms"] = report.latency ? Json(1e3 * report.latency->latency) : Json(nullptr);
-    json["latency_max_ms"] = report.latency ? Json(1e3 * report.latency->largest) : Json(nullptr);
+    const Json interval = report.figure("seconds_per_batch");
+    json["seconds_per_batch"] = interval;
+    json["interval_ms"] = interval.is_number() ? Json(1e3 * interval.get<double>()) : Json(nullptr);
+    json["latency_ms"] = report.figure("latency_ms");
+    json["latency_max_ms"] = report.figure("latency_max_ms");
     json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
     json["roofline"] = roofline(report.roofline);
     json["matrix_unit"] = matrix_unit(report.matrix_unit);
@@ -485,6 +495,10 @@ Json to_json(const Report& report) {
     for (const auto& [unit, values] : report.units) json["units"][unit] = counters(values);
     json["simulator"] = simulator(report.simulator);
     json["configuration"] = report.configuration;
+    // A figure that has no place above stands behind the others of its section.
+    for (const auto& [path, value] : report.figures) {
+        if (find_path(json, path) == nullptr) json[pointer_of(path)] = value;
+    }
     return json;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
+#include "sim/view/report/figures.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {
@@ -412,6 +413,11 @@ MatrixUnit matrix_unit_under(const run::Counters& counters, Tag tag) {
     return matrix_unit(counters, [&](const run::Counter& counter) { return counter.value(tag); });
 }
 
+nlohmann::ordered_json Report::figure(std::string_view path) const {
+    const auto found = std::ranges::find(figures, path, &decltype(figures)::value_type::first);
+    return found == figures.end() ? nlohmann::ordered_json(nullptr) : found->second;
+}
+
 Report make_report(const run::RunRecord& record) {
     const run::ProgramFacts& program = record.program;
     const machine::MachineConfig& machine = record.spec.machine;
@@ -436,7 +442,6 @@ Report make_report(const run::RunRecord& record) {
         if (report.inferences > 0) {
             report.inferences_per_second = ratio(static_cast<double>(report.inferences), report.seconds);
         }
-        report.seconds_per_batch = ratio(report.seconds, static_cast<double>(report.batches));
         report.latency = make_latency(record, report.batches);
         report.achieved_tops = tops(record.needed_macs(), report.seconds);
     }
@@ -458,7 +463,6 @@ Report make_report(const run::RunRecord& record) {
     report.paths = make_paths(record);
     report.traffic = traffic_of(report.paths);
     add_occupancy(report, record);
-    report.unified_buffer_peak_bytes = record.unified_buffer_peak_bytes;
     report.cut_images = record.cut_images;
     report.pixel_scaling = record.pixel_scaling;
     report.unified_buffer_bytes = machine.unified_buffer_bytes();
@@ -496,6 +500,10 @@ Report make_report(const run::RunRecord& record) {
     report.unfilled_buffers = record.unfilled_buffers;
     report.simulator = make_simulator(record);
     report.configuration = effective_configuration(record);
+    for (const Figure& figure : figures()) {
+        if (figure.compute == nullptr) continue;
+        report.figures.emplace_back(figure.key(), figure.compute(record, report));
+    }
     return report;
 }
 

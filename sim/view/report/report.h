@@ -335,6 +335,11 @@ struct RequestLatencies {
 };
 
 struct Report {
+    /// Those that the list of figures computes (sim/view/report/figures.h), by their path in report.json.
+    std::vector<std::pair<std::string_view, nlohmann::ordered_json>> figures;
+    /// The value of one of them; null if there is none.
+    nlohmann::ordered_json figure(std::string_view path) const;
+
     std::string machine;
     /// A setting of the run that changes the machine file: key and value.
     std::vector<std::pair<std::string, std::string>> machine_settings;
@@ -348,8 +353,7 @@ struct Report {
     double clock_mhz = 0.0;
     double seconds = 0.0;
     std::optional<double> inferences_per_second;
-    std::optional<double> seconds_per_batch;  ///< the interval between batches, mean
-    std::optional<BatchSeconds> latency;      ///< absent where the program does not state its batches
+    std::optional<BatchSeconds> latency;  ///< absent where the program does not state its batches
     std::optional<double> achieved_tops;
     double peak_tops = 0.0;
     std::optional<double> peak_share;  ///< achieved of peak
@@ -364,7 +368,6 @@ struct Report {
     std::vector<Traffic> traffic;
     std::vector<machine::UnitDescription> units_drawn;  ///< with their boxes, where they have one
     std::vector<Path> paths;                            ///< to and from the chip, and on the chip
-    std::uint64_t unified_buffer_peak_bytes = 0;
     std::uint64_t unified_buffer_bytes = 0;
     std::vector<run::PixelScaling> pixel_scaling;  ///< inputs whose pixels the network scales itself
     std::optional<machine::CutImages> cut_images;  ///< absent where an image fits the unified buffer

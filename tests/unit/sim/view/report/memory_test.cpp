@@ -71,7 +71,7 @@ TEST_CASE("A row of the unified buffer has as many bytes as the array has rows, 
     const report::Report report = report::make_report(record);
     REQUIRE(report.memory_over_time);
     CHECK(most(report.memory_over_time->unified_buffer_bytes) == 5 * std::uint64_t{rows});
-    CHECK(report.unified_buffer_peak_bytes == 5 * std::uint64_t{rows});
+    CHECK(report.figure("memory.unified_buffer_peak_bytes") == 5 * std::uint64_t{rows});
     CHECK(report.unified_buffer_bytes == 64 * std::uint64_t{rows});
     REQUIRE(report.unified_buffer_map);
     REQUIRE(report.unified_buffer_map->values.size() == 1);

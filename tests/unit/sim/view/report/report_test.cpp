@@ -14,6 +14,7 @@
 #include "hw/isa/assembly.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/run.h"
+#include "sim/view/report/figures.h"
 #include "sim/view/report/report_file.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/source_dir.h"
@@ -190,7 +191,7 @@ TEST_CASE("A program without a network is measured by its own MACs", "[report]")
     const report::Report report = report::make_report(finished.result);
     CHECK(report.inferences == 0);
     CHECK_FALSE(report.inferences_per_second);
-    CHECK_FALSE(report.seconds_per_batch);
+    CHECK(report.figure("seconds_per_batch").is_null());
     CHECK_FALSE(report.accuracy);
     CHECK(report.seconds == Approx(static_cast<double>(report.cycles) / 700e6));
     CHECK(*report.achieved_tops ==
@@ -235,6 +236,24 @@ TEST_CASE("Without a section energy, energy is published watts times seconds", "
     CHECK_FALSE(without.energy);
     CHECK(report::to_json(without)["energy"]["joules"].is_null());
     CHECK(report::to_text(without).find("the machine file gives no watts") != std::string::npos);
+}
+
+TEST_CASE("A figure of the list is in report.json, also where nobody gave it a place", "[report]") {
+    Finished finished(head + work);
+    report::Report report = report::make_report(finished.result);
+    report.figures.emplace_back("matrix_unit.rows_a_tile", 2.5);
+    report.figures.emplace_back("answer", 42);
+    const nlohmann::ordered_json json = report::to_json(report);
+    CHECK(report.figures.size() > 2);
+    for (const auto& [path, value] : report.figures) {
+        CAPTURE(path);
+        const nlohmann::ordered_json* const found = report::find_path(json, path);
+        REQUIRE(found != nullptr);
+        CHECK(*found == value);
+    }
+    CHECK(json["matrix_unit"]["rows_a_tile"] == 2.5);
+    CHECK(report.figure("answer") == 42);
+    CHECK(report.figure("question").is_null());
 }
 
 TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
@@ -446,7 +465,9 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     report.batches = 1'000'000;
     report.inferences = 9'999'999'999;
     report.inferences_per_second = 123456789.0;
-    report.seconds_per_batch = 1234.5;
+    for (auto& [path, value] : report.figures) {
+        if (path == "seconds_per_batch") value = 1234.5;
+    }
     report.timing_only = true;
     report.accuracy = report.float_accuracy = 1.0;
     report.float_agreements = report.inferences;
