@@ -16,6 +16,7 @@
 #include "hw/common/unit_counters.h"
 #include "hw/common/wait_history.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/queue.h"
 
 namespace systole::hw {
 
@@ -61,6 +62,9 @@ public:
     CommandQueue(std::size_t unit, std::size_t depth, Semaphores& semaphores, const Clock& clock,
                  Semaphores* shared = nullptr)
         : unit_(unit), depth_(depth), semaphores_(semaphores), shared_(shared), clock_(clock) {}
+
+    /// In its core.
+    isa::QueueId id() const { return static_cast<isa::QueueId>(unit_ % isa::queue_count); }
 
     void push(Command command) override;
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hw/common/clock.h"
@@ -10,6 +11,16 @@
 #include "hw/common/order_checker.h"
 
 namespace systole::hw {
+
+/// A queue of the core and its unit, as traces name them.
+struct TracedQueue {
+    std::size_t unit = 0;  ///< its number in events: its isa::QueueId
+    std::string name;      ///< of the queue: "matrix"
+    std::string track;     ///< of its unit in the timeline: "matrix unit"
+    std::string signals;   ///< how its signals' names begin in waves: "host_interface.read_"
+
+    bool operator==(const TracedQueue&) const = default;
+};
 
 /// The times of an instruction in the sequencer.
 struct IssueTimes {
@@ -129,6 +140,9 @@ struct FailureTimes {
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
+    /// The run begins: comes before all other events, with the core's queues in the order of the data path.
+    /// The host's queue is left out if the program does not use it.
+    virtual void begun(const std::vector<TracedQueue>& queues) = 0;
     virtual void instruction(const InstructionTimes& times) = 0;
     virtual void issued(const IssueTimes& times) = 0;
     virtual void queued(const QueueTimes& times) = 0;
@@ -147,6 +161,7 @@ public:
 /// A sink that ignores all events; a listener overrides those it needs.
 class TraceListener : public TraceSink {
 public:
+    void begun(const std::vector<TracedQueue>& /*queues*/) override {}
     void instruction(const InstructionTimes& /*times*/) override {}
     void issued(const IssueTimes& /*times*/) override {}
     void queued(const QueueTimes& /*times*/) override {}

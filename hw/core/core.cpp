@@ -55,10 +55,14 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
       activation_unit_("activation_unit", context_, accumulators_, unified_buffer_),
       host_processor_("host_processor", with_trace(context_, context.host_trace), context.host_link, program,
                       context.host, context.host_memory),
-      sequencer_("sequencer", context_, host_interface_,
-                 {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-                  &systolic_data_setup_.queue(), &activation_unit_.queue(), &host_processor_.queue()}) {
-    for (CommandQueue* queue : queues()) queue->observe(context.trace);
+      queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
+               {weight_fifo_.queue(), "weights", "weight_fifo."},
+               {systolic_data_setup_.queue(), "matrix unit", "systolic_data_setup."},
+               {activation_unit_.queue(), "activation", "activation_unit."},
+               {host_interface_.write_queue(), "host_write", "host_interface.write_"},
+               {host_processor_.queue(), "host", "host."}}},
+      sequencer_("sequencer", context_, host_interface_, queues_by_id<CommandSink>()) {
+    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
     host_interface_.memory.bind(context.host_memory.sockets[context.core]);
     weight_fifo_.memory.bind(context.weight_memory);
     weight_fifo_.load(program, context.tile_values, context.weight_address);
@@ -112,19 +116,34 @@ void Core::fail_in_sequencer(const isa::ProgramError& error) const {
     fail(std::min(sequencer_.issued(), last == 0 ? 0 : last - 1), error.what());
 }
 
-FailureTimes Core::where_it_failed() {
+FailureTimes Core::where_it_failed() const {
     const Cycle now = clock_.now();
     FailureTimes where{
         .at = now, .tag = sequencer_.last_tag(), .issue = sequencer_.waiting(now), .queues = {}};
-    for (const CommandQueue* queue : queues()) {
+    for (const CommandQueue* queue : queues_by_id()) {
         if (const auto first = queue->waiting(now)) where.queues.push_back(*first);
     }
     return where;
 }
 
-std::array<CommandQueue*, isa::queue_count> Core::queues() {
-    return {&host_interface_.read_queue(), &host_interface_.write_queue(), &weight_fifo_.queue(),
-            &systolic_data_setup_.queue(), &activation_unit_.queue(),      &host_processor_.queue()};
+std::vector<TracedQueue> Core::traced_queues() const {
+    std::vector<TracedQueue> traced;
+    for (const CoreQueue& each : queues_) {
+        const isa::QueueId id = each.queue.id();
+        if (id == isa::QueueId::Host && !isa::uses_host(program_)) continue;
+        traced.push_back({.unit = static_cast<std::size_t>(id),
+                          .name = std::string(isa::name(id)),
+                          .track = each.track,
+                          .signals = each.signals});
+    }
+    return traced;
+}
+
+template <class Queue>
+std::array<Queue*, isa::queue_count> Core::queues_by_id() const {
+    std::array<Queue*, isa::queue_count> by_id{};
+    for (const CoreQueue& each : queues_) by_id.at(static_cast<std::size_t>(each.queue.id())) = &each.queue;
+    return by_id;
 }
 
 std::string Core::describe(InstructionNumber number) const {
@@ -164,14 +183,14 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
     return "rows of an instruction before";
 }
 
-void Core::report_stuck() {
+void Core::report_stuck() const {
     StuckProgram stuck{.program = program_,
                        .issued = sequencer_.issued(),
                        .shares_semaphores = context_.shared_semaphores != nullptr,
                        .waiting = {}};
-    const auto all_queues = queues();
-    std::transform(all_queues.begin(), all_queues.end(), stuck.waiting.begin(),
-                   [](const CommandQueue* queue) { return queue->current(); });
+    for (const CoreQueue& each : queues_) {
+        stuck.waiting.at(static_cast<std::size_t>(each.queue.id())) = each.queue.current();
+    }
     const std::vector<StuckWait> waits = waits_of(stuck);
     std::string text;
     for (const StuckWait& wait : waits) {

@@ -86,11 +86,13 @@ public:
     [[noreturn]] void fail(const InstructionError& error) const;
     [[noreturn]] void fail_in_sequencer(const isa::ProgramError& error) const;
     /// The program can never finish.
-    [[noreturn]] void report_stuck();
+    [[noreturn]] void report_stuck() const;
     [[noreturn]] void fail(InstructionNumber number, const std::string& message) const;
     /// "5 (matmul ub=0 acc=0 rows=3)"
     std::string describe(InstructionNumber number) const;
-    FailureTimes where_it_failed();
+    FailureTimes where_it_failed() const;
+    /// The queues that the program can use, in the order of the data path.
+    std::vector<TracedQueue> traced_queues() const;
 
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the
     /// last.
@@ -103,9 +105,17 @@ public:
     math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
 
 private:
+    /// A queue of one of the units, and their names in traces; see TracedQueue.
+    struct CoreQueue {
+        CommandQueue& queue;
+        const char* track;
+        const char* signals;
+    };
+
     void load_initial_rows();
     /// The queues, indexed by isa::QueueId.
-    std::array<CommandQueue*, isa::queue_count> queues();
+    template <class Queue = CommandQueue>
+    std::array<Queue*, isa::queue_count> queues_by_id() const;
     /// The same for an instruction that a message names beside its own: with the line, if there is one.
     std::string describe_other(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.
@@ -126,6 +136,8 @@ private:
     SystolicDataSetup systolic_data_setup_;
     ActivationUnit activation_unit_;
     HostProcessorUnit host_processor_;
+    /// In the order of the data path; the host's processor is the last.
+    const std::array<CoreQueue, isa::queue_count> queues_;
     Sequencer sequencer_;
 };
 

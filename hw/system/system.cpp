@@ -227,6 +227,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
 
 void System::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const JobsDone jobs_done(workers_);
+    if (trace_ != nullptr) trace_->begun(cores_.front()->traced_queues());
     try {
         simulate(progress, pause);
         for (const auto& core : cores_) {

@@ -21,6 +21,7 @@ public:
     /// sink.
     void finish();
 
+    void begun(const std::vector<hw::TracedQueue>& queues) override { note(Begun{&(queues_ = queues)}); }
     void instruction(const hw::InstructionTimes& times) override { note(times); }
     void issued(const hw::IssueTimes& times) override { note(times); }
     void queued(const hw::QueueTimes& times) override { note(times); }
@@ -39,12 +40,15 @@ private:
         Cycle end = 0;
         hw::Tag tag = 0;
     };
-    /// A pointer to the only failure of a run: its data is large, and would make every event larger.
+    // Pointers to data that a run has once: it is large, and would make every event larger.
+    struct Begun {
+        const std::vector<hw::TracedQueue>* queues = nullptr;
+    };
     struct Failed {
         const hw::FailureTimes* where = nullptr;
     };
     using Event = std::variant<hw::InstructionTimes, hw::IssueTimes, hw::QueueTimes, hw::TileTimes,
-                               hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Ended, Failed>;
+                               hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Begun, Ended, Failed>;
     using Block = std::vector<Event>;
     static constexpr std::size_t block_events = 4096;
     static constexpr std::size_t most_blocks = 16;  ///< blocks that wait to be forwarded: about 6 MB
@@ -57,6 +61,7 @@ private:
     void pass_on();
     static void tell(hw::TraceSink& sink, const Block& block);
 
+    std::vector<hw::TracedQueue> queues_;
     std::optional<hw::FailureTimes> failure_;
     Block block_;
     Worker<Block> worker_;
