@@ -14,7 +14,7 @@
 
 namespace systole::trace {
 
-/// A row of the timeline with slices; the format calls it a thread.
+/// The number of a row of the timeline with slices; the format calls it a thread.
 enum class Track : std::uint8_t;
 
 /// Writes Chrome's trace-event format, JSON object form. Times are given in cycles and written as the format

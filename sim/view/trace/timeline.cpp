@@ -14,41 +14,9 @@
 
 namespace systole::trace {
 
-/// The tracks in the order of display: along the data path, each queue above its unit.
-enum class Track : std::uint8_t {
-    Layers = 1,
-    Sequencer,
-    HostReadQueue,
-    HostRead,
-    WeightsQueue,
-    Weights,
-    WeightMemory,
-    WeightShift,
-    MatrixQueue,
-    Matrix,
-    ActivationQueue,
-    Activation,
-    HostWriteQueue,
-    HostWrite,
-    HostQueue,
-    Host,
-};
-
 namespace {
 
-constexpr std::array<std::string_view, 16> track_names{
-    "layers",           "sequencer",    "host_read queue", "host_read",   "weights queue",    "weights",
-    "weight memory",    "weight shift", "matrix queue",    "matrix unit", "activation queue", "activation",
-    "host_write queue", "host_write",   "host queue",      "host"};
-
-// The tracks by isa::QueueId.
-constexpr std::array<Track, isa::queue_count> unit_tracks{Track::HostRead, Track::HostWrite,  Track::Weights,
-                                                          Track::Matrix,   Track::Activation, Track::Host};
-constexpr std::array<Track, isa::queue_count> queue_tracks{Track::HostReadQueue,   Track::HostWriteQueue,
-                                                           Track::WeightsQueue,    Track::MatrixQueue,
-                                                           Track::ActivationQueue, Track::HostQueue};
-
-constexpr auto matrix_unit = static_cast<std::size_t>(isa::QueueId::Matrix);
+constexpr auto weights_unit = static_cast<std::size_t>(isa::QueueId::Weights);
 
 // Colour names of the format.
 constexpr std::string_view green = "good";
@@ -76,11 +44,25 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       host_read_bytes_(events_, window, "host read", "bytes"),
       host_write_bytes_(events_, window, "host write", "bytes") {
     events_.name_process(machine.name);
-    // A program that needs no host has no tracks for it, which come last.
-    constexpr std::size_t host_tracks = 2;
-    const std::size_t tracks = track_names.size() - (isa::uses_host(program) ? 0 : host_tracks);
-    for (std::size_t i = 0; i < tracks; ++i) {
-        events_.name_track(static_cast<Track>(i + 1), track_names[i]);
+}
+
+Track Timeline::add_track(std::string_view name) {
+    const Track track{++tracks_};
+    events_.name_track(track, name);
+    return track;
+}
+
+void Timeline::begun(const std::vector<hw::TracedQueue>& queues) {
+    layers_track_ = add_track("layers");
+    sequencer_track_ = add_track("sequencer");
+    for (const hw::TracedQueue& queue : queues) {
+        if (queue.unit >= units_.size()) units_.resize(queue.unit + 1);
+        UnitState& state = units_[queue.unit];
+        state.queue_track = add_track(queue.name + " queue");
+        state.track = add_track(queue.track);
+        if (queue.unit != weights_unit) continue;
+        fetch_track_ = add_track("weight memory");
+        shift_track_ = add_track("weight shift");
     }
 }
 
@@ -113,25 +95,26 @@ TextBuffer& Timeline::begin_instruction(Track track, Cycle begin, Cycle end, hw:
 }
 
 void Timeline::issued(const hw::IssueTimes& times) {
-    wait(Track::Sequencer, times.asked, times.arrived, "empty", times.number, times.tag);
+    wait(sequencer_track_, times.asked, times.arrived, "empty", times.number, times.tag);
     const isa::Instruction& instruction = instruction_of(times.number);
     if (std::holds_alternative<isa::Halt>(instruction)) {
         halt_ = times;
         return;
     }
-    wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
+    wait(sequencer_track_, times.arrived, times.issued, "queue_full", times.number, times.tag);
     if (isa::queue_of(instruction)) return;  // shown on the tracks of its queue and unit
     const Cycle end = times.issued + issue_cycles_;
     if (!window_.takes(times.tag, times.issued, end)) return;
-    begin_instruction(Track::Sequencer, times.issued, end, times.number, times.tag);
+    begin_instruction(sequencer_track_, times.issued, end, times.number, times.tag);
     events_.end_slice();
 }
 
 void Timeline::queued(const hw::QueueTimes& times) {
-    const Track track = queue_tracks.at(times.unit);
+    UnitState& state = units_.at(times.unit);
+    const Track track = state.queue_track;
     const isa::Instruction& instruction = instruction_of(times.number);
     if (!is_sync(instruction)) {
-        units_[times.unit].taken.push_back(times);
+        state.taken.push_back(times);
         wait(track, times.first, times.taken, isa::mnemonic(instruction), times.number, times.tag);
         return;
     }
@@ -158,10 +141,10 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
         streams_.push_back({times, state.repetition});
         show_streams();
     } else {
-        const Track track = unit_tracks[times.unit];
-        wait(track, std::max(state.taken_at, state.released), times.begun, "stall", times.number, times.tag);
+        wait(state.track, std::max(state.taken_at, state.released), times.begun, "stall", times.number,
+             times.tag);
         if (window_.takes(times.tag, times.begun, times.released)) {
-            begin_instruction(track, times.begun, times.released, times.number, times.tag)
+            begin_instruction(state.track, times.begun, times.released, times.number, times.tag)
                 << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
             events_.end_slice();
         }
@@ -186,7 +169,7 @@ void Timeline::show_stream(const Stream& stream, Cycle gaps) {
     }
     ++shown_streams_;
     if (!window_.takes(times.tag, times.begun, times.released)) return;
-    begin_instruction(Track::Matrix, times.begun, times.released, times.number, times.tag, green)
+    begin_instruction(matrix().track, times.begun, times.released, times.number, times.tag, green)
         << ",\"repetition\":" << stream.repetition << ",\"active\":" << times.released - times.begun - gaps
         << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
     events_.end_slice();
@@ -205,9 +188,9 @@ void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multip
     const bool is_seen = window_.takes(times.tag, tile.fetch.begun, tile.fetch.end) &&
                          window_.takes(times.tag, times.shifting, times.shifted);
     if (!is_seen) return;
-    events_.flow_begin(shown_streams_, Track::WeightMemory, tile.fetch.begun);
-    events_.flow_step(shown_streams_, Track::WeightShift, times.shifting);
-    events_.flow_end(shown_streams_, Track::Matrix, multiply.begun);
+    events_.flow_begin(shown_streams_, fetch_track_, tile.fetch.begun);
+    events_.flow_step(shown_streams_, shift_track_, times.shifting);
+    events_.flow_end(shown_streams_, matrix().track, multiply.begun);
 }
 
 void Timeline::count_bytes(const hw::InstructionTimes& times) {
@@ -227,7 +210,7 @@ void Timeline::tile_fetched(const hw::TileTimes& times) {
     if (!times.spilled) weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
     fetches_.push_back({begun, last_whole_});
     if (!window_.takes(times.tag, begun, last_whole_)) return;
-    begin_wait(Track::WeightMemory, begun, last_whole_, "fetch", times.number, times.tag)
+    begin_wait(fetch_track_, begun, last_whole_, "fetch", times.number, times.tag)
         << ",\"tile\":" << times.tile << ",\"bytes\":" << times.bytes
         << ",\"spilled\":" << (times.spilled ? "true" : "false") << ",\"issued\":" << times.fetched
         << ",\"complete\":" << times.whole;
@@ -239,7 +222,7 @@ void Timeline::tile(const hw::TileTimes& times) {
     shifted_.push_back({.times = times, .fetch = fetches_.front()});
     fetches_.pop_front();
     if (!window_.takes(times.tag, times.shifting, times.shifted)) return;
-    begin_wait(Track::WeightShift, times.shifting, times.shifted, "shift", times.number, times.tag)
+    begin_wait(shift_track_, times.shifting, times.shifted, "shift", times.number, times.tag)
         << ",\"tile\":" << times.tile;
     events_.end_slice();
 }
@@ -251,7 +234,7 @@ void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
                           bool without_rows = false) {
         const Cycle end = begin + cycles;
         if (cycles > 0 && window_.takes(times.tag, begin, end)) {
-            TextBuffer& text = begin_wait(Track::Matrix, begin, end, name, times.number, times.tag, color);
+            TextBuffer& text = begin_wait(matrix().track, begin, end, name, times.number, times.tag, color);
             if (without_rows && times.activations > 0) text << ",\"raw_stall\":" << times.activations;
             if (without_rows && times.inputs > 0) text << ",\"input_stall\":" << times.inputs;
             events_.end_slice();
@@ -277,7 +260,7 @@ void Timeline::layer(Cycle begin, hw::Tag tag) {
 void Timeline::close_layer(Cycle end) {
     if (layer_ && end > layer_begun_ && window_.takes(*layer_, layer_begun_, end)) {
         const std::string& quoted = layer_text(*layer_);
-        events_.begin_slice(Track::Layers, layer_begun_, end,
+        events_.begin_slice(layers_track_, layer_begun_, end,
                             std::string_view(quoted).substr(1, quoted.size() - 2))
             << ",\"tag\":" << *layer_;
         events_.end_slice();
@@ -286,16 +269,16 @@ void Timeline::close_layer(Cycle end) {
 }
 
 void Timeline::ended(Cycle end, hw::Tag tag) {
-    const Cycle array_free = units_[matrix_unit].released;
+    const Cycle array_free = matrix().released;
     layer(array_free, tag);
     close_layer(end);
     const hw::InstructionNumber number = halt_ ? halt_->number : 0;
     if (array_free < end && window_.takes(tag, array_free, end)) {
-        begin_wait(Track::Matrix, array_free, end, "non_matrix", number, tag, grey);
+        begin_wait(matrix().track, array_free, end, "non_matrix", number, tag, grey);
         events_.end_slice();
     }
     if (halt_ && window_.takes(tag, halt_->issued, end)) {
-        begin_instruction(Track::Sequencer, halt_->issued, end, number, tag);
+        begin_instruction(sequencer_track_, halt_->issued, end, number, tag);
         events_.end_slice();
     }
     finish_counters();
@@ -304,14 +287,13 @@ void Timeline::ended(Cycle end, hw::Tag tag) {
 void Timeline::failed(const hw::FailureTimes& where) {
     if (where.issue) unfinished_issue(*where.issue);
     for (const hw::QueueTimes& first : where.queues) {
-        unfinished(queue_tracks.at(first.unit), first.first, where.at, first.number, first.tag);
+        unfinished(units_.at(first.unit).queue_track, first.first, where.at, first.number, first.tag);
     }
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
         const UnitState& state = units_[unit];
         if (unit == matrix_unit || state.taken.empty()) continue;
         const hw::QueueTimes& taken = state.taken.front();
-        unfinished(unit_tracks[unit], std::max(taken.taken, state.released), where.at, taken.number,
-                   taken.tag);
+        unfinished(state.track, std::max(taken.taken, state.released), where.at, taken.number, taken.tag);
     }
     unfinished_stream(where);
     finish_counters();
@@ -319,27 +301,27 @@ void Timeline::failed(const hw::FailureTimes& where) {
 
 void Timeline::unfinished_issue(const hw::IssueTimes& times) {
     if (times.asked < times.arrived) {
-        unfinished_wait(Track::Sequencer, times.asked, times.arrived, "empty", times.number, times.tag);
+        unfinished_wait(sequencer_track_, times.asked, times.arrived, "empty", times.number, times.tag);
     }
     if (std::holds_alternative<isa::Halt>(instruction_of(times.number))) {
-        unfinished(Track::Sequencer, times.arrived, times.issued, times.number, times.tag);
+        unfinished(sequencer_track_, times.arrived, times.issued, times.number, times.tag);
     } else if (isa::queue_of(instruction_of(times.number))) {
-        unfinished_wait(Track::Sequencer, times.arrived, times.issued, "queue_full", times.number, times.tag);
+        unfinished_wait(sequencer_track_, times.arrived, times.issued, "queue_full", times.number, times.tag);
     }
 }
 
 void Timeline::unfinished_stream(const hw::FailureTimes& where) {
-    const UnitState& state = units_[matrix_unit];
+    const UnitState& state = matrix();
     const Cycle begin = std::max(state.released, idle_until_);
     const Cycle end = std::max(where.at, begin);  // the last stream may end after the failure
     if (state.taken.empty()) {
         layer(begin, where.tag);
         const hw::InstructionNumber number = where.issue ? where.issue->number : 0;
-        unfinished_wait(Track::Matrix, begin, end, "non_matrix", number, where.tag, grey);
+        unfinished_wait(state.track, begin, end, "non_matrix", number, where.tag, grey);
     } else {
         const hw::QueueTimes& taken = state.taken.front();
         layer(begin, taken.tag);
-        unfinished(Track::Matrix, begin, end, taken.number, taken.tag);
+        unfinished(state.track, begin, end, taken.number, taken.tag);
     }
     close_layer(end);
 }

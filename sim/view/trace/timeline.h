@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,6 +30,7 @@ public:
     Timeline(OutputFile& file, const Window& window, const isa::Program& program,
              const machine::MachineConfig& machine);
 
+    void begun(const std::vector<hw::TracedQueue>& queues) override;
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
@@ -48,8 +48,10 @@ public:
     void finish();
 
 private:
-    /// The known times of a unit's latest instructions.
+    /// A unit with a queue: its tracks, and the known times of its latest instructions.
     struct UnitState {
+        Track queue_track{};
+        Track track{};
         std::deque<hw::QueueTimes> taken;  ///< taken from the queue; the unit has not reported them yet
         std::uint32_t repetition = 0;
         Cycle taken_at = 0;
@@ -70,9 +72,14 @@ private:
         Fetch fetch;
     };
 
+    static constexpr auto matrix_unit = static_cast<std::size_t>(isa::QueueId::Matrix);
+
+    const UnitState& matrix() const { return units_.at(matrix_unit); }
     const isa::Instruction& instruction_of(hw::InstructionNumber number) const {
         return program_.instructions[number];
     }
+    /// Adds a track below all others.
+    Track add_track(std::string_view name);
     /// The slice of an instruction of a unit or of the sequencer, with its fields; details may follow.
     TextBuffer& begin_instruction(Track track, Cycle begin, Cycle end, hw::InstructionNumber number,
                                   hw::Tag tag, std::string_view color = {});
@@ -113,7 +120,12 @@ private:
     CounterTrack host_read_bytes_;
     CounterTrack host_write_bytes_;
 
-    std::array<UnitState, isa::queue_count> units_;
+    std::uint8_t tracks_ = 0;  ///< so far; they are numbered from 1
+    Track layers_track_{};
+    Track sequencer_track_{};
+    Track fetch_track_{};
+    Track shift_track_{};
+    std::vector<UnitState> units_;  ///< by the number of the queue
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<Stream> streams_;
     std::deque<Cycle> gaps_;
