@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -20,6 +22,15 @@ constexpr auto host_read_unit = static_cast<std::size_t>(isa::QueueId::HostRead)
 constexpr auto host_write_unit = static_cast<std::size_t>(isa::QueueId::HostWrite);
 constexpr auto host_unit = static_cast<std::size_t>(isa::QueueId::Host);
 constexpr auto activation_unit_number = static_cast<std::size_t>(isa::QueueId::Activation);
+
+/// Whether the constructor adds the signals of the queue's unit; those of other units are made from its
+/// instructions.
+bool has_own_signals(std::size_t unit) {
+    constexpr std::array units{isa::QueueId::HostRead, isa::QueueId::HostWrite, isa::QueueId::Weights,
+                               isa::QueueId::Matrix, isa::QueueId::Activation};
+    return std::any_of(units.begin(), units.end(),
+                       [unit](isa::QueueId each) { return static_cast<std::size_t>(each) == unit; });
+}
 
 /// The bits of a number up to `most`.
 unsigned bits_for(std::uint64_t most) {
@@ -56,12 +67,7 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       empty_(flag("sequencer.empty")),
       queue_full_(flag("sequencer.queue_full")),
       draining_(flag("sequencer.draining")),
-      queues_{&level("host_interface.read_queue", machine.sequencer.queue_depth),
-              &level("host_interface.write_queue", machine.sequencer.queue_depth),
-              &level("weight_fifo.queue", machine.sequencer.queue_depth),
-              &level("systolic_data_setup.queue", machine.sequencer.queue_depth),
-              &level("activation_unit.queue", machine.sequencer.queue_depth),
-              nullptr},
+      levels_at_(signals_.size()),
       host_read_(numbered("host_interface.read", "host_interface.read_instruction",
                           last_of(program.instructions.size()))),
       host_write_(numbered("host_interface.write", "host_interface.write_instruction",
@@ -94,9 +100,26 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
       activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
-    if (isa::uses_host(program)) {
-        queues_[host_unit] = &level("host.queue", machine.sequencer.queue_depth);
-        host_work_.emplace(numbered("host.work", "host.instruction", last_of(program.instructions.size())));
+}
+
+void Waves::begun(const std::vector<hw::TracedQueue>& queues) {
+    // The file has them in the order of their numbers.
+    std::vector<hw::TracedQueue> by_number = queues;
+    std::ranges::sort(by_number, {}, &hw::TracedQueue::unit);
+    std::size_t levels_end = levels_at_;
+    for (const hw::TracedQueue& queue : by_number) {
+        if (queue.unit >= queues_.size()) queues_.resize(queue.unit + 1);
+        QueueSignals& signals = queues_[queue.unit];
+        signals.waiting = &level(queue.signals + "queue", machine_.sequencer.queue_depth);
+        if (has_own_signals(queue.unit)) {
+            std::rotate(std::next(signals_.begin(), static_cast<std::ptrdiff_t>(levels_end)),
+                        std::prev(signals_.end()), signals_.end());
+            ++levels_end;
+        } else {
+            const std::string busy = queue.unit == host_unit ? "work" : "busy";
+            signals.work.emplace(numbered(queue.signals + busy, queue.signals + "instruction",
+                                          last_of(program_.instructions.size())));
+        }
     }
 }
 
@@ -178,8 +201,9 @@ void Waves::issued(const hw::IssueTimes& times) {
 
 void Waves::queued(const hw::QueueTimes& times) {
     heard(times.taken);
-    queues_.at(times.unit)->come(times.issued);
-    queues_.at(times.unit)->go(times.taken);
+    LevelSignal& waiting = *queues_.at(times.unit).waiting;
+    waiting.come(times.issued);
+    waiting.go(times.taken);
 }
 
 void Waves::instruction(const hw::InstructionTimes& times) {
@@ -197,11 +221,11 @@ void Waves::instruction(const hw::InstructionTimes& times) {
         host_write_.hold(times.begun, times.released, times.number);
         buffer_host_out_.hold(times.begun, times.released, row);
         bound_.drop(times.number);
-    } else if (times.unit == host_unit) {
-        host_work_->hold(times.begun, times.released, times.number);
-        bound_.drop(times.number);
     } else if (times.unit == activation_unit_number) {
         activation_unit(times);
+        bound_.drop(times.number);
+    } else if (const auto& work = queues_.at(times.unit).work) {
+        work->hold(times.begun, times.released, times.number);
         bound_.drop(times.number);
     }
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,7 +13,6 @@
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
-#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/trace_config.h"
 #include "sim/view/trace/bound_instructions.h"
@@ -37,6 +35,7 @@ public:
     Waves(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
           std::filesystem::path file);
 
+    void begun(const std::vector<hw::TracedQueue>& queues) override;
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
@@ -63,6 +62,11 @@ private:
             flag.hold(begin, end);
             number.hold(begin, end, value);
         }
+    };
+    struct QueueSignals {
+        LevelSignal* waiting = nullptr;
+        /// The instruction at which the unit works; absent if the unit has signals of its own.
+        std::optional<NumberedFlag> work;
     };
     struct CellSignals {
         Cell cell;
@@ -117,7 +121,7 @@ private:
     DrivenSignal& empty_;
     DrivenSignal& queue_full_;
     DrivenSignal& draining_;
-    std::array<LevelSignal*, isa::queue_count> queues_;
+    const std::size_t levels_at_;  ///< the place of the queues' levels, which `begun` adds
     NumberedFlag host_read_;
     NumberedFlag host_write_;
     NumberedFlag buffer_host_in_;
@@ -147,8 +151,8 @@ private:
     DrivenSignal& activation_load_;
     DrivenSignal& activation_instruction_;
     DrivenSignal& activation_layer_;
-    std::optional<NumberedFlag> host_work_;  ///< of a program that uses the host
     std::vector<CellSignals> cells_;
+    std::vector<QueueSignals> queues_;  ///< by number
 };
 
 }  // namespace systole::trace

@@ -1,4 +1,4 @@
-// Tracks follow the queues that the core lists.
+// Tracks and signals follow the queues that the core lists.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -12,11 +12,13 @@
 #include "sim/view/trace/tracer.h"
 #include "tests/support/files.h"
 #include "tests/support/timeline.h"
+#include "tests/support/vcd.h"
 #include "tests/unit/sim/view/trace/traced_run.h"
 
 using namespace systole;
 using tests::Folder;
 using tests::ReadTimeline;
+using tests::ReadVcd;
 
 namespace {
 
@@ -110,9 +112,10 @@ TEST_CASE("The tracks follow the data path; the host's come last, if the program
                     "host_work segment=0 first=0 images=8\nhalt\n") == tracks);
 }
 
-TEST_CASE("A queue that no trace knows has its tracks", "[trace]") {
+TEST_CASE("A queue that no trace knows has its tracks and signals", "[trace][waves]") {
     const Folder folder;
-    trace::Tracer tracer({.kinds = {"timeline"}}, three_instructions(), eight_by_eight(), folder.path());
+    trace::Tracer tracer({.kinds = {"timeline", "waves"}}, three_instructions(), eight_by_eight(),
+                         folder.path());
     use_unknown_queue(*tracer.sink());
     tracer.sink()->instruction(executed(2, 9, 12));
     tracer.sink()->ended(15, 0);
@@ -126,6 +129,16 @@ TEST_CASE("A queue that no trace knows has its tracks", "[trace]") {
     const Slices& unit = timeline.tracks.at("gather unit");
     CHECK(drawn(unit) == std::vector<Drawn>{{"stall", 5, 6}, {"nop", 6, 8}, {"nop", 9, 12}});
     CHECK(unit.back().args.at("complete") == 15);
+
+    const ReadVcd waves = tests::read_vcd(tests::text_in(folder / trace::waves_file));
+    const auto text_of = [&](const std::string& name) {
+        std::string text;
+        for (const ReadVcd::Value value : waves.by_cycle(name)) text += value ? std::to_string(*value) : ".";
+        return text;
+    };
+    CHECK(text_of("gather_unit.queue") == "001232222000000");
+    CHECK(text_of("gather_unit.busy") == "000000110111000");
+    CHECK(text_of("gather_unit.instruction") == "......00.222...");
 }
 
 TEST_CASE("A run that fails shows the unfinished work of a queue that no trace knows", "[trace]") {
