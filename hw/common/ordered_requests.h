@@ -33,6 +33,7 @@ public:
     /// Serves those of this cycle and of earlier ones; no more of them may come.
     template <class Serve>
     void serve_until(Cycle cycle, const Serve& serve) {
+        if (waiting_.empty()) return;
         const auto later = std::stable_partition(waiting_.begin(), waiting_.end(),
                                                  [&](const Waiting& each) { return each.at <= cycle; });
         std::stable_sort(waiting_.begin(), later, [](const Waiting& a, const Waiting& b) {

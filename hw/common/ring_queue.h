@@ -19,27 +19,30 @@ public:
     Element& front() { return places_[first_]; }
     const Element& front() const { return places_[first_]; }
     /// The element at a place, counted from the front; `place` is below size().
-    const Element& operator[](std::size_t place) const { return places_[(first_ + place) % places_.size()]; }
-    const Element& back() const { return places_[(first_ + size_ - 1) % places_.size()]; }
+    const Element& operator[](std::size_t place) const { return places_[wrapped(first_ + place)]; }
+    const Element& back() const { return places_[wrapped(first_ + size_ - 1)]; }
 
     void push_back(Element element) {
         if (size_ == places_.size()) grow();
-        places_[(first_ + size_) % places_.size()] = std::move(element);
+        places_[wrapped(first_ + size_)] = std::move(element);
         ++size_;
     }
     /// Must not be empty.
     void pop_front() {
         // Releases what the element holds now, not when its place is reused.
         if constexpr (!std::is_trivially_destructible_v<Element>) places_[first_] = Element();
-        first_ = (first_ + 1) % places_.size();
+        first_ = wrapped(first_ + 1);
         --size_;
     }
 
 private:
+    /// The number of places is a power of two: a division would take as long as all the rest.
+    std::size_t wrapped(std::size_t place) const { return place & (places_.size() - 1); }
+
     void grow() {
         constexpr std::size_t fewest = 8;
         std::vector<Element> more(places_.empty() ? fewest : 2 * places_.size());
-        for (std::size_t i = 0; i < size_; ++i) more[i] = std::move(places_[(first_ + i) % places_.size()]);
+        for (std::size_t i = 0; i < size_; ++i) more[i] = std::move(places_[wrapped(first_ + i)]);
         places_.swap(more);
         first_ = 0;
     }
