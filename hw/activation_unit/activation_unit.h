@@ -52,6 +52,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     /// The rows that an instruction writes, kept until the writes are complete.
     struct Write {
         isa::RowRange rows;

@@ -41,4 +41,13 @@ void ActivationUnit::describe(const machine::MachineConfig& machine, machine::Un
                    {"activation_unit", "activation_unit.pooled_elements", each.pooled, "activation"}};
 }
 
+std::vector<UnitBound> ActivationUnit::bounds(const machine::MachineConfig& /*machine*/) const {
+    return {{.name = "activation",
+             .part = "activation unit",
+             .meaning = "the activation unit works",
+             .place = 5,
+             .computes = true,
+             .cycles = [this](const Amounts& amounts) { return amounts.of(counters().busy_cycles); }}};
+}
+
 }  // namespace systole::hw

@@ -1,8 +1,45 @@
 #include "hw/common/unit_module.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace systole::hw {
+
+namespace {
+
+EndLayers ends_of(const std::vector<UnitBound>& bounds, std::size_t layers) {
+    EndLayers ends;
+    for (std::size_t number = 1; number <= layers; ++number) {
+        const auto tag = static_cast<Tag>(number);
+        const Amounts amounts(tag, {});
+        const auto works = [&](const UnitBound& each) { return each.computes && each.cycles(amounts) > 0; };
+        if (std::none_of(bounds.begin(), bounds.end(), works)) continue;
+        if (ends.first == 0) ends.first = tag;
+        ends.last = tag;
+    }
+    return ends;
+}
+
+std::size_t tags_of(const ProgramUnits& group) {
+    std::size_t tags = group.layers + 1;
+    const auto look_at = [&](const std::vector<PlacedCounters>& groups) {
+        for (const PlacedCounters& placed : groups) {
+            for (const Counter& counter : *placed.group) {
+                tags = std::max<std::size_t>(tags, counter.last_tag() + 1U);
+            }
+        }
+    };
+    for (const UnitModule* const unit : group.units) {
+        look_at(unit->counter_groups());
+        look_at(unit->detail_groups());
+    }
+    return tags;
+}
+
+}  // namespace
 
 machine::UnitDescription UnitModule::description(const machine::MachineConfig& machine) const {
     machine::UnitDescription unit;
@@ -22,6 +59,35 @@ const Counter& find_counter(const std::vector<PlacedCounters>& groups, std::stri
         }
     }
     throw std::logic_error("there is no counter " + std::string(path));
+}
+
+std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
+                                      const machine::MachineConfig& machine) {
+    std::vector<std::pair<std::uint32_t, machine::Bound>> placed;
+    for (const ProgramUnits& group : all) {
+        std::vector<UnitBound> bounds;
+        for (const UnitModule* const unit : group.units) {
+            std::vector<UnitBound> own = unit->bounds(machine);
+            std::move(own.begin(), own.end(), std::back_inserter(bounds));
+        }
+        const EndLayers ends = ends_of(bounds, group.layers);
+        const std::size_t tags = tags_of(group);
+        for (const UnitBound& bound : bounds) {
+            machine::Bound& of_run = placed.emplace_back(bound.place, machine::Bound()).second;
+            of_run.name = group.path + std::string(bound.name);
+            of_run.part = bound.part;
+            of_run.meaning = bound.meaning;
+            of_run.run = bound.cycles(Amounts());
+            for (std::size_t tag = 0; tag < tags; ++tag) {
+                of_run.by_tag.push_back(bound.cycles(Amounts(static_cast<Tag>(tag), ends)));
+            }
+        }
+    }
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<machine::Bound> bounds;
+    for (auto& [place, bound] : placed) bounds.push_back(std::move(bound));
+    return bounds;
 }
 
 }  // namespace systole::hw

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -7,6 +8,7 @@
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/common/unit_bound.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/unit_description.h"
 
@@ -29,6 +31,8 @@ public:
     virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
     /// What the unit says of itself. Paths are relative to the unit's parent.
     machine::UnitDescription description(const machine::MachineConfig& machine) const;
+    /// The unit's lower bounds. Their functions refer to the unit and to the machine.
+    virtual std::vector<UnitBound> bounds(const machine::MachineConfig& /*machine*/) const { return {}; }
 
 protected:
     explicit UnitModule(const sc_core::sc_module_name& name) : sc_module(name) {}
@@ -54,5 +58,16 @@ private:
 /// The counter at a path: "matrix_unit.active_cycles". Throws std::logic_error with the path if there is
 /// none.
 const Counter& find_counter(const std::vector<PlacedCounters>& groups, std::string_view path);
+
+/// Units that run one program.
+struct ProgramUnits {
+    std::string path;  ///< before the names of their bounds: "core1."
+    std::vector<const UnitModule*> units;
+    std::size_t layers = 0;  ///< of the program; their tags begin with 1
+};
+
+/// The bounds of all these units, in the order of their places.
+std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
+                                      const machine::MachineConfig& machine);
 
 }  // namespace systole::hw

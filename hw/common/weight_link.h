@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/common/unit_bound.h"
 
 namespace systole::hw {
 
@@ -28,5 +31,14 @@ public:
     /// known.
     virtual Cycle next_arrival(std::size_t core) = 0;
 };
+
+/// The bound of weight memory: said by the memory if it counts its clocks, else by the FIFO that reads it.
+inline UnitBound weight_memory_bound(std::function<Cycle(const Amounts&)> cycles) {
+    return {.name = "weight_memory",
+            .part = "weight memory",
+            .meaning = "weights are fetched",
+            .place = 3,
+            .cycles = std::move(cycles)};
+}
 
 }  // namespace systole::hw

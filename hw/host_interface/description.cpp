@@ -1,6 +1,9 @@
 // What the unit says of itself.
+#include <algorithm>
+
 #include "hw/host_interface/host_interface.h"
 #include "hw/machine/event_energies.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
@@ -54,6 +57,21 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                    {"host_interface", "host_interface.write_bytes", each.host_byte, "host_write"},
                    {"host_interface", "host_interface.instruction_bytes", each.host_byte, ""},
                    {"sequencer", "host_interface.instruction_bytes", each.instruction_byte, ""}};
+}
+
+std::vector<UnitBound> HostInterface::bounds(const machine::MachineConfig& machine) const {
+    return {{.name = "host_link",
+             .part = "host link",
+             .meaning = "data and instructions travel",
+             .place = 4,
+             .cycles = [this, &machine](const Amounts& amounts) {
+                 const std::uint64_t read = amounts.inbound(counters_.read_bytes) +
+                                            amounts.inbound(counters_.weight_bytes) +
+                                            amounts.of(counters_.instruction_bytes);
+                 const std::uint64_t written = amounts.outbound(counters_.write_bytes);
+                 return std::max(timing::host_read_cycles(read, machine),
+                                 timing::host_write_cycles(written, machine));
+             }}};
 }
 
 }  // namespace systole::hw

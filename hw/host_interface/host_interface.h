@@ -81,6 +81,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute_read(const Command& command);
     void execute_write(const Command& command);
     /// The blocks of a transfer, in host memory and in the unified buffer.

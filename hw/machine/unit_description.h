@@ -135,6 +135,20 @@ struct UnitDescription {
     bool operator==(const UnitDescription&) const = default;
 };
 
+/// A lower bound, in cycles: what a part of the machine needs for the run's work, or for that under a tag, if
+/// it never waits.
+struct Bound {
+    std::string name;           ///< "weight_memory": a key of report.json
+    std::string part;           ///< of the machine, in a sentence: "weight memory"
+    std::string meaning;        ///< what happens in these cycles: "weights are fetched"
+    Cycle run = 0;              ///< differs from the sum of the tags by rounding, or by a maximum
+    std::vector<Cycle> by_tag;  ///< 0 for tags after the last
+
+    Cycle value() const { return run; }
+    Cycle value(std::uint16_t tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }
+    bool operator==(const Bound&) const = default;
+};
+
 /// "latency 1 cycle + 4.25 µs": a line of a box.
 ShownLine latency_line(std::uint32_t cycles, double nanoseconds);
 

@@ -134,4 +134,13 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                    {"matrix_unit", "matrix_unit.unused_macs", each.unused_mac, "matrix"}};
 }
 
+std::vector<UnitBound> MatrixUnit::bounds(const machine::MachineConfig& /*machine*/) const {
+    return {{.name = "array",
+             .part = "array",
+             .meaning = "rows pass through the array",
+             .place = 1,
+             .computes = true,
+             .cycles = [this](const Amounts& amounts) { return amounts.of(counters_.active_cycles); }}};
+}
+
 }  // namespace systole::hw

@@ -124,6 +124,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void check(const Stream& stream, const Tile& tile) const;
     void take_ports(const Stream& stream, const timing::StreamShape& shape);
     void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);

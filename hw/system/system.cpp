@@ -349,4 +349,15 @@ std::vector<machine::UnitDescription> System::descriptions() const {
     return units;
 }
 
+std::vector<machine::Bound> System::bounds() const {
+    std::vector<ProgramUnits> units;
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        units.push_back({.path = cores_.size() > 1 ? fmt::format("core{}.", core) : "",
+                         .units = cores_[core]->from_the_array(),
+                         .layers = cores_[core]->program().layers.size()});
+    }
+    if (weight_memory_) units.push_back({.path = "", .units = {weight_memory_.get()}});
+    return bounds_of(units, machine_);
+}
+
 }  // namespace systole::hw

@@ -98,6 +98,8 @@ public:
     /// What the units say of themselves, in the order of their energy in reports. Of several cores, the paths
     /// of counters begin with the core.
     std::vector<machine::UnitDescription> descriptions() const;
+    /// The lower bounds of all units, in their order in reports. Of several cores, names begin with the core.
+    std::vector<machine::Bound> bounds() const;
     /// A counter by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws std::logic_error
     /// if there is none.
     const Counter& counter(std::string_view path) const { return find_counter(counters(), path); }

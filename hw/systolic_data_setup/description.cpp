@@ -27,4 +27,12 @@ void SystolicDataSetup::describe(const machine::MachineConfig& machine,
     unit.energy = {{"unified_buffer", "systolic_data_setup.fetches", each.buffer_row, "matrix"}};
 }
 
+std::vector<UnitBound> SystolicDataSetup::bounds(const machine::MachineConfig& /*machine*/) const {
+    return {{.name = "data_setup",
+             .part = "data setup",
+             .meaning = "lines of windows are read",
+             .place = 2,
+             .cycles = [this](const Amounts& amounts) { return amounts.of(line_counters_.fetch_cycles); }}};
+}
+
 }  // namespace systole::hw

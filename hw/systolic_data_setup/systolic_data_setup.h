@@ -47,6 +47,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;

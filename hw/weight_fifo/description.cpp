@@ -1,7 +1,11 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "hw/common/weight_link.h"
 #include "hw/machine/event_energies.h"
+#include "hw/timing/transfers.h"
 #include "hw/weight_fifo/weight_fifo.h"
 
 namespace systole::hw {
@@ -32,6 +36,18 @@ void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDe
                    {"weight_fifo", "weight_fifo.bytes", each.fifo_byte, "weight_fetch"},
                    {"weight_fifo", "weight_fifo.spilled_bytes", each.fifo_byte, "weight_fetch"},
                    {"weight_fifo", "weight_fifo.shifted_bytes", each.fifo_byte, "weight_shift"}};
+}
+
+std::vector<UnitBound> WeightFifo::bounds(const machine::MachineConfig& machine) const {
+    // The chip's own DRAM counts the clocks in which it is busy.
+    const bool has_own_memory = where_ == TileValues::InMemory;
+    if (has_own_memory && machine.weight_memory.model == machine::WeightMemoryModel::Dram) return {};
+    return {weight_memory_bound([this, &machine](const Amounts& amounts) {
+        // A tile that never reaches the array may not have arrived when the run ends.
+        const std::uint64_t shifted = amounts.of(counters().shifted_bytes);
+        const std::uint64_t spilled = amounts.of(counters().spilled_bytes);
+        return timing::weight_read_cycles(shifted - std::min(shifted, spilled), machine);
+    })};
 }
 
 }  // namespace systole::hw

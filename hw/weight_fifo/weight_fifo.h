@@ -64,6 +64,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(const Command& command);
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
     struct StoredTile {

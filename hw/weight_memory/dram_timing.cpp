@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "base/arithmetic.h"
+#include "hw/common/weight_link.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
@@ -59,6 +61,14 @@ Cycle DramTiming::read(std::uint64_t address, std::uint64_t bytes, Cycle issued,
 
 void DramTiming::finish(Cycle end, Tag tag) {
     for (DramChannel& channel : channels_) channel.finish(clocks_before(end, clock_), tag);
+}
+
+std::vector<UnitBound> DramTiming::bounds(const machine::MachineConfig& machine) const {
+    return {weight_memory_bound([this, &machine](const Amounts& amounts) {
+        const std::uint64_t busy = amounts.of(counters_.data_clocks) + amounts.of(counters_.row_clocks) +
+                                   amounts.of(counters_.refresh_clocks) + amounts.of(counters_.gap_clocks);
+        return timing::dram_cycles(busy, machine);
+    })};
 }
 
 }  // namespace systole::hw

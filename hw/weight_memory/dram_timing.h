@@ -19,6 +19,7 @@ public:
     Cycle read(std::uint64_t address, std::uint64_t bytes, Cycle issued, Tag tag) override;
     void finish(Cycle end, Tag tag) override;
     const CounterGroup* counters() const override { return &counters_; }
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
 
 private:
     const machine::DramConfig dram_;

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/common/unit_bound.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
@@ -21,6 +23,8 @@ public:
     virtual void finish(Cycle end, Tag tag) = 0;
     /// The model's counters; null if it has none.
     virtual const CounterGroup* counters() const = 0;
+    /// Lower bounds by these counters.
+    virtual std::vector<UnitBound> bounds(const machine::MachineConfig& /*machine*/) const { return {}; }
 };
 
 /// A memory with latency and exact bandwidth. A read's bytes begin to arrive `latency` cycles after its issue

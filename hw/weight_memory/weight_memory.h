@@ -41,6 +41,9 @@ public:
     void load(WeightImage image) { image_ = std::move(image); }
 
     void finish(Cycle end, Tag tag) override { timing_->finish(end, tag); }
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override {
+        return timing_->bounds(machine);
+    }
 
     void request(std::size_t core, std::uint64_t address, std::uint64_t bytes, Tag tag) override;
     Cycle next_arrival(std::size_t core) override;

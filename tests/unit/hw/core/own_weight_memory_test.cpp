@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "hw/isa/assembly.h"
+#include "hw/machine/unit_description.h"
 #include "hw/system/system.h"
+#include "hw/timing/transfers.h"
 #include "hw/weight_memory/memory_timing.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/mixing_host.h"
@@ -207,6 +209,41 @@ TEST_CASE("The core writes the last tile whole, although it has fewer rows than 
 
 TEST_CASE("A run without values asks the caller's memory for times only", "[hw][core]") {
     CHECK(run_with_own(false, hw::Values::TimingOnly) == run_without(hw::Values::TimingOnly));
+}
+
+TEST_CASE("The bound of weight memory is of the bytes that reached the array; the chip's DRAM counts clocks",
+          "[hw][core]") {
+    const auto bounds_of = [](tlm::tlm_target_socket<>* memory, const machine::MachineConfig& machine) {
+        const isa::Program program = isa::assemble(four_products, "test");
+        hw::SystemOptions options;
+        options.weight_memory = memory;
+        hw::System system("system", machine, program, options);
+        system.run();
+        std::vector<Cycle> found;
+        for (const machine::Bound& bound : system.bounds()) {
+            if (bound.name == "weight_memory") found.push_back(bound.run);
+        }
+        return found;
+    };
+    machine::MachineConfig machine = byte_a_cycle();
+    const auto with_own = [&] {
+        const tests::FreshSimulation simulation;
+        OwnMemory memory("memory", 64, false);
+        return bounds_of(&memory.socket, machine);
+    };
+    const auto with_chips = [&] {
+        const tests::FreshSimulation simulation;
+        return bounds_of(nullptr, machine);
+    };
+    // Four tiles of 16 bytes are fetched; three shift in, and the fourth into the shadow plane.
+    CHECK(with_own() == std::vector<Cycle>{4 * 16});
+    CHECK(with_chips() == std::vector<Cycle>{4 * 16});
+    machine.weight_memory.model = machine::WeightMemoryModel::Dram;
+    machine.weight_memory.dram = {};
+    const Cycle at_the_most = timing::weight_read_cycles(4 * 16, machine);
+    CHECK(with_own() == std::vector<Cycle>{at_the_most});
+    REQUIRE(with_chips().size() == 1);
+    CHECK(with_chips().front() > at_the_most);  // it opens rows
 }
 
 TEST_CASE("A weight memory that fails is an error that names the address", "[hw][core]") {

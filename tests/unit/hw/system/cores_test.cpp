@@ -114,10 +114,10 @@ machine::MachineConfig two_core_machine() {
 }
 
 struct TwoCores {
-    explicit TwoCores(const std::string& first, const std::string& second)
+    explicit TwoCores(const std::string& first, const std::string& second,
+                      const machine::MachineConfig& machine = two_core_machine())
         : programs{isa::assemble(first, "first"), isa::assemble(second, "second")},
-          system("system", two_core_machine(), hw::Programs{&programs[0], &programs[1]},
-                 {.test_delta_delay = {}}) {}
+          system("system", machine, hw::Programs{&programs[0], &programs[1]}, {.test_delta_delay = {}}) {}
 
     std::uint64_t count(const std::string& path) const { return system.counter(path).value(); }
 
@@ -167,6 +167,28 @@ TEST_CASE("A core waits for a semaphore that another core signals", "[hw][system
     const std::uint8_t* const row = cores.system.core(1).unified_buffer().read(5, 1);
     CHECK(std::vector<int>(row, row + 4) == std::vector<int>{1, 2, 3, 4});
     CHECK(cores.count("core1.host_read.sync_cycles") > 0);
+}
+
+TEST_CASE("Of several cores, a bound has the name of its core", "[hw][system]") {
+    const bool is_dram = GENERATE(false, true);
+    machine::MachineConfig machine = two_core_machine();
+    if (is_dram) machine.weight_memory.model = machine::WeightMemoryModel::Dram;
+    TwoCores cores(reads_40_bytes, reads_80_bytes, machine);
+    cores.system.run();
+    std::vector<std::string> names;
+    for (const machine::Bound& bound : cores.system.bounds()) {
+        names.push_back(bound.name);
+        // 40 and 80 bytes, two instructions each of 16 bytes; 4 bytes a cycle.
+        if (bound.name == "core0.host_link") CHECK(bound.run == 14);
+        if (bound.name == "core1.host_link") CHECK(bound.run == 24);
+    }
+    std::vector<std::string> expected{"core0.array", "core1.array", "core0.data_setup", "core1.data_setup"};
+    // A DRAM counts the reads of all cores.
+    if (is_dram) expected.emplace_back("weight_memory");
+    if (!is_dram) expected.insert(expected.end(), {"core0.weight_memory", "core1.weight_memory"});
+    expected.insert(expected.end(),
+                    {"core0.host_link", "core1.host_link", "core0.activation", "core1.activation"});
+    CHECK(names == expected);
 }
 
 TEST_CASE("Two cores that touch a byte in no order are a race, named with both instructions",

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "base/cycle.h"
+#include "hw/common/counter.h"
+
+namespace systole::hw {
+
+/// The first and the last layer of the network that the chip works on; 0 if there is none.
+struct EndLayers {
+    Tag first = 0;
+    Tag last = 0;
+};
+
+/// What counters have counted, in the run or under one tag.
+class Amounts {
+public:
+    /// Of the run.
+    Amounts() = default;
+    Amounts(Tag tag, EndLayers ends) : tag_(tag), ends_(ends) {}
+
+    std::uint64_t of(const Counter& counter) const { return tag_ ? counter.value(*tag_) : counter.value(); }
+    // Of data over the link to the host. The network's own inputs, constants and outputs have no layer's tag:
+    // what comes in counts for the first layer, what goes out for the last.
+    std::uint64_t inbound(const Counter& counter) const { return of_data(counter, ends_.first); }
+    std::uint64_t outbound(const Counter& counter) const { return of_data(counter, ends_.last); }
+
+private:
+    std::uint64_t of_data(const Counter& counter, Tag end) const {
+        if (!tag_) return counter.value();
+        const std::uint64_t own = *tag_ == 0 ? 0 : counter.value(*tag_);
+        return *tag_ == end ? own + counter.value(Tag{0}) : own;
+    }
+
+    std::optional<Tag> tag_;
+    EndLayers ends_;
+};
+
+/// A lower bound: the cycles that a unit needs for its work if it never waits. machine::Bound says what name,
+/// part and meaning are.
+struct UnitBound {
+    static constexpr std::uint32_t behind_all = std::numeric_limits<std::uint32_t>::max();
+
+    std::string_view name;
+    std::string_view part;
+    std::string_view meaning;
+    std::uint32_t place = behind_all;  ///< among the bounds of all units, in reports
+    bool computes = false;             ///< the chip works on a layer that has any of these cycles
+    std::function<Cycle(const Amounts&)> cycles = {};  ///< by hw/timing, from the unit's counters
+};
+
+}  // namespace systole::hw
