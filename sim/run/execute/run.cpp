@@ -295,6 +295,8 @@ public:
         record.cycles = system_->cycles();
         record.units = system_->descriptions();
         record.counters = counters_of(*system_);
+        record.bounds = system_->bounds();
+        record.bounds.insert(record.bounds.begin(), macs_bound(record));
         record.unified_buffer_peak_bytes = system_->core().unified_buffer().touched_bytes();
         record.speed.gemm = system_->core().gemm().seconds;
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
@@ -599,7 +601,6 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         }
         if (!program.outputs.empty() && !spec.timing_only) add_answers(record, prepared, system);
         std::move(simulation).record(record);
-        record.bounds = bounds_of(record);
     } catch (const isa::ProgramErrorAtLine& error) {
         throw isa::ProgramError(fmt::format("{}:{}: {}", name, error.line, error.what()));
     } catch (const isa::ProgramError& error) {

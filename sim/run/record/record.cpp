@@ -37,10 +37,6 @@ std::uint64_t ProgramFacts::macs() const {
     return sum;
 }
 
-Cycle Bounds::largest() const {
-    return std::max({array, data_setup, weight_memory, host_link, activation});
-}
-
 std::uint64_t NetworkWork::macs() const {
     std::uint64_t sum = 0;
     for (const LayerWork& layer : layers) sum += layer.macs;

@@ -43,6 +43,7 @@ SYSTOLE_RECORD_FIELDS(NewValue, key, value)
 SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles)
 SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
 SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes)
+SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag)
 
 }  // namespace systole::machine
 
@@ -154,34 +155,6 @@ struct ProgramFacts {
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
                       tiles, tile_bytes, memory_bytes, spilled_bytes, weights, layers, tags, inputs, outputs,
                       has_host_operations)
-
-/// Lower bounds, in cycles: what each part of the machine needs for the run's work, or for that of a layer,
-/// if it never waits.
-struct Bounds {
-    Cycle macs = 0;           ///< of the array, with every cell useful in every cycle; rounded up
-    Cycle array = 0;          ///< of the array: the passes of its rows, by the chosen mapping
-    Cycle data_setup = 0;     ///< of the accesses that fetch the lines of windows and rows
-    Cycle weight_memory = 0;  ///< of the bytes of the tiles that the array took; of a DRAM, its busy time
-    Cycle host_link = 0;      ///< of the larger of the two directions; instructions travel inbound
-    Cycle activation = 0;     ///< of the activation unit's instructions
-
-    /// The largest besides `macs`, which is of no mapping.
-    Cycle largest() const;
-    bool operator==(const Bounds&) const = default;
-};
-SYSTOLE_RECORD_FIELDS(Bounds, macs, array, data_setup, weight_memory, host_link, activation)
-
-/// The bounds of the run and of each tag, from 0. What the network reads from the host and writes to it
-/// without a layer's tag counts for the first and the last layer that the chip works on.
-struct RunBounds {
-    Bounds run;
-    std::vector<Bounds> by_tag;
-
-    /// Those of a tag; after the last, zeros.
-    Bounds under(Tag tag) const { return tag < by_tag.size() ? by_tag[tag] : Bounds(); }
-    bool operator==(const RunBounds&) const = default;
-};
-SYSTOLE_RECORD_FIELDS(RunBounds, run, by_tag)
 
 /// The work of a layer, for any processor and one inference.
 struct LayerWork {
@@ -489,7 +462,10 @@ struct RunRecord {
     Cycle cycles = 0;
     std::vector<machine::UnitDescription> units;  ///< of the machine, in the order of their energy
     Counters counters;
-    RunBounds bounds;
+    /// Lower bounds: first `macs`, of the array with every cell useful in every cycle, then those of units.
+    /// What the network reads from the host and writes to it without a layer's tag counts for the first and
+    /// the last layer that the chip works on.
+    std::vector<machine::Bound> bounds;
     std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
     std::optional<machine::BatchFacts> batch;      ///< absent for a program

@@ -38,25 +38,15 @@ std::vector<nlohmann::json> axis_values(const std::vector<Number>& numbers) {
     return values;
 }
 
-using Part = std::pair<Cycle, std::string>;
-
-/// The part of the machine that has the most work, and its cycles.
-Part busiest(const run::Bounds& least) {
-    return std::max({Part{least.array, "array"}, Part{least.data_setup, "data setup"},
-                     Part{least.weight_memory, "weight memory"}, Part{least.host_link, "host link"},
-                     Part{least.activation, "activation unit"}},
-                    [](const Part& a, const Part& b) { return a.first < b.first; });
-}
-
 /// The part that is the busiest of most layers, by cycles; "waiting" if those of all layers together take
 /// less than two thirds of the run.
 std::string limit_of(const report::Report& report) {
     std::map<std::string, Cycle> by_part;
     Cycle all = 0;
     for (const report::Layer& layer : report.layers) {
-        const auto [cycles, part] = busiest(layer.bounds.least);
-        by_part[part] += cycles;
-        all += cycles;
+        const report::LeastCycles busiest = layer.bounds.largest();
+        by_part[busiest.part] += busiest.cycles;
+        all += busiest.cycles;
     }
     if (3 * all < 2 * report.cycles || by_part.empty()) return "waiting";
     return std::ranges::max_element(by_part, {}, [](const auto& part) { return part.second; })->first;

@@ -37,15 +37,11 @@ Json roofline(const std::optional<Roofline>& roofline) {
 }
 
 Json bounds(const Bounds& bounds) {
-    const run::Bounds& least = bounds.least;
-    return {{"macs", least.macs},
-            {"array", least.array},
-            {"data_setup", least.data_setup},
-            {"weight_memory", least.weight_memory},
-            {"host_link", least.host_link},
-            {"activation", least.activation},
-            {"ratio", or_null(bounds.ratio)},
-            {"fill", or_null(bounds.fill)}};
+    Json object = Json::object();
+    for (const LeastCycles& each : bounds.least) object[each.name] = each.cycles;
+    object["ratio"] = or_null(bounds.ratio);
+    object["fill"] = or_null(bounds.fill);
+    return object;
 }
 
 Json layer(const Layer& layer) {

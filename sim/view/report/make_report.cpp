@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/arithmetic.h"
 #include "sim/view/report/figures.h"
@@ -44,9 +45,17 @@ MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
     return unit;
 }
 
-/// `largest` is the sum of the largest bounds of the layers.
-Bounds make_bounds(const run::Bounds& least, std::uint64_t cycles, std::uint64_t largest) {
-    return {.least = least, .ratio = ratio(cycles, largest), .fill = ratio(least.macs, least.array)};
+/// The bounds of the run, or of one tag, without their ratio.
+Bounds make_bounds(const run::RunRecord& record, std::optional<Tag> tag) {
+    Bounds bounds;
+    for (const machine::Bound& each : record.bounds) {
+        bounds.least.push_back({.name = each.name,
+                                .part = each.part,
+                                .meaning = each.meaning,
+                                .cycles = tag ? each.value(*tag) : each.value()});
+    }
+    bounds.fill = ratio(bounds.at("macs").cycles, bounds.at("array").cycles);
+    return bounds;
 }
 
 double seconds_of(std::uint64_t cycles, const machine::MachineConfig& machine) {
@@ -89,9 +98,9 @@ Layer make_layer(const run::RunRecord& record, Tag tag) {
         layer.macs_per_inference = info.macs;
     }
     layer.matrix_unit = matrix_unit_under(record.counters, tag);
-    const run::Bounds least = record.bounds.under(tag);
-    layer.bounds = make_bounds(least, layer.matrix_unit.cycles(), least.largest());
-    if (tag == 0) layer.bounds.ratio.reset();  // no layer: most of its cycles are the end of the last one
+    layer.bounds = make_bounds(record, tag);
+    // Most cycles outside layers are the end of the last one.
+    if (tag > 0) layer.bounds.ratio = ratio(layer.matrix_unit.cycles(), layer.bounds.largest().cycles);
     layer.share = ratio(layer.matrix_unit.cycles(), record.cycles);
     layer.array_utilization =
         ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
@@ -105,7 +114,7 @@ Layer make_layer(const run::RunRecord& record, Tag tag) {
 }
 
 bool has_work(const Layer& layer) {
-    return layer.matrix_unit.cycles() > 0 || layer.bounds.least.largest() > 0 ||
+    return layer.matrix_unit.cycles() > 0 || layer.bounds.largest().cycles > 0 ||
            (layer.energy && layer.energy->total() > 0.0);
 }
 
@@ -409,6 +418,21 @@ nlohmann::ordered_json effective_configuration(const run::RunRecord& record) {
 
 }  // namespace
 
+const LeastCycles& Bounds::at(std::string_view name) const {
+    const auto found = std::ranges::find(least, name, &LeastCycles::name);
+    if (found == least.end()) throw std::logic_error("there is no bound " + std::string(name));
+    return *found;
+}
+
+LeastCycles Bounds::largest() const {
+    LeastCycles largest;
+    for (const LeastCycles& each : least) {
+        if (each.name == "macs") continue;
+        if (largest.name.empty() || each.cycles > largest.cycles) largest = each;
+    }
+    return largest;
+}
+
 MatrixUnit matrix_unit_under(const run::Counters& counters, Tag tag) {
     return matrix_unit(counters, [&](const run::Counter& counter) { return counter.value(tag); });
 }
@@ -456,8 +480,9 @@ Report make_report(const run::RunRecord& record) {
     report.array_cells = machine.tile_bytes();
     report.layers = make_layers(record);
     std::uint64_t largest = 0;
-    for (const Layer& layer : report.layers) largest += layer.bounds.least.largest();
-    report.bounds = make_bounds(record.bounds.run, record.cycles, largest);
+    for (const Layer& layer : report.layers) largest += layer.bounds.largest().cycles;
+    report.bounds = make_bounds(record, std::nullopt);
+    report.bounds.ratio = ratio(record.cycles, largest);
     report.instruction_kinds = by_instruction_kind(program.tags, record.counters);
     report.units_drawn = record.units;
     report.paths = make_paths(record);

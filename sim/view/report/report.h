@@ -55,13 +55,26 @@ struct Roofline {
     double peak_tops = 0.0;   ///< upper bound of the processor at any point
 };
 
+/// A lower bound of the run's or a layer's cycles; machine::Bound says what name, part and meaning are.
+struct LeastCycles {
+    std::string name;
+    std::string part;
+    std::string meaning;
+    std::uint64_t cycles = 0;
+};
+
 /// Lower bounds of the run's or a layer's cycles, and two figures that judge the compiler by them.
 struct Bounds {
-    run::Bounds least;
+    std::vector<LeastCycles> least;  ///< in the order of report.json
     /// The cycles over the sum, over the layers, of each layer's largest bound besides `macs`: how much the
     /// schedule leaves unhidden. Below 1 where layers overlap.
     std::optional<double> ratio;
     std::optional<double> fill;  ///< `macs` over `array`: how much of the array the mapping fills
+
+    /// Throws std::logic_error if there is no such bound.
+    const LeastCycles& at(std::string_view name) const;
+    /// The largest besides `macs`, which is of no mapping; of equal ones the first.
+    LeastCycles largest() const;
 };
 
 /// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.

@@ -363,38 +363,26 @@ private:
     /// What the machine needs at least, and how far the mapping and the schedule are from it.
     void write_bounds() {
         const Bounds& bounds = report_.bounds;
-        if (bounds.least.largest() == 0) return;
+        const LeastCycles largest = bounds.largest();
+        if (largest.cycles == 0) return;
         line("");
         line("{}                    cycles    share", heading("Bounds"));
-        const BoundLabel largest = largest_of(bounds.least);
-        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", largest.name, grouped(largest.cycles),
-                             percent(share_of(largest.cycles, report_.cycles))),
-                 fmt::format("at least: {}", largest.meaning));
-        line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", "full array", grouped(bounds.least.macs),
-                             percent(share_of(bounds.least.macs, report_.cycles))),
-                 "with every cell useful in every cycle");
+        const auto write = [&](std::string_view name, std::uint64_t cycles, const std::string& remark) {
+            line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", name, grouped(cycles),
+                                 percent(share_of(cycles, report_.cycles))),
+                     remark);
+        };
+        std::string name = largest.name;
+        std::ranges::replace(name, '_', ' ');
+        write(name, largest.cycles, fmt::format("at least: {}", largest.meaning));
+        const LeastCycles& macs = bounds.at("macs");
+        write(macs.part, macs.cycles, macs.meaning);
         for (const Figure& figure : figures_of(Figure::Part::Bounds)) {
             const auto value = value_of(figure, json_);
             if (!value) continue;
             line_and(fmt::format("  {:<16}{:>14}           ", figure.name, figure_text(value, figure.format)),
                      figure.line.remark);
         }
-    }
-
-    struct BoundLabel {
-        std::string_view name;
-        std::uint64_t cycles = 0;
-        std::string_view meaning;
-    };
-    static BoundLabel largest_of(const run::Bounds& least) {
-        const std::array labels{
-            BoundLabel{"array", least.array, "rows pass through the array"},
-            BoundLabel{"data setup", least.data_setup, "lines of windows are read"},
-            BoundLabel{"weight memory", least.weight_memory, "weights are fetched"},
-            BoundLabel{"host link", least.host_link, "data and instructions travel"},
-            BoundLabel{"activation", least.activation, "the activation unit works"},
-        };
-        return *std::ranges::max_element(labels, {}, &BoundLabel::cycles);
     }
 
     void write_layers() {

@@ -89,10 +89,11 @@ export function usefulShare(unit) {
 }
 
 /// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.
-export function largestBound({ macs, ratio: _ratio, fill, ...bounds } = {}) {
-    const all = Object.entries(bounds).map(([name, cycles]) => ({ name: wordsOf(name), cycles }));
-    const largest = all.reduce((most, each) => (each.cycles > most.cycles ? each : most), { cycles: 0 });
-    return largest.cycles > 0 ? largest : null;
+export function largestBound(bounds) {
+    const ofNoUnit = ['macs', 'ratio', 'fill'];
+    const all = Object.entries(bounds ?? {}).filter(([name]) => !ofNoUnit.includes(name))
+        .map(([name, cycles]) => ({ name: wordsOf(name), cycles }));
+    return all.reduce((most, each) => (each.cycles > (most?.cycles ?? 0) ? each : most), null);
 }
 
 const qualitative = [
