@@ -86,7 +86,8 @@ std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
     std::stable_sort(placed.begin(), placed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<machine::Bound> bounds;
-    for (auto& [place, bound] : placed) bounds.push_back(std::move(bound));
+    std::transform(placed.begin(), placed.end(), std::back_inserter(bounds),
+                   [](auto& each) { return std::move(each.second); });
     return bounds;
 }
 
