@@ -18,9 +18,11 @@ using isa::QueueId;
 using isa::QueuePositions;
 using QueueSet = std::bitset<isa::queue_count>;
 
-constexpr std::array<QueueId, isa::queue_count> queues = {QueueId::HostRead,   QueueId::HostWrite,
-                                                          QueueId::Weights,    QueueId::Matrix,
-                                                          QueueId::Activation, QueueId::Host};
+constexpr auto queues = [] {
+    std::array<QueueId, isa::queue_count> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<QueueId>(i);
+    return all;
+}();
 
 /// The sync instructions around an instruction.
 struct Frame {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,17 +12,18 @@
 
 namespace systole::emit {
 
-/// The semaphore with which `waiter` waits for `signaller`; each pair of units has its own. Those of the host
-/// come behind those of the chip's units.
+/// The semaphore with which `waiter` waits for `signaller`; each pair of queues has its own. A later queue's
+/// come behind those of the queues before it, so that a new one does not change the programs of others.
 constexpr std::uint8_t semaphore_of(isa::QueueId signaller, isa::QueueId waiter) {
-    constexpr auto chip_units = static_cast<std::size_t>(isa::QueueId::Host);
+    constexpr auto first =
+        static_cast<std::size_t>(isa::QueueId::Host);  // the queues before it share a square
     const auto from = static_cast<std::size_t>(signaller);
     const auto to = static_cast<std::size_t>(waiter);
-    if (signaller == isa::QueueId::Host) return static_cast<std::uint8_t>(chip_units * chip_units + to);
-    if (waiter == isa::QueueId::Host) {
-        return static_cast<std::uint8_t>(chip_units * chip_units + isa::queue_count + from);
-    }
-    return static_cast<std::uint8_t>(chip_units * from + to);
+    const std::size_t later = std::max(from, to);
+    if (later < first) return static_cast<std::uint8_t>(first * from + to);
+    std::size_t base = first * first;
+    for (std::size_t queue = first; queue < later; ++queue) base += 2 * (queue + 1);
+    return static_cast<std::uint8_t>(from == later ? base + to : base + later + 1 + from);
 }
 
 /// Inserts the `sync` instructions with which the units, which execute their queues in parallel, give the

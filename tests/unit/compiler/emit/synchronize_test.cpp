@@ -292,14 +292,23 @@ TEST_CASE("Instructions that have sync already are refused", "[compiler][emit][s
     CHECK_THROWS_AS(synchronize({isa::SyncWait{QueueId::Matrix, 0}}, context()), std::logic_error);
 }
 
-TEST_CASE("Each ordered pair of units has a semaphore of its own", "[compiler][emit][synchronize]") {
+TEST_CASE("Each ordered pair of queues has a semaphore of its own, also of queues to come",
+          "[compiler][emit][synchronize]") {
+    constexpr std::size_t to_come = 4;
     std::set<std::uint8_t> semaphores;
-    for (std::size_t a = 0; a < isa::queue_count; ++a) {
-        for (std::size_t b = 0; b < isa::queue_count; ++b) {
-            semaphores.insert(semaphore_of(static_cast<QueueId>(a), static_cast<QueueId>(b)));
+    for (std::size_t queues = 1; queues <= isa::queue_count + to_come; ++queues) {
+        const auto last = static_cast<QueueId>(queues - 1);
+        for (std::size_t other = 0; other < queues; ++other) {
+            semaphores.insert(semaphore_of(last, static_cast<QueueId>(other)));
+            semaphores.insert(semaphore_of(static_cast<QueueId>(other), last));
         }
+        CHECK(semaphores.size() == queues * queues);
     }
-    CHECK(semaphores.size() == isa::queue_count * isa::queue_count);
+    CHECK(*semaphores.rbegin() < isa::first_shared_semaphore);
+    // Programs of before have these.
+    CHECK(semaphore_of(QueueId::Activation, QueueId::HostWrite) == 21);
+    CHECK(semaphore_of(QueueId::Host, QueueId::HostRead) == 25);
+    CHECK(semaphore_of(QueueId::HostWrite, QueueId::Host) == 32);
 }
 
 namespace {
