@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <utility>
@@ -69,6 +70,7 @@ public:
     /// is missing.
     Cycle begin() {
         begun_ = context_.clock.now();
+        if (begun_ < busy_until_) throw std::logic_error("a unit begins an instruction before it is free");
         context_.order.begin(queue_number_, command_->number);
         if (context_.shared_accesses != nullptr) {
             context_.shared_accesses->begin(queue_number_, command_->number, command_->bound.footprint);
@@ -86,9 +88,11 @@ public:
     void wait_for_order() { context_.workers.wait_for_order(queue_number_); }
 
     /// The unit is busy with the instruction until `released`, and its last result is in its place in cycle
-    /// `complete`; both are now or later. `loaded`: see InstructionTimes.
+    /// `complete`; both are now or later. Who returns from `execute` before `released` waits until then
+    /// before the next `begin`. `loaded`: see InstructionTimes.
     void complete(Cycle released, Cycle complete, Activity activity = Activity::Work, Cycle loaded = 0) {
         const Command& command = *command_;
+        busy_until_ = released;
         counters_.spend(counters_.busy_cycles, released, command.tag);
         if (history_ != nullptr) {
             history_->worked(activity, command.number, command.tag, released, complete);
@@ -120,6 +124,7 @@ private:
     CommandQueue queue_;
     const Command* command_ = nullptr;
     Cycle begun_ = 0;
+    Cycle busy_until_ = 0;
 };
 
 /// A unit with one queue. Its constructor registers the counters and calls `start`.
