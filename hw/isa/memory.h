@@ -46,6 +46,7 @@ inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryI
 constexpr std::string_view place_name(MemoryId memory) {
     constexpr std::array<std::string_view, memory_count> names = {"unified-buffer row", "accumulator row",
                                                                   "weight tile", "host byte"};
+    static_assert(!names.back().empty(), "each memory has a name");
     return names[index_of(memory)];
 }
 

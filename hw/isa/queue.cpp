@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::array<std::string_view, queue_count> queue_texts = {"host_read", "host_write", "weights",
                                                                    "matrix",    "activation", "host"};
+static_assert(!queue_texts.back().empty(), "each queue has a name");
 
 }  // namespace
 

@@ -27,10 +27,20 @@ MatrixNeeds needs_of(const isa::Conflicts& conflicts) {
 
 /// By memory. A program's tiles are checked by themselves, and of host memory every machine has enough.
 std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfig& machine) {
+    const auto rows_in = [&](isa::MemoryId memory) -> std::uint64_t {
+        switch (memory) {
+            case isa::MemoryId::UnifiedBuffer:
+                return machine.unified_buffer.rows;
+            case isa::MemoryId::Accumulators:
+                return machine.accumulators.rows;
+            case isa::MemoryId::WeightMemory:
+            case isa::MemoryId::HostMemory:
+                return std::numeric_limits<std::uint64_t>::max();
+        }
+        throw std::logic_error("a memory without a number of rows");
+    };
     std::array<std::uint64_t, isa::memory_count> rows{};
-    rows.fill(std::numeric_limits<std::uint64_t>::max());
-    rows[isa::index_of(isa::MemoryId::UnifiedBuffer)] = machine.unified_buffer.rows;
-    rows[isa::index_of(isa::MemoryId::Accumulators)] = machine.accumulators.rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = rows_in(static_cast<isa::MemoryId>(i));
     return rows;
 }
 
