@@ -73,7 +73,8 @@ struct DataPath {
     std::vector<std::string> counters;  ///< paths of those that count what moved; summed
     std::string unit;                   ///< of these: "bytes", "rows", "row passes"
     Rate most;                          ///< that can move in cycles: so many of the unit
-    // In the report's traffic: its name and what texts call it. Empty: it is not listed there.
+    // Of a path that counts bytes, in the report's traffic: its name and what texts call it. Empty: it is not
+    // listed there.
     std::string traffic = {};
     std::string label = {};
     // In the drawing.

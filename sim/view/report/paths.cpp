@@ -1,4 +1,6 @@
 // What moved over each path, and the share of its bandwidth that the run used.
+#include <stdexcept>
+
 #include "sim/view/report/report.h"
 
 namespace systole::report {
@@ -28,6 +30,10 @@ std::vector<Traffic> traffic_of(const std::vector<Path>& paths) {
     std::vector<Traffic> traffic;
     for (const Path& each : paths) {
         if (each.path.traffic.empty()) continue;
+        if (each.path.unit != "bytes") {
+            throw std::logic_error(each.path.from + " to " + each.path.to + " is no traffic: it counts " +
+                                   each.path.unit);
+        }
         traffic.push_back({.path = each.path.traffic,
                            .label = each.path.label,
                            .bytes = each.moved,
