@@ -71,6 +71,15 @@ constexpr std::array host_share_keys{Key{"layers", kinds::list}, Key{"macs_share
                                      Key{"seconds_share", kinds::number_or_null}};
 constexpr std::array host_layer_keys{Key{"name", kinds::text}};
 
+constexpr std::array drawing_keys{Key{"boxes", kinds::list}, Key{"routes", kinds::list}};
+constexpr std::array box_keys{Key{"unit", kinds::text},    Key{"title", kinds::text},
+                              Key{"column", kinds::count}, Key{"row", kinds::count},
+                              Key{"lines", kinds::list},   Key{"word", kinds::text}};
+constexpr std::array line_keys{Key{"text", kinds::text}, Key{"numbers", kinds::list}};
+constexpr std::array shown_number_keys{Key{"number", kinds::number}, Key{"format", kinds::text}};
+constexpr std::array route_keys{Key{"from", kinds::text}, Key{"to", kinds::text}, Key{"figures", kinds::text},
+                                Key{"shift", kinds::list}};
+
 constexpr std::array explanation_keys{Key{"text", kinds::text}, Key{"what_ifs", kinds::list}};
 constexpr std::array what_if_keys{Key{"change", kinds::text}, Key{"settings", kinds::list},
                                   Key{"speedup", kinds::number_or_null}, Key{"error", kinds::text}};
@@ -137,6 +146,23 @@ void check_host_share(const Json& report, const std::string& file) {
     check_each((*found)["layers"], host_layer_keys, file, "host_share.layers");
 }
 
+/// How the machine is drawn, in reports that know of it.
+void check_drawing(const Json& report, const std::string& file) {
+    const auto found = report.find("drawing");
+    if (found == report.end()) return;
+    check(*found, drawing_keys, file, "drawing");
+    const Json& boxes = (*found)["boxes"];
+    check_each(boxes, box_keys, file, "drawing.boxes");
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const std::string place = fmt::format("drawing.boxes[{}].lines", i);
+        check_each(boxes[i]["lines"], line_keys, file, place);
+        for (const Json& line : boxes[i]["lines"]) {
+            check_each(line["numbers"], shown_number_keys, file, place + ".numbers");
+        }
+    }
+    check_each((*found)["routes"], route_keys, file, "drawing.routes");
+}
+
 /// Reasons, each a line.
 void check_left_out(const Json& report, const std::string& file) {
     const auto found = report.find("left_out");
@@ -175,6 +201,7 @@ Json parse_report(std::string_view text, const std::string& file) {
     check_host_time(report, file);
     check_host_share(report, file);
     check_left_out(report, file);
+    check_drawing(report, file);
     check_each(report["comparison"], comparison_keys, file, "comparison");
     return report;
 }

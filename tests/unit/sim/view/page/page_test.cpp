@@ -134,6 +134,10 @@ TEST_CASE("A report is checked before it becomes a page", "[page]") {
         "r.json: host_share.layers[0].name is 1; it must be a text");
     CHECK(with("/explanation", Json{{"text", "x"}, {"what_ifs", {5}}}) ==
           "r.json: explanation.what_ifs[0] is 5; it must be an object");
+    CHECK(with("/drawing", Json{{"boxes", {{{"unit", 1}}}}, {"routes", Json::array()}}) ==
+          "r.json: drawing.boxes[0].unit is 1; it must be a text");
+    CHECK(with("/drawing", Json{{"boxes", Json::array()}, {"routes", {{{"from", "a"}}}}}) ==
+          "r.json: drawing.routes[0].to is missing; it must be a text");
     CHECK(with("/timing_only", 0) == "r.json: timing_only is 0; it must be true or false");
     CHECK(with("/seconds", nullptr) == "r.json: seconds is null; it must be a number");
     CHECK(with("/accuracy", "all") == R"(r.json: accuracy is "all"; it must be a number or null)");

@@ -100,10 +100,11 @@ export function machine(report) {
     const { boxes, routes } = report.drawing;
     const boxOf = (name) => boxes.find(({ unit }) => unit === name);
     const paths = routes.map(({ from, to, figures, shift }) => {
+        const moved = (report.paths ?? []).find((each) => each.from === from && each.to === to);
+        if (!boxOf(from) || !boxOf(to) || !moved) return null;
         const { points, at: [x, y] } = route(boxOf(from), boxOf(to), shift);
-        const { by, anchor = 'middle' } = places[figures];
-        return path(points, [x + by[0], y + by[1]], anchor,
-            report.paths.find((each) => each.from === from && each.to === to));
+        const { by, anchor = 'middle' } = places[figures] ?? places.above;
+        return path(points, [x + by[0], y + by[1]], anchor, moved);
     });
     const width = Math.max(...boxes.map(right)) + margin;
     const height = Math.max(...boxes.map(bottom)) + margin;
