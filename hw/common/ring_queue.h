@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// The number of places is a power of two: a division would take as long as all the rest.
+    /// The number of places is a power of two.
     std::size_t wrapped(std::size_t place) const { return place & (places_.size() - 1); }
 
     void grow() {

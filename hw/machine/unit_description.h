@@ -65,8 +65,8 @@ struct Box {
 /// Where the figures of a path stand.
 enum class Side : std::uint8_t { Above, Below, Left, Right };
 
-/// A path between two units. In the drawing, it goes straight between boxes of one row or one column; to
-/// another row and column, it leaves and enters a box from above or below, the other one from its side.
+/// A path between two units. In the drawing, it goes straight between boxes of one row or one column; else
+/// it meets the upper box from below, and the lower one at its side.
 struct DataPath {
     std::string from;
     std::string to;
@@ -129,7 +129,7 @@ struct UnitDescription {
     bool on_die = true;  ///< else its energy is neither calibrated nor scaled with the voltage
     std::vector<EnergyRow> energy = {};  ///< also of memories that it reads and writes
     std::optional<Box> box = {};
-    std::vector<DataPath> paths = {};  ///< each stands with one of its two units
+    std::vector<DataPath> paths = {};  ///< a path is described by one of its two units
     std::vector<WhatIf> what_ifs = {};
     std::vector<CycleCause> causes = {};  ///< of the array's cycles, in the order of reports
 
