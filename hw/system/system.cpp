@@ -330,15 +330,25 @@ std::vector<PlacedCounters> System::counters() const {
     return groups;
 }
 
+namespace {
+
+/// Of several cores, the counters' paths begin with the core.
+void name_core(std::size_t core, machine::UnitDescription& unit) {
+    const auto name = [core](std::string& counter) { counter = fmt::format("core{}.{}", core, counter); };
+    for (machine::EnergyRow& row : unit.energy) name(row.counter);
+    for (machine::DataPath& path : unit.paths) std::ranges::for_each(path.counters, name);
+    for (machine::CycleCause& cause : unit.causes) std::ranges::for_each(cause.counters, name);
+    if (unit.box && !unit.box->busy_counter.empty()) name(unit.box->busy_counter);
+}
+
+}  // namespace
+
 std::vector<machine::UnitDescription> System::descriptions() const {
     std::vector<machine::UnitDescription> units;
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const UnitModule* const unit : cores_[core]->from_the_array()) {
             units.push_back(unit->description(machine_));
-            if (cores_.size() == 1) continue;
-            for (machine::EnergyRow& row : units.back().energy) {
-                row.counter = fmt::format("core{}.{}", core, row.counter);
-            }
+            if (cores_.size() > 1) name_core(core, units.back());
         }
     }
     std::uint64_t weight_bytes = 0;

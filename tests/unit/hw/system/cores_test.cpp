@@ -169,6 +169,34 @@ TEST_CASE("A core waits for a semaphore that another core signals", "[hw][system
     CHECK(cores.count("core1.host_read.sync_cycles") > 0);
 }
 
+TEST_CASE("Every counter that a unit names in its description is there, of one core and of several",
+          "[hw][system]") {
+    const std::size_t cores = GENERATE(1, 2);
+    const tests::FreshSimulation simulation;
+    machine::MachineConfig machine = two_core_machine();
+    machine.energy.emplace();
+    const isa::Program halt = isa::assemble(".array " + std::to_string(machine.matrix_unit.rows) + " " +
+                                                std::to_string(machine.matrix_unit.columns) + "\nhalt\n",
+                                            "halt");
+    const hw::System system("system", machine, hw::Programs(cores, &halt), {.test_delta_delay = {}});
+    std::vector<std::string> named;
+    for (const machine::UnitDescription& unit : system.descriptions()) {
+        for (const machine::EnergyRow& row : unit.energy) named.push_back(row.counter);
+        for (const machine::DataPath& path : unit.paths) {
+            named.insert(named.end(), path.counters.begin(), path.counters.end());
+        }
+        for (const machine::CycleCause& cause : unit.causes) {
+            named.insert(named.end(), cause.counters.begin(), cause.counters.end());
+        }
+        if (unit.box && !unit.box->busy_counter.empty()) named.push_back(unit.box->busy_counter);
+    }
+    CHECK(named.size() > 50 * cores);
+    for (const std::string& counter : named) {
+        CAPTURE(counter);
+        CHECK_NOTHROW(system.counter(counter));
+    }
+}
+
 TEST_CASE("Of several cores, a bound has the name of its core", "[hw][system]") {
     const bool is_dram = GENERATE(false, true);
     machine::MachineConfig machine = two_core_machine();
