@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "base/arithmetic.h"
@@ -72,7 +73,11 @@ PowerOverTime power_over_time(const Consumers& consumers, const machine::Machine
     for (const Consumers::Event& event : consumers.events()) {
         const auto during = std::ranges::find(work.activities, event.during);
         std::optional<std::size_t> activity;
-        if (during != work.activities.end()) activity = during - work.activities.begin();
+        if (during != work.activities.end()) {
+            activity = during - work.activities.begin();
+        } else if (!event.during.empty() && !work.activities.empty()) {
+            throw std::logic_error("energy during " + event.during + ", which is no activity");
+        }
         for (std::uint32_t number = 0; number <= last_tag; ++number) {
             const auto tag = static_cast<run::Tag>(number);
             const double amount = event.joules_each * static_cast<double>(event.counter->value(tag));
