@@ -1,5 +1,6 @@
 // Systems of several cores: docs/timing.md, "Several cores".
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -171,7 +172,7 @@ TEST_CASE("A core waits for a semaphore that another core signals", "[hw][system
 
 TEST_CASE("Every counter that a unit names in its description is there, of one core and of several",
           "[hw][system]") {
-    const std::size_t cores = GENERATE(1, 2);
+    const std::size_t cores = GENERATE(std::size_t{1}, std::size_t{2});
     const tests::FreshSimulation simulation;
     machine::MachineConfig machine = two_core_machine();
     machine.energy.emplace();
