@@ -9,6 +9,10 @@ namespace systole {
 inline constexpr std::uint64_t buffer_row_limit = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t accumulator_row_limit = std::uint64_t{1} << 16;
 
+/// Byte addresses of a tile's narrow memory take 3 bytes, and so do those of wide memory's units.
+inline constexpr std::uint64_t narrow_address_limit = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t wide_unit_limit = std::uint64_t{1} << 24;
+
 /// Largest pooling window in pixels: the sum over a larger one could exceed 32 bits.
 inline constexpr std::uint64_t largest_pooling_window = std::uint64_t{1} << 23;
 

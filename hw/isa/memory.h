@@ -13,9 +13,11 @@ enum class MemoryId : std::uint8_t {
     Accumulators,   ///< in rows of Geometry::columns sums
     WeightMemory,   ///< in tiles of the program
     HostMemory,     ///< in bytes
+    NarrowMemory,   ///< in bytes, at the same address in every tile
+    WideMemory,     ///< in units of tile_unit_bytes, through all tiles
 };
 
-inline constexpr std::size_t memory_count = 4;
+inline constexpr std::size_t memory_count = 6;
 
 constexpr std::size_t index_of(MemoryId memory) {
     return static_cast<std::size_t>(memory);
@@ -45,7 +47,8 @@ inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryI
 /// What messages call a place in the memory: "unified-buffer row", "host byte"; an s makes it plural.
 constexpr std::string_view place_name(MemoryId memory) {
     constexpr std::array<std::string_view, memory_count> names = {"unified-buffer row", "accumulator row",
-                                                                  "weight tile", "host byte"};
+                                                                  "weight tile",        "host byte",
+                                                                  "narrow-memory byte", "wide-memory unit"};
     static_assert(!names.back().empty(), "each memory has a name");
     return names[index_of(memory)];
 }

@@ -11,13 +11,18 @@
 #include "hw/isa/instruction.h"
 #include "hw/isa/memory.h"
 #include "hw/isa/row_range.h"
+#include "hw/isa/tile_grid.h"
 
 namespace systole::isa {
 
-/// The array that a program was made for. Tile shapes, row bytes and the order of windows depend on it.
+/// The array or the tiles that a program was made for. Tile shapes, row bytes and the order of windows depend
+/// on it.
 struct Geometry {
     std::uint32_t rows = 256;     ///< array rows = bytes of a unified-buffer row
     std::uint32_t columns = 256;  ///< array columns = elements of an accumulator row
+    TileGrid tiles = {};          ///< of a program for a machine with tiles, which has no array
+
+    bool has_tiles() const { return tiles.lines > 0; }
 
     bool operator==(const Geometry&) const = default;
 };

@@ -45,7 +45,9 @@ inline constexpr std::uint32_t version_with_blocks = 4;
 inline constexpr std::uint32_t version_with_host_macs = 5;
 /// Of a program with an input whose real numbers are converted by the rule of a network's file.
 inline constexpr std::uint32_t version_with_conversions = 6;
-inline constexpr std::uint32_t newest_version = version_with_conversions;
+/// Of a program for a machine with tiles.
+inline constexpr std::uint32_t version_with_tiles = 7;
+inline constexpr std::uint32_t newest_version = version_with_tiles;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -62,6 +64,7 @@ inline constexpr Tag host_section = {'H', 'O', 'S', 'T'};
 inline constexpr Tag block_section = {'B', 'L', 'C', 'K'};
 inline constexpr Tag host_macs_section = {'H', 'M', 'A', 'C'};
 inline constexpr Tag conversion_section = {'C', 'O', 'N', 'V'};
+inline constexpr Tag grid_section = {'G', 'R', 'I', 'D'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

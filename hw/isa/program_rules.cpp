@@ -80,6 +80,25 @@ std::optional<std::string> broken_rule_of_block(const WeightTile& tile, const Ge
     return fmt::format("block sums to {}; it must sum to useful, which is {}", sum, tile.useful_macs);
 }
 
+/// An instruction of another kind of machine, and numbers that exceed the tiles.
+std::optional<std::string> broken_rule_of_machine(const Instruction& instruction, const Geometry& geometry) {
+    const bool for_tiles =
+        std::visit([]<class Each>(const Each&) { return is_for_tiles<Each>; }, instruction);
+    const bool for_array =
+        std::visit([]<class Each>(const Each&) { return is_for_array<Each>; }, instruction);
+    if (for_tiles && !geometry.has_tiles()) return "it is for machines with tiles; the program has no .tiles";
+    if (for_array && geometry.has_tiles())
+        return "it is for machines with a systolic array; the program has .tiles";
+    const auto too_wide = [&](std::uint8_t units) -> std::optional<std::string> {
+        const std::uint32_t most = geometry.tiles.lanes / tile_unit_lanes;
+        if (units <= most) return std::nullopt;
+        return fmt::format("units is {}; a row of weights has at most {}", units, most);
+    };
+    if (const auto* const sent = std::get_if<Multicast>(&instruction)) return too_wide(sent->units);
+    if (const auto* const sent = std::get_if<StreamParameters>(&instruction)) return too_wide(sent->units);
+    return std::nullopt;
+}
+
 void check_instruction(const Program& program, std::size_t index) {
     const Instruction& instruction = program.instructions[index];
     const auto part = [&] { return fmt::format("instruction {}: {}", index, to_string(instruction)); };
@@ -98,6 +117,24 @@ std::optional<std::string> broken_rule(const Geometry& geometry) {
         if (side == 0 || side > largest_array_side) {
             return fmt::format("{} is {}; it must be from 1 to {}", what, side, largest_array_side);
         }
+    }
+    return geometry.has_tiles() ? broken_rule(geometry.tiles) : std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const TileGrid& grid) {
+    for (const auto& [what, side] :
+         {std::pair{"lines of tiles", grid.lines}, {"columns of tiles", grid.columns}}) {
+        if (side == 0 || side > largest_tile_side) {
+            return fmt::format("{} is {}; it must be from 1 to {}", what, side, largest_tile_side);
+        }
+    }
+    if (grid.lanes == 0 || grid.lanes > largest_lanes || grid.lanes % tile_unit_lanes != 0) {
+        return fmt::format("lanes is {}; it must be a multiple of {} up to {}", grid.lanes, tile_unit_lanes,
+                           largest_lanes);
+    }
+    if (grid.units == 0 || grid.units > wide_unit_limit / grid.tiles()) {
+        return fmt::format("units is {}; it must be from 1 to {}", grid.units,
+                           wide_unit_limit / grid.tiles());
     }
     return std::nullopt;
 }
@@ -243,6 +280,7 @@ std::optional<std::string> broken_rule(const HostWork& work, const Program& prog
 }
 
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
+    if (auto rule = broken_rule_of_machine(instruction, program.geometry)) return rule;
     if (const auto* work = std::get_if<HostWork>(&instruction)) return broken_rule(*work, program);
     if (const auto* read = std::get_if<ReadWeights>(&instruction)) {
         if (std::uint64_t{read->first_tile} + read->tiles > program.tiles.size()) {
@@ -258,7 +296,12 @@ std::optional<std::string> broken_rule(const Instruction& instruction, const Pro
 }
 
 void validate(const Program& program) {
-    if (const auto rule = broken_rule(program.geometry)) fail("array", *rule);
+    if (const auto rule = broken_rule(program.geometry)) {
+        fail(program.geometry.has_tiles() ? "tiles" : "array", *rule);
+    }
+    if (program.geometry.has_tiles() && (!program.tiles.empty() || has_initial_rows(program))) {
+        fail("tiles", "the program has weight tiles or initial rows, which are for a systolic array");
+    }
     for (std::size_t i = 0; i < program.tiles.size(); ++i) {
         if (const auto rule = broken_rule(program.tiles[i], program.geometry)) {
             fail(fmt::format("tile {}", i), *rule);

@@ -11,9 +11,13 @@ namespace systole::isa {
 
 /// Largest number of rows and of columns of an array.
 inline constexpr std::uint32_t largest_array_side = 4096;
+/// Of a program for tiles.
+inline constexpr std::uint32_t largest_tile_side = 16;
+inline constexpr std::uint32_t largest_lanes = 256;
 
 /// The first rule that is broken, with field and value, or nullopt.
 std::optional<std::string> broken_rule(const Geometry& geometry);
+std::optional<std::string> broken_rule(const TileGrid& grid);
 std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry);
 std::optional<std::string> broken_rule(const HostBuffer& buffer);
 std::optional<std::string> broken_rule(const BorderTensor& tensor);

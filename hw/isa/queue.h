@@ -17,9 +17,12 @@ enum class QueueId : std::uint8_t {
     Matrix,      ///< systolic data setup and matrix unit
     Activation,  ///< accumulators to unified buffer, vector work
     Host,        ///< the host's processor: segments of the network that the chip cannot compute
+    Ring,        ///< wide memory, or the link's stream, to the tiles; vectors to all tiles
+    Mesh,        ///< between neighbouring tiles
+    Tiles,       ///< the tiles' lanes
 };
 
-inline constexpr std::size_t queue_count = 6;
+inline constexpr std::size_t queue_count = 9;
 
 /// In a system of several cores, the semaphores from this number on are the system's: all cores share them.
 inline constexpr std::uint8_t first_shared_semaphore = 128;

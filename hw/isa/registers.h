@@ -72,9 +72,35 @@ enum class Register : std::uint8_t {
     BlockHeight,        ///< pixels
     BlockOutputWidth,   ///< pixels of an output image; read only for blocks of several pixels
     BlockOutputHeight,  ///< pixels of an output image; read only for blocks of several pixels
+
+    // Tensors over the tiles of a machine with tiles: of the first operand, the second one and the result.
+    SourceLines,       ///< pixels of the image from top to bottom
+    SourceColumns,     ///< pixels of the image from left to right
+    SourceChannels,    ///< elements of a pixel
+    SourcePixelBytes,  ///< bytes from a pixel to the next; 0: as many as channels
+    SourceTop,         ///< pixels of the margin above a tile's patch
+    SourceBottom,      ///< pixels of the margin below it
+    SourceLeft,        ///< pixels of the margin left of it
+    SourceRight,       ///< pixels of the margin right of it
+    SourceZeroPoint,   ///< subtracted from each element (signed)
+    OtherPixelBytes,   ///< as source.pixel_bytes, of the second operand
+    OtherTop,          ///< pixels
+    OtherBottom,       ///< pixels
+    OtherLeft,         ///< pixels
+    OtherRight,        ///< pixels
+    ResultLines,       ///< pixels of the image from top to bottom
+    ResultColumns,     ///< pixels of the image from left to right
+    ResultChannels,    ///< elements of a pixel
+    ResultPixelBytes,  ///< bytes from a pixel to the next; 0: as many as channels
+    ResultTop,         ///< pixels
+    ResultBottom,      ///< pixels
+    ResultLeft,        ///< pixels
+    ResultRight,       ///< pixels
+    WindowDilationY,   ///< pixels from one line of the kernel to the next
+    WindowDilationX,   ///< pixels from one column of the kernel to the next
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::BlockOutputHeight) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::WindowDilationX) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...
@@ -89,8 +115,8 @@ std::optional<Register> find_register(std::string_view name);
 /// Whether assembly shows the value as two's complement.
 bool is_signed(Register reg);
 
-/// The value a register has before the first `set_config`: 1 for strides, kernel sizes, row strides,
-/// image rows and the sides of a block, 255 for output.maximum, 0 for the rest.
+/// The value a register has before the first `set_config`: 1 for strides, kernel sizes, dilations, row
+/// strides, image rows and the sides of a block, 255 for output.maximum, 0 for the rest.
 std::uint32_t initial_value(Register reg);
 
 /// The contents of all registers.

@@ -34,6 +34,15 @@ RowRange accumulator_rows(std::uint64_t first, std::uint64_t count) {
     return checked_rows("accumulator", first, count, accumulator_row_limit);
 }
 
+RowRange wide_units(std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t last = saturating_sum(first, count);
+    if (last > wide_unit_limit) {
+        throw ProgramError(fmt::format("{} units of wide memory from {} on; addresses end at unit {}", count,
+                                       first, wide_unit_limit - 1));
+    }
+    return {.first = first, .last = last};
+}
+
 std::uint64_t host_block_stride(const Registers& registers, std::uint64_t block_bytes) {
     const std::uint64_t stride = registers[Register::HostBlockStride];
     return stride == 0 ? block_bytes : stride;

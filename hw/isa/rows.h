@@ -14,6 +14,8 @@ std::uint64_t at_least_one(const Registers& registers, Register reg);
 /// `count` rows from `first` on. Throws ProgramError if the last one exceeds the row addresses.
 RowRange buffer_rows(std::uint64_t first, std::uint64_t count);
 RowRange accumulator_rows(std::uint64_t first, std::uint64_t count);
+/// The same for units of wide memory.
+RowRange wide_units(std::uint64_t first, std::uint64_t count);
 
 /// Bytes of host memory from one block of a transfer to the next.
 std::uint64_t host_block_stride(const Registers& registers, std::uint64_t block_bytes);

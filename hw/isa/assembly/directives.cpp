@@ -83,7 +83,8 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 16> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 17> entries = {{{".array", &Directives::array},
+                                                       {".tiles", &Directives::tiles},
                                                        {".model", &Directives::model},
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
@@ -141,7 +142,7 @@ std::optional<std::string> Directives::broken_rule_of_open() const {
 }
 
 void Directives::array(Operands& operands) {
-    if (has_array_) operands.fail("there is one for a program");
+    if (has_array_) operands.fail("there is one .array or .tiles for a program");
     if (!program_.tiles.empty()) operands.fail("must stand above the first .tile");
     if (has_initial_rows(program_)) {
         operands.fail("must stand above the first .unified_buffer and .accumulators");
@@ -149,6 +150,20 @@ void Directives::array(Operands& operands) {
     has_array_ = true;
     program_.geometry.rows = static_cast<std::uint32_t>(operands.number("rows", 1, largest_array_side));
     program_.geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
+}
+
+void Directives::tiles(Operands& operands) {
+    if (has_array_) operands.fail("there is one .array or .tiles for a program");
+    if (!program_.tiles.empty() || has_initial_rows(program_)) {
+        operands.fail("a program for tiles has no .tile, .unified_buffer and .accumulators");
+    }
+    has_array_ = true;
+    TileGrid& grid = program_.geometry.tiles;
+    grid.lines = static_cast<std::uint32_t>(operands.number("lines", 1, largest_tile_side));
+    grid.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_tile_side));
+    grid.lanes = static_cast<std::uint32_t>(operands.keyed_number("lanes", 64, 1, largest_lanes));
+    grid.units = static_cast<std::uint32_t>(operands.keyed_number("units", 8192, 1, wide_unit_limit));
+    if (const auto rule = broken_rule(grid)) operands.fail(*rule);
 }
 
 void Directives::model(Operands& operands) {
@@ -270,6 +285,7 @@ void Directives::check_overlap(Operands& operands, const Token& name, const Host
 }
 
 void Directives::tile(Operands& operands) {
+    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
     WeightTile tile;
     tile.rows = static_cast<std::uint32_t>(operands.number("rows", 1, program_.geometry.rows));
     tile.columns = static_cast<std::uint32_t>(operands.number("columns", 1, program_.geometry.columns));
@@ -293,12 +309,14 @@ void Directives::tile(Operands& operands) {
 }
 
 void Directives::unified_buffer(Operands& operands) {
+    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
     const std::uint64_t first = operands.number("row", 0, buffer_row_limit - 1);
     const std::uint64_t most = (buffer_row_limit - first) * program_.geometry.rows;
     initial_rows(operands, MemoryId::UnifiedBuffer, first, operands.number("bytes", 1, most));
 }
 
 void Directives::accumulators(Operands& operands) {
+    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
     const std::uint64_t first = operands.number("row", 0, accumulator_row_limit - 1);
     const std::uint64_t rows = operands.number("rows", 1, accumulator_row_limit - first);
     initial_rows(operands, MemoryId::Accumulators, first,

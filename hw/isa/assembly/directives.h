@@ -33,6 +33,7 @@ public:
 
 private:
     void array(Operands& operands);
+    void tiles(Operands& operands);
     void model(Operands& operands);
     void layer(Operands& operands);
     void input(Operands& operands);

@@ -148,7 +148,13 @@ private:
 std::string disassemble(const Program& program) {
     validate(program);
     Writer writer;
-    writer.write(".array {} {}\n", program.geometry.rows, program.geometry.columns);
+    const Geometry& geometry = program.geometry;
+    if (geometry.has_tiles()) {
+        writer.write(".tiles {} {} lanes={} units={}\n", geometry.tiles.lines, geometry.tiles.columns,
+                     geometry.tiles.lanes, geometry.tiles.units);
+    } else {
+        writer.write(".array {} {}\n", geometry.rows, geometry.columns);
+    }
     writer.network(program);
     for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
     for (const HostSegment& segment : program.host_segments) writer.host_segment(segment, program.buffers);

@@ -269,6 +269,16 @@ void read_conversion_section(std::span<const std::uint8_t> file, ByteReader& con
     conversions.finish("the section of conversions");
 }
 
+void read_grid_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    ByteReader grid = open_section(file, content, file_format::grid_section);
+    TileGrid& tiles = program.geometry.tiles;
+    tiles.lines = grid.number32("lines of tiles");
+    tiles.columns = grid.number32("columns of tiles");
+    tiles.lanes = grid.number32("lanes");
+    tiles.units = grid.number32("units of wide memory");
+    grid.finish("the section of the tiles");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -314,6 +324,7 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version >= file_format::version_with_blocks) read_block_section(file, content, program);
     if (version >= file_format::version_with_host_macs) read_host_macs_section(file, content, program);
     if (version >= file_format::version_with_conversions) read_conversion_section(file, content, program);
+    if (version >= file_format::version_with_tiles) read_grid_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

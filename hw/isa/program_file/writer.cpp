@@ -210,6 +210,13 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         write_conversions(writer, program.inputs);
         writer.end_section();
     }
+    if (version >= file_format::version_with_tiles) {
+        writer.begin_section(file_format::grid_section);
+        const TileGrid& grid = program.geometry.tiles;
+        for (const std::uint32_t size : {grid.lines, grid.columns, grid.lanes, grid.units})
+            writer.number(size, 4);
+        writer.end_section();
+    }
     return std::move(writer.bytes());
 }
 
@@ -229,6 +236,7 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 std::uint32_t file_format::version_of(const Program& program) {
+    if (program.geometry.has_tiles()) return version_with_tiles;
     if (std::ranges::any_of(program.inputs, [](const BorderTensor& input) {
             return input.conversion != Conversion::Nearest;
         })) {

@@ -1,0 +1,127 @@
+#include "hw/isa/instructions/tile_vector.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/limits.h"
+#include "hw/isa/fields.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/tile_layout.h"
+#include "hw/isa/tile_values.h"
+
+namespace systole::isa {
+namespace {
+
+constexpr std::array<std::string_view, 8> tile_operation_names = {
+    "add", "subtract", "multiply", "maximum", "minimum", "requantize", "max_pool", "average_pool"};
+
+void check_same_image(const TileLayout& source, const TileLayout& result) {
+    if (source.lines == result.lines && source.columns == result.columns &&
+        source.channels == result.channels) {
+        return;
+    }
+    throw ProgramError(fmt::format("the source is {} x {} x {}, the result {} x {} x {}; they must be alike",
+                                   source.lines, source.columns, source.channels, result.lines,
+                                   result.columns, result.channels));
+}
+
+void check_pooling(const TileLayout& source, const TileLayout& result, const TileWindow& window) {
+    check_windows_are_stored(source, result, window);
+    if (source.channels != result.channels) {
+        throw ProgramError(fmt::format("the source has {} channels, the result {}; they must be alike",
+                                       source.channels, result.channels));
+    }
+    if (window.taps() > largest_pooling_window) {
+        throw ProgramError(
+            fmt::format("a window has {} pixels; the most are {}", window.taps(), largest_pooling_window));
+    }
+    if (window.pad_top > (window.kernel_height - 1) * window.dilation_y ||
+        window.pad_left > (window.kernel_width - 1) * window.dilation_x ||
+        (result.lines - 1) * window.stride_y >= source.lines + window.pad_top ||
+        (result.columns - 1) * window.stride_x >= source.columns + window.pad_left) {
+        throw ProgramError("a window lies wholly outside the image");
+    }
+    if (window.dilation_y > 1 || window.dilation_x > 1) throw ProgramError("pooling has no dilation");
+}
+
+}  // namespace
+
+bool TileVector::has_other() const {
+    switch (operation) {
+        case TileOperation::Add:
+        case TileOperation::Subtract:
+        case TileOperation::Multiply:
+        case TileOperation::Maximum:
+        case TileOperation::Minimum:
+            return true;
+        case TileOperation::Requantize:
+        case TileOperation::MaxPool:
+        case TileOperation::AveragePool:
+            return false;
+    }
+    throw std::logic_error("an operation of tiles that does not exist");
+}
+
+bool TileVector::is_pooling() const {
+    return operation == TileOperation::MaxPool || operation == TileOperation::AveragePool;
+}
+
+bool TileVector::scales() const {
+    switch (operation) {
+        case TileOperation::Add:
+        case TileOperation::Subtract:
+        case TileOperation::Multiply:
+        case TileOperation::Requantize:
+            return true;
+        case TileOperation::Maximum:
+        case TileOperation::Minimum:
+        case TileOperation::MaxPool:
+        case TileOperation::AveragePool:
+            return false;
+    }
+    throw std::logic_error("an operation of tiles that does not exist");
+}
+
+void TileVector::fields(FieldVisitor& visitor) {
+    visitor.choice("operation", tile_operation_names, operation);
+    visitor.choice("scaling", scaling_names, scaling);
+    visitor.flags(std::array<FlagsPart, 1>{FlagField{.bit = 0, .word = "signed", .value = is_signed}});
+    visitor.number({.name = "dst", .bytes = 3}, result);
+    visitor.number({.name = "src", .bytes = 3}, source);
+    visitor.number({.name = "other", .bytes = 3, .absent = 0}, other);
+    visitor.rule(has_other() || other == 0, "other is for operations on two operands");
+    visitor.rule(scaling != Scaling::Real, "scaling real is for tile_multiply");
+    visitor.rule(scaling != Scaling::ToEven || scales(), "scaling to_even is for operations that scale");
+    visitor.rule(scaling != Scaling::Float || scales() || operation == TileOperation::AveragePool,
+                 "scaling float is for operations that round");
+}
+
+Footprint TileVector::footprint(const Registers& registers, const Geometry& geometry) const {
+    const TileLayout from = tile_layout(registers, source_registers, geometry.tiles, source);
+    const TileLayout to = tile_layout(registers, result_registers, geometry.tiles, result);
+    check_result_range(registers, is_signed);
+    Footprint touched;
+    touched.read(MemoryId::NarrowMemory, from.range());
+    if (is_pooling()) {
+        check_pooling(from, to, tile_window(registers));
+    } else {
+        check_same_image(from, to);
+    }
+    check_zero_point(registers, Register::VectorZeroPointA, is_signed);
+    if (to.range().overlaps(from.range())) throw ProgramError("it may not write bytes that it reads");
+    if (has_other()) {
+        check_zero_point(registers, Register::VectorZeroPointB, is_signed);
+        const TileLayout second = tile_layout(registers, other_registers, geometry.tiles, other);
+        if (to.range().overlaps(second.range())) throw ProgramError("it may not write bytes that it reads");
+        touched.read(MemoryId::NarrowMemory, second.range());
+    }
+    touched.write(MemoryId::NarrowMemory, to.range());
+    return touched;
+}
+
+}  // namespace systole::isa

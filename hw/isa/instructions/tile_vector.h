@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hw/isa/forward.h"
+#include "hw/isa/queue.h"
+#include "hw/isa/scaling.h"
+
+namespace systole::isa {
+
+enum class TileOperation : std::uint8_t {
+    Add,          ///< scale(a) + scale(b), requantized
+    Subtract,     ///< scale(a) - scale(b), requantized
+    Multiply,     ///< a * b, requantized
+    Maximum,      ///< the larger of two elements
+    Minimum,      ///< the smaller of two elements
+    Requantize,   ///< a, requantized
+    MaxPool,      ///< the largest element of each window, by channel
+    AveragePool,  ///< the mean of each window, by channel
+};
+
+/// Work without weights on the image that the result.* registers describe. Element-wise work reads the same
+/// image as source.* (whose lines, columns and channels must be those of the result) and, for two operands,
+/// other.*. Pooling reads windows (window.* registers) of the source's image; pixels outside of it do not
+/// count.
+struct TileVector {
+    static constexpr std::string_view mnemonic = "tile_vector";
+    static constexpr std::uint8_t opcode = 0x61;
+    static constexpr std::size_t encoded_bytes = 13;
+    static constexpr bool needs_tiles = true;
+
+    TileOperation operation = TileOperation::Add;
+    Scaling scaling = Scaling::FixedPoint;
+    bool is_signed = false;    ///< elements are int8, else uint8
+    std::uint32_t result = 0;  ///< in narrow memory; 3 bytes encoded
+    std::uint32_t source = 0;  ///< in narrow memory; 3 bytes encoded
+    std::uint32_t other = 0;   ///< in narrow memory; 3 bytes encoded; the second operand
+
+    /// Whether `other` is read.
+    bool has_other() const;
+    /// Whether results are computed from windows.
+    bool is_pooling() const;
+    /// Whether results are scaled by multipliers.
+    bool scales() const;
+
+    /// Visits every field, in the order of the encoding.
+    void fields(FieldVisitor& visitor);
+    /// The unit whose queue takes it; nullopt: the sequencer executes it.
+    std::optional<QueueId> queue() const { return QueueId::Tiles; }
+    /// See hw/isa/footprint.h; error messages do not contain the instruction.
+    Footprint footprint(const Registers& registers, const Geometry& geometry) const;
+
+    bool operator==(const TileVector&) const = default;
+};
+
+}  // namespace systole::isa
