@@ -117,14 +117,12 @@ inline constexpr std::int32_t shift_limit = 31;
     return towards_zero + static_cast<std::int32_t>(rest >= 0.5) - static_cast<std::int32_t>(rest <= -0.5);
 }
 
-/// x * multiplier in float64, rounded to float32, and then to the nearest integer, halves to the even number:
-/// so halves are halves although a third has no number of float64. Beyond 31 bits it saturates, so that a
-/// zero point can be added; what is no number counts as the lowest.
-[[gnu::always_inline]] inline std::int32_t multiply_by_real_to_even(std::int32_t x, double multiplier) {
+/// The nearest integer, halves to the even number. Beyond 31 bits it saturates, so that a zero point can be
+/// added; what is no number counts as the lowest.
+[[gnu::always_inline]] inline std::int32_t round_half_to_even(float number) {
     constexpr float lowest = -0x1p30F;
     constexpr float highest = 0x1p30F - 64.0F;  // the largest of float32
-    const auto product = static_cast<float>(x * multiplier);
-    const float above = product > lowest ? product : lowest;
+    const float above = number > lowest ? number : lowest;
     const float limited = above < highest ? above : highest;
     const auto towards_zero = static_cast<std::int32_t>(limited);
     const float rest = limited - static_cast<float>(towards_zero);  // exact
@@ -134,6 +132,20 @@ inline constexpr std::int32_t shift_limit = 31;
     const std::int32_t down =
         static_cast<std::int32_t>(rest < -0.5F) | (static_cast<std::int32_t>(rest == -0.5F) & odd);
     return towards_zero + up - down;
+}
+
+/// x * multiplier in float64, rounded to float32, and then as `round_half_to_even`: so halves are halves
+/// although a third has no number of float64.
+[[gnu::always_inline]] inline std::int32_t multiply_by_real_to_even(std::int32_t x, double multiplier) {
+    return round_half_to_even(static_cast<float>(x * multiplier));
+}
+
+/// x * multiplier as the Edge TPU computes it: x becomes the nearest float32, the product another, and that
+/// is rounded as by `round_half_to_even`. The Edge TPU clamps before it rounds. Clamping the result gives the
+/// same: float32 has the limits of 8 bits, which are integers, and rounding changes neither integers nor the
+/// order of numbers.
+[[gnu::always_inline]] inline std::int32_t multiply_by_float_to_even(std::int32_t x, float multiplier) {
+    return round_half_to_even(static_cast<float>(x) * multiplier);
 }
 
 }  // namespace systole
