@@ -66,6 +66,10 @@ public:
         key.choices.assign(names.begin(), names.end());
         key.value_if_absent = names[static_cast<std::size_t>(value)];
     }
+    template <class Enum>
+    void usual_choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
+        choice(field, value, names);
+    }
     template <class Config>
     void section(const Field& field, Config& config) {
         ConfigDescriber inside;

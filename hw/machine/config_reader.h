@@ -53,6 +53,11 @@ public:
         read_choice(field, index, names);
         value = static_cast<Enum>(index);
     }
+    /// The same with a value that is usual: the writer leaves it out.
+    template <class Enum>
+    void usual_choice(const Field& field, Enum& value, std::span<const std::string_view> names) {
+        choice(field, value, names);
+    }
     /// An object of its own, described by `describe(visitor, config)`.
     template <class Config>
     void section(const Field& field, Config& config) {
@@ -148,6 +153,10 @@ public:
     template <class Enum>
     void choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
         object_[std::string(field.key)] = names[static_cast<std::size_t>(value)];
+    }
+    template <class Enum>
+    void usual_choice(const Field& field, const Enum& value, std::span<const std::string_view> names) {
+        if (value != Enum()) choice(field, value, names);
     }
     template <class Config>
     void section(const Field& field, Config& config) {

@@ -19,6 +19,8 @@ namespace {
 constexpr double least_bandwidth = 1e-3;
 constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
+constexpr std::uint32_t most_tile_side = 16;
+constexpr std::uint32_t most_lanes = 256;
 constexpr std::uint32_t most_latency = 1'000'000;
 constexpr std::uint32_t most_passes = 64;
 constexpr double most_latency_ns = 1e6;
@@ -32,6 +34,11 @@ constexpr std::string_view banks_rule = "it must divide accumulators.rows";
 constexpr std::string_view formats_rule =
     "each pair of operands once; the datapath has activations of 8 and 16 bits, int8 and int16 weights and "
     "int32 sums";
+constexpr std::string_view tpu_v1_rule = R"(it is read only where family is "tpu_v1")";
+constexpr std::string_view edge_tpu_rule = R"(it is read only where family is "edge_tpu")";
+constexpr std::string_view lanes_rule = "it must be a multiple of 16";
+constexpr std::string_view wide_bytes_rule = "it must be a multiple of 64";
+constexpr std::string_view staging_rule = "it must hold a weight buffer";
 constexpr std::string_view idle_watts_rule = "beside a section energy it must say the static power";
 constexpr std::string_view busy_watts_rule =
     "it must be at least power.idle_watts and, where that is known, at most power.tdp_watts";
@@ -165,6 +172,70 @@ void describe(Visitor& visitor, ActivationUnitConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, TileArrayConfig& config) {
+    visitor.field({"lines", "tiles", "tiles from top to bottom"}, config.lines, Range{1, most_tile_side});
+    visitor.field({"columns", "tiles", "tiles from left to right"}, config.columns, Range{1, most_tile_side});
+    visitor.field({.key = "lanes",
+                   .unit = "lanes",
+                   .meaning = "of a tile: output channels that it computes at once, from 4 elements a cycle",
+                   .rule = lanes_rule},
+                  config.lanes, Range{16, most_lanes});
+    visitor.choice({"engine", "", "how the tiles are computed"}, config.engine, tile_engine_names);
+    visitor.field({"pixels", "pixels", "for which a tile has sums at once: parameters come once for so many"},
+                  config.pixels, Range{1, most_latency});
+    visitor.field({"weight_buffers", "buffers",
+                   "for parameters from the ring; with one, the ring waits while the tiles compute"},
+                  config.weight_buffers, Range{1, 64});
+    visitor.field({"weight_buffer_rows", "rows", "of a weight buffer: weights of a cycle, for all lanes"},
+                  config.weight_buffer_rows, Range{4, most_latency});
+    visitor.field(
+        {"depthwise_macs_per_cycle", "multiply-accumulates", "of a tile, in products of one channel each"},
+        config.depthwise_macs_per_cycle, Range{1, most_lanes * 4});
+    visitor.field({"vector_bytes_per_cycle", "bytes", "results of element-wise work of a tile"},
+                  config.vector_bytes_per_cycle, Range{1, most_lanes * 4});
+    visitor.field({"pooling_bytes_per_cycle", "bytes", "elements of windows that a tile pools"},
+                  config.pooling_bytes_per_cycle, Range{1, most_lanes * 4});
+    visitor.field({"result_cycles", "cycles", "from the last product until the result is in narrow memory"},
+                  config.result_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, NarrowMemoryConfig& config) {
+    visitor.field({"bytes", "bytes", "of a tile"}, config.bytes, Range{1, narrow_address_limit});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, WideMemoryConfig& config) {
+    visitor.field({.key = "bytes", .unit = "bytes", .meaning = "of a tile", .rule = wide_bytes_rule},
+                  config.bytes, Range{64, 1U << 30U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, RingConfig& config) {
+    visitor.field({"bytes_per_cycle", "bytes", "that all tiles receive"}, config.bytes_per_cycle,
+                  RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"latency_cycles", "cycles", "from sent to received"}, config.latency_cycles,
+                  Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, MeshConfig& config) {
+    visitor.field({"bytes_per_cycle", "bytes", "of a link between two tiles, in each direction"},
+                  config.bytes_per_cycle, RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"latency_cycles", "cycles", "from sent to received"}, config.latency_cycles,
+                  Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, StagingBufferConfig& config) {
+    visitor.field({.key = "bytes",
+                   .unit = "bytes",
+                   .meaning = "of parameters that the host has sent and the ring has not taken",
+                   .rule = staging_rule},
+                  config.bytes, Range{1, std::uint64_t{1} << 40U});
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, HostInterfaceConfig& config) {
     visitor.field({"read_gb_per_s", "GB/s", "host memory to chip, instructions included"},
                   config.read_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
@@ -245,20 +316,36 @@ template <class Visitor>
 void describe(Visitor& visitor, MachineConfig& config) {
     visitor.field(needed("schema", "", "kind of this file: sim.machine/1"), config.schema);
     visitor.field({"name", "", "the machine's name in reports"}, config.name);
+    visitor.usual_choice({"family", "", "which units a core has"}, config.family, family_names);
     visitor.field({"clock_mhz", "MHz", "clock of the core"}, config.clock_mhz, RealRange{0.001, 1e6});
-    visitor.section({"matrix_unit", "", "the systolic array"}, config.matrix_unit);
-    visitor.section({"systolic_data_setup", "", "feeds the array"}, config.systolic_data_setup);
-    visitor.section({"weight_fifo", "", "tiles on their way to the array"}, config.weight_fifo);
-    visitor.section({"weight_memory", "", "off-chip memory of the weights"}, config.weight_memory);
-    visitor.section({"unified_buffer", "", "on-chip memory of the activations"}, config.unified_buffer);
-    visitor.section({"accumulators", "", "sums below the array"}, config.accumulators);
-    visitor.section({"activation_unit", "", "from sums to activations"}, config.activation_unit);
+    const auto of_family = [&](Family family, const Field& field, auto& section) {
+        visitor.only_where(config.family == family, field,
+                           family == Family::TpuV1 ? tpu_v1_rule : edge_tpu_rule,
+                           [&](const Field& each) { visitor.section(each, section); });
+    };
+    of_family(Family::TpuV1, {"matrix_unit", "", "the systolic array"}, config.matrix_unit);
+    of_family(Family::TpuV1, {"systolic_data_setup", "", "feeds the array"}, config.systolic_data_setup);
+    of_family(Family::TpuV1, {"weight_fifo", "", "tiles on their way to the array"}, config.weight_fifo);
+    of_family(Family::TpuV1, {"weight_memory", "", "off-chip memory of the weights"}, config.weight_memory);
+    of_family(Family::TpuV1, {"unified_buffer", "", "on-chip memory of the activations"},
+              config.unified_buffer);
+    of_family(Family::TpuV1, {"accumulators", "", "sums below the array"}, config.accumulators);
+    of_family(Family::TpuV1, {"activation_unit", "", "from sums to activations"}, config.activation_unit);
+    of_family(Family::EdgeTpu, {"tile_array", "", "the tiles"}, config.tile_array);
+    of_family(Family::EdgeTpu, {"narrow_memory", "", "the tiles' memories of activations"},
+              config.narrow_memory);
+    of_family(Family::EdgeTpu, {"wide_memory", "", "the tiles' memories of parameters"}, config.wide_memory);
+    of_family(Family::EdgeTpu, {"ring", "", "through all tiles"}, config.ring);
+    of_family(Family::EdgeTpu, {"mesh", "", "between neighbouring tiles"}, config.mesh);
+    of_family(Family::EdgeTpu, {"staging_buffer", "", "of parameters on their way from the host"},
+              config.staging_buffer);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);
-    visitor.section({.key = "energy",
-                     .meaning = "energy of the chip's events; without it, energy follows from power alone"},
-                    config.energy);
+    of_family(Family::TpuV1,
+              {.key = "energy",
+               .meaning = "energy of the chip's events; without it, energy follows from power alone"},
+              config.energy);
     visitor.section({"server", "", "published watts of the server, and the host's time"}, config.server);
     visitor.texts({.key = "sources",
                    .meaning = "the source of each number, by dotted key; those of shipped machines begin "
@@ -269,10 +356,36 @@ void describe(Visitor& visitor, MachineConfig& config) {
 
 namespace {
 
+template <class Value>
+[[noreturn]] void fail_rule(const std::string& file, std::string_view key, Value value,
+                            std::string_view rule) {
+    throw ConfigError(fmt::format("{}: {} is {}; {}", file, key, value, rule));
+}
+
+/// The same for the units of the family edge_tpu.
+void validate_tiles(const MachineConfig& machine, const std::string& file) {
+    const TileArrayConfig& array = machine.tile_array;
+    constexpr std::uint32_t unit_lanes = 16;
+    constexpr std::uint32_t unit_bytes = 64;
+    if (array.lanes % unit_lanes != 0) fail_rule(file, "tile_array.lanes", array.lanes, lanes_rule);
+    if (machine.wide_memory.bytes % unit_bytes != 0) {
+        fail_rule(file, "wide_memory.bytes", machine.wide_memory.bytes, wide_bytes_rule);
+    }
+    if (std::uint64_t{machine.wide_memory.bytes} / unit_bytes * array.tiles() > wide_unit_limit) {
+        fail_rule(file, "wide_memory.bytes", machine.wide_memory.bytes,
+                  fmt::format("all tiles together may have {}", wide_unit_limit * unit_bytes));
+    }
+    const std::uint64_t buffer = std::uint64_t{array.weight_buffer_rows} * array.lanes * 4;
+    if (machine.staging_buffer.bytes < buffer) {
+        fail_rule(file, "staging_buffer.bytes", machine.staging_buffer.bytes,
+                  fmt::format("{}, {} bytes", staging_rule, buffer));
+    }
+}
+
 /// Rules between fields, which the range of a single field cannot express.
 void validate(const MachineConfig& machine, const std::string& file) {
     const auto fail = [&](std::string_view key, auto value, std::string_view rule) {
-        throw ConfigError(fmt::format("{}: {} is {}; {}", file, key, value, rule));
+        fail_rule(file, key, value, rule);
     };
     const MatrixUnitConfig& array = machine.matrix_unit;
     if (array.rows % array.cells_per_stage != 0 || array.columns % array.cells_per_stage != 0) {
@@ -452,6 +565,14 @@ Rate MachineConfig::host_read_rate() const {
     return make_rate(to_whole(host_interface.read_gb_per_s, 1e9), clock_hz());
 }
 
+Rate MachineConfig::ring_rate() const {
+    return make_rate(to_whole(ring.bytes_per_cycle, 1e6), 1'000'000);
+}
+
+Rate MachineConfig::mesh_rate() const {
+    return make_rate(to_whole(mesh.bytes_per_cycle, 1e6), 1'000'000);
+}
+
 Rate MachineConfig::host_write_rate() const {
     return make_rate(to_whole(host_interface.write_gb_per_s, 1e9), clock_hz());
 }
@@ -466,6 +587,11 @@ std::uint64_t MachineConfig::host_latency() const {
 
 double MachineConfig::peak_ops_per_second() const {
     constexpr double operations_a_mac = 2.0;
+    if (family == Family::EdgeTpu) {
+        constexpr double macs_a_lane = 4.0;
+        return operations_a_mac * macs_a_lane * tile_array.tiles() * tile_array.lanes *
+               static_cast<double>(clock_hz());
+    }
     return operations_a_mac * matrix_unit.rows * matrix_unit.columns * static_cast<double>(clock_hz());
 }
 
@@ -476,6 +602,7 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
     describe(reader, machine);
     reader.check_keys();
     validate(machine, file);
+    if (machine.family == Family::EdgeTpu) validate_tiles(machine, file);
     validate_formats(machine.matrix_unit, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
     validate_sources(machine, file);

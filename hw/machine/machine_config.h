@@ -16,11 +16,19 @@
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"
 #include "hw/machine/energy_config.h"
+#include "hw/machine/tile_config.h"
 
 /// The machine description: one plain struct for each unit, with default, unit and meaning of each field.
 /// Defaults are TPU v1's numbers where they are published, otherwise those of a small generic machine;
 /// configs/machines/*.json name a source for each number.
 namespace systole::machine {
+
+/// Which units a core has. What differs within a family is numbers in its file.
+enum class Family : std::uint8_t {
+    TpuV1,    ///< a systolic array, a unified buffer, accumulators, weights from a memory of their own
+    EdgeTpu,  ///< tiles with memories of their own, a ring and a mesh between them
+};
+inline constexpr std::array<std::string_view, 2> family_names{"tpu_v1", "edge_tpu"};
 
 /// The simulator's engine for the matrix unit; every engine gives the same cycles and the same bits.
 enum class Engine : std::uint8_t { Wavefront, Pe };
@@ -144,7 +152,9 @@ struct ServerConfig {
 struct MachineConfig {
     std::string schema = "sim.machine/1";
     std::string name = "machine";
+    Family family = Family::TpuV1;
     double clock_mhz = 700.0;
+    // Of the family tpu_v1.
     MatrixUnitConfig matrix_unit;
     SystolicDataSetupConfig systolic_data_setup;
     WeightFifoConfig weight_fifo;
@@ -152,10 +162,18 @@ struct MachineConfig {
     UnifiedBufferConfig unified_buffer;
     AccumulatorsConfig accumulators;
     ActivationUnitConfig activation_unit;
+    // Of the family edge_tpu.
+    TileArrayConfig tile_array;
+    NarrowMemoryConfig narrow_memory;
+    WideMemoryConfig wide_memory;
+    RingConfig ring;
+    MeshConfig mesh;
+    StagingBufferConfig staging_buffer;
+    // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
     PowerConfig power;
-    /// Absent if energy comes from the watts of `power` alone.
+    /// Absent if energy comes from the watts of `power` alone, as in the family edge_tpu.
     std::optional<EnergyConfig> energy;
     ServerConfig server;
     /// The sources of the numbers, by dotted key.
@@ -166,6 +184,8 @@ struct MachineConfig {
     Rate weight_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;
+    Rate ring_rate() const;
+    Rate mesh_rate() const;
     /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
     std::uint64_t activation_latency() const;
     std::uint64_t host_latency() const;

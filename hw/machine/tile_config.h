@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+/// The units of the family edge_tpu. Defaults are the Edge TPU's numbers; configs/machines/edge_tpu_*.json
+/// name a source for each.
+namespace systole::machine {
+
+/// The simulator's engine for the tiles; every engine gives the same cycles and the same bits.
+enum class TileEngine : std::uint8_t { ClosedForm, Lane };
+inline constexpr std::array<std::string_view, 2> tile_engine_names{"closed_form", "lane"};
+
+/// The tiles, which execute one stream of instructions together.
+struct TileArrayConfig {
+    std::uint32_t lines = 4;
+    std::uint32_t columns = 4;
+    std::uint32_t lanes = 64;  ///< of a tile; a multiple of 16. A lane multiplies 4 elements a cycle
+    TileEngine engine = TileEngine::ClosedForm;
+    std::uint32_t pixels = 64;              ///< for which a tile has sums at once
+    std::uint32_t weight_buffers = 1;       ///< parts of blocks that a tile holds
+    std::uint32_t weight_buffer_rows = 32;  ///< of one; a row is a cycle's weights of all lanes
+    std::uint32_t depthwise_macs_per_cycle = 6;
+    std::uint32_t vector_bytes_per_cycle = 4;
+    std::uint32_t pooling_bytes_per_cycle = 4;
+    std::uint32_t result_cycles = 1;  ///< from a sum's last product until its result is in narrow memory
+
+    std::uint32_t tiles() const { return lines * columns; }
+};
+
+struct NarrowMemoryConfig {
+    std::uint32_t bytes = 196608;  ///< of a tile
+};
+
+struct WideMemoryConfig {
+    std::uint32_t bytes = 524288;  ///< of a tile; a multiple of 64
+};
+
+/// The ring through all tiles.
+struct RingConfig {
+    double bytes_per_cycle = 9.3;
+    std::uint32_t latency_cycles = 0;
+};
+
+/// The links between neighbouring tiles.
+struct MeshConfig {
+    double bytes_per_cycle = 4.0;  ///< of a link, in each direction
+    std::uint32_t latency_cycles = 0;
+};
+
+/// Where parameters wait that come over the link to the host for the ring.
+struct StagingBufferConfig {
+    std::uint64_t bytes = 131072;
+};
+
+}  // namespace systole::machine
