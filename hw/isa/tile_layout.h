@@ -79,6 +79,20 @@ OwnRange own_columns(const TileLayout& layout, std::uint64_t tile_column);
 /// Pixels of the image that a tile owns; tiles are numbered line by line.
 std::uint64_t own_pixels(const TileLayout& layout, std::uint64_t tile);
 
+/// Calls visit(tile, address) for each pixel of the image, line by line, with the place where its owner has
+/// its first channel.
+template <class Visit>
+void for_each_pixel(const TileLayout& layout, const Visit& visit) {
+    const std::uint64_t own_height = layout.own_lines();
+    const std::uint64_t own_width = layout.own_columns();
+    for (std::uint64_t line = 0; line < layout.lines; ++line) {
+        for (std::uint64_t column = 0; column < layout.columns; ++column) {
+            visit(line / own_height * layout.grid.columns + column / own_width,
+                  layout.at(layout.top + line % own_height, layout.left + column % own_width));
+        }
+    }
+}
+
 /// The layout that registers describe. Throws ProgramError if one of the numbers is 0 that must not be, or
 /// out of range, or the tensor ends above the addresses of narrow memory.
 TileLayout tile_layout(const Registers& registers, const LayoutRegisters& names, const TileGrid& grid,
