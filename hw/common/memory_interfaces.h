@@ -8,10 +8,12 @@
 
 namespace systole::hw {
 
-/// Host memory as the host's processor sees it.
+/// Host memory as the host's processor, and the link of machines with tiles, see it.
 class HostMemoryAccess {
 public:
     virtual ~HostMemoryAccess() = default;
+    /// Whether an address range lies in one buffer of the program.
+    virtual bool has(std::uint64_t address, std::uint64_t bytes) = 0;
     /// The bytes of an address range, which lies in one buffer of the program. Not in a run without values.
     virtual std::uint8_t* host_bytes(std::uint64_t address, std::uint64_t bytes) = 0;
 };

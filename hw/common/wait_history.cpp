@@ -130,6 +130,9 @@ private:
                 return reason;  // sums on their way through the array
             case isa::QueueId::HostRead:
             case isa::QueueId::Host:
+            case isa::QueueId::Ring:
+            case isa::QueueId::Mesh:
+            case isa::QueueId::Tiles:
                 break;
         }
         throw std::logic_error("a unit that signals for no reason");

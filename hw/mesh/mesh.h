@@ -1,0 +1,39 @@
+#pragma once
+
+#include <systemc>
+#include <vector>
+
+#include "base/cycle.h"
+#include "hw/common/counter.h"
+#include "hw/common/queued_unit.h"
+#include "hw/common/tile_interfaces.h"
+#include "hw/common/unit_context.h"
+#include "hw/common/unit_counters.h"
+#include "hw/isa/tile_grid.h"
+
+namespace systole::hw {
+
+struct MeshCounters final : UnitCounters {
+    Counter& bytes = add("bytes", CounterUnit::Bytes, "elements that reached margins, in all tiles");
+};
+
+/// The links between neighbouring tiles, over which they fill the margins of their patches.
+///
+/// Timing: all links move bytes at once, first up and down, then left and right; the one with the most bytes
+/// takes the time.
+class Mesh final : public QueuedUnit<MeshCounters> {
+public:
+    Mesh(const sc_core::sc_module_name& name, const UnitContext& context, NarrowMemoryAccess& narrow);
+
+private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    void execute(const Command& command);
+
+    const isa::TileGrid grid_;
+    const Rate rate_;
+    const Cycle latency_;
+    NarrowMemoryAccess& narrow_;
+};
+
+}  // namespace systole::hw
