@@ -56,6 +56,15 @@ struct RealLanes {
 /// The same for sums of which halves are rounded to the even number.
 struct EvenRealLanes : RealLanes {};
 
+/// The same with multipliers of float32, halves to the even number.
+struct FloatLanes {
+    alignas(64) std::array<std::int32_t, chunk> bias;
+    alignas(64) std::array<float, chunk> multiplier;
+    std::int32_t zero_point;
+    std::int32_t minimum;
+    std::int32_t maximum;
+};
+
 SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const Lanes& lanes, std::size_t i) {
     return scale(sum, lanes.multiplier[i], lanes.left[i], lanes.right[i]);
 }
@@ -70,6 +79,10 @@ SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const RealLanes& 
 
 SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const EvenRealLanes& lanes, std::size_t i) {
     return multiply_by_real_to_even(sum, lanes.multiplier[i]);
+}
+
+SYSTOLE_ALWAYS_INLINE std::int32_t scale_sum(std::int32_t sum, const FloatLanes& lanes, std::size_t i) {
+    return multiply_by_float_to_even(sum, lanes.multiplier[i]);
 }
 
 template <typename LanesOfKind>
@@ -145,6 +158,28 @@ SYSTOLE_TARGET_CLONES void even_real_requantize_to_16_bits(const std::int32_t* _
                                                            const EvenRealLanes& __restrict lanes,
                                                            std::uint8_t* __restrict out) {
     store_16_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void float_requantize_to_8_bits(const std::int32_t* __restrict accumulators,
+                                                      std::size_t count, const FloatLanes& __restrict lanes,
+                                                      std::uint8_t* __restrict out) {
+    store_8_bits(accumulators, count, lanes, out);
+}
+
+SYSTOLE_TARGET_CLONES void float_requantize_to_16_bits(const std::int32_t* __restrict accumulators,
+                                                       std::size_t count, const FloatLanes& __restrict lanes,
+                                                       std::uint8_t* __restrict out) {
+    store_16_bits(accumulators, count, lanes, out);
+}
+
+template <std::size_t ElementBytes>
+void requantize_span(const std::int32_t* accumulators, std::size_t count, const FloatLanes& lanes,
+                     std::uint8_t* out) {
+    if constexpr (ElementBytes == 1) {
+        float_requantize_to_8_bits(accumulators, count, lanes, out);
+    } else {
+        float_requantize_to_16_bits(accumulators, count, lanes, out);
+    }
 }
 
 template <std::size_t ElementBytes>
@@ -238,6 +273,17 @@ void prepare(const Requantization& parameters, std::size_t first, std::size_t co
     lanes.maximum = parameters.maximum;
 }
 
+void prepare(const Requantization& parameters, std::size_t first, std::size_t columns, std::size_t rows,
+             FloatLanes& lanes) {
+    std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
+    std::copy_n(parameters.float_multiplier.data() + first, columns, lanes.multiplier.begin());
+    repeat(lanes.bias, columns, rows * columns);
+    repeat(lanes.multiplier, columns, rows * columns);
+    lanes.zero_point = parameters.zero_point;
+    lanes.minimum = parameters.minimum;
+    lanes.maximum = parameters.maximum;
+}
+
 /// Requantizes several rows as if they were one row, through buffers if they are not contiguous.
 template <std::size_t ElementBytes, typename LanesOfKind>
 void requantize_together(const std::int32_t* accumulators, std::size_t accumulator_stride, std::size_t rows,
@@ -287,6 +333,11 @@ void requantize_with(const std::int32_t* accumulators, std::size_t accumulator_s
 
 void check_parameters(const Requantization& parameters, std::size_t columns) {
     const std::size_t biases = parameters.bias.size();
+    if (!parameters.float_multiplier.empty()) {
+        if (std::min(biases, parameters.float_multiplier.size()) >= columns) return;
+        throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {} and {}", columns,
+                                           biases, parameters.float_multiplier.size()));
+    }
     const bool is_real = !parameters.real_multiplier.empty();
     if (is_real && std::min(biases, parameters.real_multiplier.size()) < columns) {
         throw std::logic_error(fmt::format("requantize_rows: {} columns, parameters of {} and {}", columns,
@@ -306,6 +357,7 @@ void requantize_all(const std::int32_t* accumulators, std::size_t accumulator_st
     check_parameters(parameters, columns);
     if (rows == 0 || columns == 0) return;
     const auto rule = [&] {
+        if (!parameters.float_multiplier.empty()) return requantize_with<ElementBytes, FloatLanes>;
         if (!parameters.real_multiplier.empty()) {
             return parameters.half_to_even ? requantize_with<ElementBytes, EvenRealLanes>
                                            : requantize_with<ElementBytes, RealLanes>;

@@ -12,7 +12,8 @@ namespace systole::math {
 /// The conversion of accumulators to the next layer's activations:
 /// clamp(zero_point + scale(accumulator + bias[c], multiplier[c], shift[c]), minimum, maximum), where scale
 /// is `multiply_by_quantized_multiplier`, or `multiply_by_real` with real_multiplier[c] if there are any;
-/// with `half_to_even`, it is `multiply_to_even` or `multiply_by_real_to_even`. Both additions wrap around.
+/// with `half_to_even`, it is `multiply_to_even` or `multiply_by_real_to_even`, and with float_multiplier
+/// `multiply_by_float_to_even`. Both additions wrap around.
 /// minimum <= maximum.
 struct Requantization {
     std::span<const std::int32_t> bias;        ///< one for each column
@@ -23,6 +24,7 @@ struct Requantization {
     std::int32_t maximum = 255;
     std::span<const double> real_multiplier = {};  ///< one for each column instead, or none
     bool half_to_even = false;                     ///< scale rounds once, halves to even
+    std::span<const float> float_multiplier = {};  ///< one for each column instead, or none
 };
 
 /// Requantizes rows of `columns` accumulators. Row r begins at accumulators[r * accumulator_stride], its

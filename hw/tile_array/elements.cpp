@@ -1,0 +1,69 @@
+#include "hw/tile_array/elements.h"
+
+namespace systole::hw {
+namespace {
+
+/// The sum or difference of two scaled operands, scaled.
+std::int32_t added(const ElementRules& rules, std::int32_t a, std::int32_t b) {
+    const bool subtracts = rules.operation == isa::TileOperation::Subtract;
+    if (rules.scaling == isa::Scaling::Float) {
+        const float first = static_cast<float>(a) * std::bit_cast<float>(rules.multiplier_a.first);
+        const float second = static_cast<float>(b) * std::bit_cast<float>(rules.multiplier_b.first);
+        return round_half_to_even(subtracts ? first - second : first + second);
+    }
+    constexpr std::int32_t left = 1 << math::addition_left_shift_8_bit;
+    const std::int32_t first = scale_sum(wrapping_multiply(a, left), rules.scaling, rules.multiplier_a);
+    const std::int32_t second = scale_sum(wrapping_multiply(b, left), rules.scaling, rules.multiplier_b);
+    return scale_sum(subtracts ? wrapping_subtract(first, second) : wrapping_add(first, second),
+                     rules.scaling, rules.multiplier);
+}
+
+}  // namespace
+
+ElementRules element_rules(const isa::TileVector& vector, const isa::Registers& registers) {
+    using enum isa::Register;
+    return {.operation = vector.operation,
+            .scaling = vector.scaling,
+            .is_signed = vector.is_signed,
+            .zero_point_a = registers.as_signed(VectorZeroPointA),
+            .zero_point_b = registers.as_signed(VectorZeroPointB),
+            .multiplier_a = {registers[VectorMultiplierA], registers[VectorShiftA]},
+            .multiplier_b = {registers[VectorMultiplierB], registers[VectorShiftB]},
+            .multiplier = {registers[VectorMultiplier], registers[VectorShift]},
+            .zero_point = registers.as_signed(OutputZeroPoint),
+            .minimum = registers.as_signed(OutputMinimum),
+            .maximum = registers.as_signed(OutputMaximum)};
+}
+
+std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b) {
+    const std::int32_t first = element(a, rules.is_signed);
+    const std::int32_t second = element(b, rules.is_signed);
+    switch (rules.operation) {
+        case isa::TileOperation::Add:
+        case isa::TileOperation::Subtract:
+            return rules.scaled(added(rules, first - rules.zero_point_a, second - rules.zero_point_b));
+        case isa::TileOperation::Multiply:
+            return rules.scaled(scale_sum((first - rules.zero_point_a) * (second - rules.zero_point_b),
+                                          rules.scaling, rules.multiplier));
+        case isa::TileOperation::Maximum:
+            return rules.stored(std::max(first, second));
+        case isa::TileOperation::Minimum:
+            return rules.stored(std::min(first, second));
+        case isa::TileOperation::Requantize:
+            return rules.scaled(scale_sum(first - rules.zero_point_a, rules.scaling, rules.multiplier));
+        case isa::TileOperation::MaxPool:
+        case isa::TileOperation::AveragePool:
+            break;
+    }
+    throw std::logic_error("pooling is not element-wise");
+}
+
+std::uint8_t mean(const ElementRules& rules, std::int32_t sum, std::int32_t count) {
+    if (rules.scaling == isa::Scaling::Float) {
+        return rules.stored(multiply_by_float_to_even(sum, 1.0F / static_cast<float>(count)));
+    }
+    const std::int32_t half = count / 2;
+    return rules.stored((sum < 0 ? sum - half : sum + half) / count);
+}
+
+}  // namespace systole::hw
