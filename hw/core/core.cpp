@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <stdexcept>
+#include <utility>
 
-#include "hw/common/ports.h"
+#include "hw/core/edge_tpu_core.h"
 #include "hw/core/stuck.h"
+#include "hw/core/tpu_v1_core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
 
@@ -22,12 +23,13 @@ UnitContext with_trace(UnitContext context, TraceSink* trace) {
 
 }  // namespace
 
-Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program)
+Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program,
+           std::vector<PortArbiter::Places> ports)
     : sc_module(name),
       program_(program),
       clock_(context.clock),
       semaphores_(context.clock, context.order),
-      ports_(port_places(context.machine), context.clock),
+      ports_(std::move(ports), context.clock),
       context_{.machine = context.machine,
                .values = context.values,
                .clock = context.clock,
@@ -42,48 +44,16 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
                .cores = context.cores,
                .shared_semaphores = context.shared_semaphores,
                .shared_accesses = context.shared_accesses},
-      unified_buffer_("unified_buffer", context_.machine),
-      host_interface_("host_interface", with_trace(context_, context.host_trace), context.host_link,
-                      unified_buffer_),
-      weight_fifo_("weight_fifo", context_, host_interface_, context.shared_weights),
-      accumulators_("accumulators", context_.machine),
-      matrix_unit_("matrix_unit", context_, weight_fifo_, accumulators_,
-                   {.host = isa::uses_host(program),
-                    .row_sums = isa::uses_weight_zero_points(program),
-                    .registers = context.registers}),
-      systolic_data_setup_("systolic_data_setup", context_, unified_buffer_, matrix_unit_),
-      activation_unit_("activation_unit", context_, accumulators_, unified_buffer_),
-      host_processor_("host_processor", with_trace(context_, context.host_trace), context.host_link, program,
-                      context.host, context.host_memory),
-      queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
-               {weight_fifo_.queue(), "weights", "weight_fifo."},
-               {systolic_data_setup_.queue(), "matrix unit", "systolic_data_setup."},
-               {activation_unit_.queue(), "activation", "activation_unit."},
-               {host_interface_.write_queue(), "host_write", "host_interface.write_"},
-               {host_processor_.queue(), "host", "host."}}},
-      sequencer_("sequencer", context_, host_interface_, queues_by_id<CommandSink>()) {
-    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
-    host_interface_.memory.bind(context.host_memory.sockets[context.core]);
-    weight_fifo_.memory.bind(context.weight_memory);
-    weight_fifo_.load(program, context.tile_values, context.weight_address);
-    sequencer_.load(program);
-    load_initial_rows();
-}
+      host_context_(with_trace(context_, context.host_trace)) {}
 
-void Core::load_initial_rows() {
-    const auto count = [&](const isa::InitialRows& initial, isa::MemoryId memory) {
-        return isa::rows_of(initial, memory, program_.geometry).count();
-    };
-    for (const isa::InitialRows& initial : program_.initial[isa::MemoryId::UnifiedBuffer]) {
-        std::copy(initial.values.begin(), initial.values.end(),
-                  unified_buffer_.write(initial.first_row, count(initial, isa::MemoryId::UnifiedBuffer)));
+std::unique_ptr<Core> make_core(const char* name, const CoreContext& context, const isa::Program& program) {
+    switch (context.machine.family) {
+        case machine::Family::TpuV1:
+            return std::make_unique<TpuV1Core>(name, context, program);
+        case machine::Family::EdgeTpu:
+            return std::make_unique<EdgeTpuCore>(name, context, program);
     }
-    static_assert(std::endian::native == std::endian::little, "sums are kept as they lie in the program");
-    for (const isa::InitialRows& initial : program_.initial[isa::MemoryId::Accumulators]) {
-        const std::uint64_t rows = count(initial, isa::MemoryId::Accumulators);
-        std::memcpy(accumulators_.write(initial.first_row, rows), initial.values.data(),
-                    initial.values.size());
-    }
+    throw std::logic_error("a family without a core");
 }
 
 void Core::finish() {
@@ -113,14 +83,15 @@ void Core::fail(const InstructionError& error) const {
 void Core::fail_in_sequencer(const isa::ProgramError& error) const {
     // Of the instruction that it issues next, or of the last if there is none.
     const InstructionNumber last = program_.instructions.size();
-    fail(std::min(sequencer_.issued(), last == 0 ? 0 : last - 1), error.what());
+    fail(std::min(sequencer().issued(), last == 0 ? 0 : last - 1), error.what());
 }
 
 FailureTimes Core::where_it_failed() const {
     const Cycle now = clock_.now();
     FailureTimes where{
-        .at = now, .tag = sequencer_.last_tag(), .issue = sequencer_.waiting(now), .queues = {}};
-    for (const CommandQueue* queue : queues_by_id()) {
+        .at = now, .tag = sequencer().last_tag(), .issue = sequencer().waiting(now), .queues = {}};
+    for (const CommandQueue* queue : by_id(queues())) {
+        if (queue == nullptr) continue;
         if (const auto first = queue->waiting(now)) where.queues.push_back(*first);
     }
     return where;
@@ -128,7 +99,7 @@ FailureTimes Core::where_it_failed() const {
 
 std::vector<TracedQueue> Core::traced_queues() const {
     std::vector<TracedQueue> traced;
-    for (const CoreQueue& each : queues_) {
+    for (const CoreQueue& each : queues()) {
         const isa::QueueId id = each.queue.id();
         if (id == isa::QueueId::Host && !isa::uses_host(program_)) continue;
         traced.push_back({.unit = static_cast<std::size_t>(id),
@@ -137,13 +108,6 @@ std::vector<TracedQueue> Core::traced_queues() const {
                           .signals = each.signals});
     }
     return traced;
-}
-
-template <class Queue>
-std::array<Queue*, isa::queue_count> Core::queues_by_id() const {
-    std::array<Queue*, isa::queue_count> by_id{};
-    for (const CoreQueue& each : queues_) by_id.at(static_cast<std::size_t>(each.queue.id())) = &each.queue;
-    return by_id;
 }
 
 std::string Core::describe(InstructionNumber number) const {
@@ -185,10 +149,10 @@ std::string Core::conflict(InstructionNumber earlier, InstructionNumber later) c
 
 void Core::report_stuck() const {
     StuckProgram stuck{.program = program_,
-                       .issued = sequencer_.issued(),
+                       .issued = sequencer().issued(),
                        .shares_semaphores = context_.shared_semaphores != nullptr,
                        .waiting = {}};
-    for (const CoreQueue& each : queues_) {
+    for (const CoreQueue& each : queues()) {
         stuck.waiting.at(static_cast<std::size_t>(each.queue.id())) = each.queue.current();
     }
     const std::vector<StuckWait> waits = waits_of(stuck);
@@ -198,16 +162,6 @@ void Core::report_stuck() const {
                             text.empty() ? describe(wait.number) : describe_other(wait.number), wait.reason);
     }
     fail(waits.front().number, fmt::format("the program cannot finish: {}", text));
-}
-
-std::vector<const UnitModule*> Core::units() const {
-    return {&sequencer_,   &host_interface_, &unified_buffer_,  &weight_fifo_,   &systolic_data_setup_,
-            &matrix_unit_, &accumulators_,   &activation_unit_, &host_processor_};
-}
-
-std::vector<const UnitModule*> Core::from_the_array() const {
-    return {&matrix_unit_,     &accumulators_,   &unified_buffer_, &systolic_data_setup_, &weight_fifo_,
-            &activation_unit_, &host_interface_, &sequencer_,      &host_processor_};
 }
 
 }  // namespace systole::hw

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <span>
 #include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
-#include "hw/accumulators/accumulators.h"
-#include "hw/activation_unit/activation_unit.h"
 #include "hw/common/clock.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/host_link.h"
@@ -23,18 +23,13 @@
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/common/weight_link.h"
-#include "hw/host_interface/host_interface.h"
 #include "hw/host_memory/host_memory.h"
-#include "hw/host_processor/host_processor.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
-#include "hw/matrix_unit/matrix_unit.h"
 #include "hw/sequencer/sequencer.h"
-#include "hw/systolic_data_setup/systolic_data_setup.h"
-#include "hw/unified_buffer/unified_buffer.h"
 #include "hw/weight_fifo/weight_fifo.h"
 
 namespace systole::hw {
@@ -49,8 +44,9 @@ struct CoreContext {
     Failure& failure;
     HostLink& host_link;
     HostMemory& host_memory;
-    tlm::tlm_target_socket<>& weight_memory;
-    TileValues tile_values;            ///< where the values of a tile are, once it has been read
+    tlm::tlm_target_socket<>* weight_memory = nullptr;  ///< of the family tpu_v1
+    /// Where the values of a weight tile are, once it has been read.
+    TileValues tile_values = TileValues::InMemory;
     std::uint64_t weight_address = 0;  ///< of the program's first tile
     isa::HostProcessor* host = nullptr;
     TraceSink* trace = nullptr;
@@ -64,20 +60,17 @@ struct CoreContext {
     SharedAccesses* shared_accesses = nullptr;
 };
 
-/// A TPU core. It creates the units and connects them in data-path order; no other code connects units. A
-/// core runs one program.
-class Core final : public sc_core::sc_module {
+/// A core of a family. It creates its units and connects them in data-path order; no other code connects
+/// units. A core runs one program.
+class Core : public sc_core::sc_module {
 public:
-    /// The program, which fits the machine, must outlive the core.
-    Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program);
-
     const isa::Program& program() const { return program_; }
-    bool halted() const { return sequencer_.halted(); }
+    bool halted() const { return sequencer().halted(); }
     /// The cycle in which the program ended, and the tag in force then.
-    Cycle end() const { return sequencer_.end(); }
-    Tag last_tag() const { return sequencer_.last_tag(); }
+    Cycle end() const { return sequencer().end(); }
+    Tag last_tag() const { return sequencer().last_tag(); }
     /// Instructions issued so far.
-    InstructionNumber issued() const { return sequencer_.issued(); }
+    InstructionNumber issued() const { return sequencer().issued(); }
     /// The program has ended: the units count the cycles that they have not counted.
     void finish();
 
@@ -96,15 +89,11 @@ public:
 
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the
     /// last.
-    std::vector<const UnitModule*> units() const;
+    virtual std::vector<const UnitModule*> units() const = 0;
     /// The same units in the order of their energy in reports: the array, its memories, then what feeds them.
-    std::vector<const UnitModule*> from_the_array() const;
-    const UnifiedBuffer& unified_buffer() const { return unified_buffer_; }
-    const Accumulators& accumulators() const { return accumulators_; }
-    /// Wall time inside the matrix products.
-    math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
+    virtual std::vector<const UnitModule*> from_the_array() const = 0;
 
-private:
+protected:
     /// A queue of one of the units, and their names in traces; see TracedQueue.
     struct CoreQueue {
         CommandQueue& queue;
@@ -112,10 +101,27 @@ private:
         const char* signals;
     };
 
-    void load_initial_rows();
-    /// The queues, indexed by isa::QueueId.
+    /// The program, which fits the machine, must outlive the core. `ports`: of the memories whose ports units
+    /// share.
+    Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program,
+         std::vector<PortArbiter::Places> ports);
+
+    /// In the order of the data path; the host's processor is the last.
+    virtual std::span<const CoreQueue> queues() const = 0;
+    virtual const Sequencer& sequencer() const = 0;
+    /// The queues, indexed by isa::QueueId; null for those that the core does not have.
     template <class Queue = CommandQueue>
-    std::array<Queue*, isa::queue_count> queues_by_id() const;
+    static std::array<Queue*, isa::queue_count> by_id(std::span<const CoreQueue> queues) {
+        std::array<Queue*, isa::queue_count> found{};
+        for (const CoreQueue& each : queues)
+            found.at(static_cast<std::size_t>(each.queue.id())) = &each.queue;
+        return found;
+    }
+    const UnitContext& unit_context() const { return context_; }
+    /// The same for units at the host.
+    const UnitContext& host_context() const { return host_context_; }
+
+private:
     /// The same for an instruction that a message names beside its own: with the line, if there is one.
     std::string describe_other(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.
@@ -127,18 +133,10 @@ private:
     PortArbiter ports_;
     WaitHistory waits_;
     const UnitContext context_;
-
-    UnifiedBuffer unified_buffer_;
-    HostInterface host_interface_;
-    WeightFifo weight_fifo_;
-    Accumulators accumulators_;
-    MatrixUnit matrix_unit_;
-    SystolicDataSetup systolic_data_setup_;
-    ActivationUnit activation_unit_;
-    HostProcessorUnit host_processor_;
-    /// In the order of the data path; the host's processor is the last.
-    const std::array<CoreQueue, isa::queue_count> queues_;
-    Sequencer sequencer_;
+    const UnitContext host_context_;
 };
+
+/// A core of the machine's family.
+std::unique_ptr<Core> make_core(const char* name, const CoreContext& context, const isa::Program& program);
 
 }  // namespace systole::hw

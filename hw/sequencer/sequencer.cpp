@@ -11,6 +11,7 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
+#include "hw/isa/tile_grid.h"
 
 namespace systole::hw {
 
@@ -33,6 +34,11 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
                 return machine.unified_buffer.rows;
             case isa::MemoryId::Accumulators:
                 return machine.accumulators.rows;
+            case isa::MemoryId::NarrowMemory:
+                return machine.narrow_memory.bytes;
+            case isa::MemoryId::WideMemory:
+                return std::uint64_t{machine.wide_memory.bytes} / isa::tile_unit_bytes *
+                       machine.tile_array.tiles();
             case isa::MemoryId::WeightMemory:
             case isa::MemoryId::HostMemory:
                 return std::numeric_limits<std::uint64_t>::max();
@@ -139,13 +145,19 @@ Cycle Sequencer::issue(const isa::Instruction& instruction) {
 
 void Sequencer::halt() {
     end_ = context_.clock.now();
-    for (CommandSink* queue : queues_) end_ = std::max(end_, queue->drain());
+    for (CommandSink* queue : queues_) {
+        if (queue != nullptr) end_ = std::max(end_, queue->drain());
+    }
     context_.clock.wait_until(end_);
     counters_.finish(end_, tag_);
     halted_ = true;
 }
 
 void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Command command) {
+    CommandSink* const queue = queues_[static_cast<std::size_t>(unit)];
+    if (queue == nullptr) {
+        throw isa::ProgramError(fmt::format("it is for {}; the machine has no such unit", isa::name(unit)));
+    }
     if (command.kind == Command::Kind::Work) {
         if (const auto* read = std::get_if<isa::ReadWeights>(&instruction)) check_tiles(*read);
         registers_issued_ = true;
@@ -159,7 +171,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         history_.record(footprint, unit, command.number + 1);
     }
     const Cycle ready = context_.clock.now();
-    queues_[static_cast<std::size_t>(unit)]->push(std::move(command));
+    queue->push(std::move(command));
     counters_.spend(counters_.queue_full_cycles, context_.clock.now(), tag_);
     context_.waits.queue_full(ready, context_.clock.now(), unit);
 }

@@ -36,6 +36,7 @@ struct SequencerCounters final : UnitCounters {
 /// instructions. `halt` ends the program in the cycle in which all earlier instructions are complete.
 class Sequencer final : public UnitModule {
 public:
+    /// `queues`: null for units that the machine does not have.
     Sequencer(const sc_core::sc_module_name& name, const UnitContext& context, InstructionPath& path,
               const std::array<CommandSink*, isa::queue_count>& queues);
 
@@ -43,7 +44,7 @@ public:
     /// written is an error.
     void load(const isa::Program& program) {
         program_ = &program;
-        if (context_.computes_values()) {
+        if (context_.computes_values() && !program.geometry.has_tiles()) {
             loaded_values_.emplace(program, rows_[isa::index_of(isa::MemoryId::Accumulators)]);
         }
     }

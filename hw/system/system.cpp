@@ -11,6 +11,7 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "hw/timing/matrix_unit.h"
+#include "hw/timing/tiles.h"
 
 namespace systole::hw {
 
@@ -106,9 +107,33 @@ void check_host(const isa::Program& program, const SystemOptions& options) {
     }
 }
 
+void check_tiles(const isa::Program& program, const machine::MachineConfig& machine) {
+    const isa::TileGrid grid = timing::grid_of(machine);
+    const isa::TileGrid& made_for = program.geometry.tiles;
+    if (!program.geometry.has_tiles()) {
+        throw isa::ProgramError(
+            fmt::format("the program was made for a systolic array; machine {} has tiles", machine.name));
+    }
+    if (made_for == grid) return;
+    throw isa::ProgramError(
+        fmt::format("the program was made for {} x {} tiles of {} lanes and {} units; machine {} has {} x {} "
+                    "of {} and {}",
+                    made_for.lines, made_for.columns, made_for.lanes, made_for.units, machine.name,
+                    grid.lines, grid.columns, grid.lanes, grid.units));
+}
+
 void check_program(const isa::Program& program, const machine::MachineConfig& machine,
                    const SystemOptions& options) {
     const isa::Geometry& geometry = program.geometry;
+    if (machine.family == machine::Family::EdgeTpu) {
+        check_tiles(program, machine);
+        check_host(program, options);
+        return;
+    }
+    if (geometry.has_tiles()) {
+        throw isa::ProgramError(
+            fmt::format("the program was made for tiles; machine {} has a systolic array", machine.name));
+    }
     if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
         throw isa::ProgramError(fmt::format(
             "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
@@ -136,6 +161,10 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
         throw isa::ProgramError(fmt::format(
             "there are {} programs; a system has 1 to {} cores, with one each", programs.size(), most_cores));
     }
+    if (programs.size() > 1 && machine.family == machine::Family::EdgeTpu) {
+        throw isa::ProgramError(fmt::format(
+            "there are {} programs; a machine of the family edge_tpu has one core", programs.size()));
+    }
     const bool is_observed = options.trace != nullptr || options.host_trace != nullptr ||
                              options.registers != nullptr || options.weight_memory != nullptr;
     if (programs.size() > 1 && is_observed) {
@@ -157,6 +186,10 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
     return machine;
 }
 
+bool has_weight_memory(const machine::MachineConfig& machine) {
+    return machine.family == machine::Family::TpuV1;
+}
+
 }  // namespace
 
 System::System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
@@ -173,8 +206,8 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
       order_(programs.size()),
       workers_(order_, options.value_threads),
       host_link_(machine_, programs.size(), clock_),
-      host_memory_("host_memory", options.values, programs.size()),
-      weight_memory_(options.weight_memory == nullptr
+      host_memory_("host_memory", options.values, has_weight_memory(machine_) ? programs.size() : 0),
+      weight_memory_(options.weight_memory == nullptr && has_weight_memory(machine_)
                          ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_, programs.size())
                          : nullptr) {
     const bool has_several = programs.size() > 1;
@@ -196,7 +229,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .failure = failure_,
             .host_link = host_link_,
             .host_memory = host_memory_,
-            .weight_memory = weight_memory_ ? weight_memory_->sockets[core] : *options.weight_memory,
+            .weight_memory = weight_memory_ ? &weight_memory_->sockets[core] : options.weight_memory,
             .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
             .weight_address = address,
             .host = options.host,
@@ -209,14 +242,14 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .shared_semaphores = semaphores_.get(),
             .shared_accesses = accesses_.get()};
         const std::string core_name = has_several ? fmt::format("core{}", core) : "core";
-        cores_.push_back(std::make_unique<Core>(core_name.c_str(), context, program));
+        cores_.push_back(make_core(core_name.c_str(), context, program));
         host_memory_.load(program);
         if (options.values == Values::Computed) {
             add_tiles(program, address, machine_.weight_memory.bytes, image);
         }
         address += weight_image_bytes(program);
     }
-    if (options.values == Values::TimingOnly) return;
+    if (options.values == Values::TimingOnly || !has_weight_memory(machine_)) return;
     if (weight_memory_) {
         weight_memory_->load(std::move(image));
     } else {
@@ -351,6 +384,7 @@ std::vector<machine::UnitDescription> System::descriptions() const {
             if (cores_.size() > 1) name_core(core, units.back());
         }
     }
+    if (!has_weight_memory(machine_)) return units;
     std::uint64_t weight_bytes = 0;
     for (const auto& core : cores_) {
         weight_bytes += isa::resident_bytes(core->program(), machine_.weight_memory.bytes);

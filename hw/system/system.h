@@ -24,6 +24,8 @@
 #include "hw/common/unit_module.h"
 #include "hw/common/value_workers.h"
 #include "hw/core/core.h"
+#include "hw/core/edge_tpu_core.h"
+#include "hw/core/tpu_v1_core.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
@@ -105,6 +107,13 @@ public:
     const Counter& counter(std::string_view path) const { return find_counter(counters(), path); }
 
     const Core& core(std::size_t number = 0) const { return *cores_.at(number); }
+    // The same, of the machine's family. Throws std::bad_cast for another.
+    const TpuV1Core& tpu_v1_core(std::size_t number = 0) const {
+        return dynamic_cast<const TpuV1Core&>(core(number));
+    }
+    const EdgeTpuCore& edge_tpu_core(std::size_t number = 0) const {
+        return dynamic_cast<const EdgeTpuCore&>(core(number));
+    }
 
 private:
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
@@ -124,9 +133,10 @@ private:
     ValueWorkers workers_;  // declared before the units, to which its jobs refer
     HostLink host_link_;
     HostMemory host_memory_;
-    std::unique_ptr<WeightMemory> weight_memory_;  ///< null if the caller has given one
-    std::unique_ptr<Semaphores> semaphores_;       ///< of several cores
-    std::unique_ptr<SharedAccesses> accesses_;     ///< of several cores
+    /// Of the family tpu_v1; null if the caller has given one.
+    std::unique_ptr<WeightMemory> weight_memory_;
+    std::unique_ptr<Semaphores> semaphores_;    ///< of several cores
+    std::unique_ptr<SharedAccesses> accesses_;  ///< of several cores
     std::vector<std::unique_ptr<Core>> cores_;
 };
 

@@ -126,10 +126,10 @@ void check_program(const ir::Graph& graph, const isa::Program& program, const ma
 
     const auto buffer = judge.unified_buffer();
     CHECK(std::equal(buffer.begin(), buffer.end(),
-                     system.core().unified_buffer().read(0, machine.unified_buffer.rows)));
+                     system.tpu_v1_core().unified_buffer().read(0, machine.unified_buffer.rows)));
     const auto sums = judge.accumulators();
     CHECK(std::equal(sums.begin(), sums.end(),
-                     system.core().accumulators().read(0, machine.accumulators.rows)));
+                     system.tpu_v1_core().accumulators().read(0, machine.accumulators.rows)));
     check(system);
 }
 

@@ -297,8 +297,8 @@ public:
         record.counters = counters_of(*system_);
         record.bounds = system_->bounds();
         record.bounds.insert(record.bounds.begin(), macs_bound(record));
-        record.unified_buffer_peak_bytes = system_->core().unified_buffer().touched_bytes();
-        record.speed.gemm = system_->core().gemm().seconds;
+        record.unified_buffer_peak_bytes = system_->tpu_v1_core().unified_buffer().touched_bytes();
+        record.speed.gemm = system_->tpu_v1_core().gemm().seconds;
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
         record.latency = latency_of(batches_.batches(program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
@@ -331,12 +331,13 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
         case isa::MemoryId::HostMemory:
             return system.host_bytes(*view.buffer);
         case isa::MemoryId::UnifiedBuffer:
-            return {system.core().unified_buffer().read(view.first_row, view.rows),
-                    view.rows * system.core().unified_buffer().row_bytes()};
+            return {system.tpu_v1_core().unified_buffer().read(view.first_row, view.rows),
+                    view.rows * system.tpu_v1_core().unified_buffer().row_bytes()};
         case isa::MemoryId::Accumulators: {
-            const std::int32_t* const sums = system.core().accumulators().read(view.first_row, view.rows);
+            const std::int32_t* const sums =
+                system.tpu_v1_core().accumulators().read(view.first_row, view.rows);
             return {reinterpret_cast<const std::uint8_t*>(sums),
-                    view.rows * system.core().accumulators().columns() * sizeof(std::int32_t)};
+                    view.rows * system.tpu_v1_core().accumulators().columns() * sizeof(std::int32_t)};
         }
         case isa::MemoryId::WeightMemory:
             break;

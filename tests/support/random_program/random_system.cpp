@@ -202,7 +202,7 @@ SystemObservation observe(const SystemCase& random, machine::Engine engine,
                           {.host = &mixing_host(), .test_delta_delay = test_delta_delay});
         system.run();
         for (std::size_t core = 0; core < random.programs.size(); ++core) {
-            const hw::Core& part = system.core(core);
+            const hw::TpuV1Core& part = system.tpu_v1_core(core);
             run.cycles.push_back(part.end());
             const std::uint8_t* const bytes = part.unified_buffer().read(0, machine.unified_buffer.rows);
             const std::int32_t* const sums = part.accumulators().read(0, machine.accumulators.rows);

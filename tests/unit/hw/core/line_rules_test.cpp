@@ -133,7 +133,7 @@ TEST_CASE("The rows a program touched are the same without values", "[timing]") 
         hw::System system("system", odd_machine(), program,
                           {.values = values, .trace = nullptr, .test_delta_delay = {}});
         system.run();
-        return system.core().unified_buffer().touched_bytes();
+        return system.tpu_v1_core().unified_buffer().touched_bytes();
     };
     // 10 rows, 30 results of 5 bytes in 22 rows, 3 rows.
     CHECK(touched(hw::Values::Computed) == (10 + 22 + 3) * 7);

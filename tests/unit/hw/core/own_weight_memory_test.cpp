@@ -288,7 +288,7 @@ TEST_CASE("Random programs give the same cycles and bits with a memory of the ca
         }
         const std::vector<std::int32_t>& expected = chips_own.memories.accumulators;
         const std::int32_t* const sums =
-            system.core().accumulators().read(0, random.machine.accumulators.rows);
+            system.tpu_v1_core().accumulators().read(0, random.machine.accumulators.rows);
         CHECK(std::equal(expected.begin(), expected.end(), sums));
     }
     CHECK(read >= tests::random_share(500));

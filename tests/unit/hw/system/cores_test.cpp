@@ -165,7 +165,7 @@ TEST_CASE("A core waits for a semaphore that another core signals", "[hw][system
                        "sync.signal host_write sem=128\nhalt\n",
                    buffer + "sync.wait host_read sem=128\nread_host shared ub=5 block=4\nhalt\n");
     cores.system.run();
-    const std::uint8_t* const row = cores.system.core(1).unified_buffer().read(5, 1);
+    const std::uint8_t* const row = cores.system.tpu_v1_core(1).unified_buffer().read(5, 1);
     CHECK(std::vector<int>(row, row + 4) == std::vector<int>{1, 2, 3, 4});
     CHECK(cores.count("core1.host_read.sync_cycles") > 0);
 }

@@ -1,0 +1,67 @@
+#include "hw/core/tpu_v1_core.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "hw/common/ports.h"
+
+namespace systole::hw {
+
+TpuV1Core::TpuV1Core(const sc_core::sc_module_name& name, const CoreContext& context,
+                     const isa::Program& program)
+    : Core(name, context, program, port_places(context.machine)),
+      unified_buffer_("unified_buffer", context.machine),
+      host_interface_("host_interface", host_context(), context.host_link, unified_buffer_),
+      weight_fifo_("weight_fifo", unit_context(), host_interface_, context.shared_weights),
+      accumulators_("accumulators", context.machine),
+      matrix_unit_("matrix_unit", unit_context(), weight_fifo_, accumulators_,
+                   {.host = isa::uses_host(program),
+                    .row_sums = isa::uses_weight_zero_points(program),
+                    .registers = context.registers}),
+      systolic_data_setup_("systolic_data_setup", unit_context(), unified_buffer_, matrix_unit_),
+      activation_unit_("activation_unit", unit_context(), accumulators_, unified_buffer_),
+      host_processor_("host_processor", host_context(), context.host_link, program, context.host,
+                      context.host_memory),
+      queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
+               {weight_fifo_.queue(), "weights", "weight_fifo."},
+               {systolic_data_setup_.queue(), "matrix unit", "systolic_data_setup."},
+               {activation_unit_.queue(), "activation", "activation_unit."},
+               {host_interface_.write_queue(), "host_write", "host_interface.write_"},
+               {host_processor_.queue(), "host", "host."}}},
+      sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
+    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
+    host_interface_.memory.bind(context.host_memory.sockets[context.core]);
+    weight_fifo_.memory.bind(*context.weight_memory);
+    weight_fifo_.load(program, context.tile_values, context.weight_address);
+    sequencer_.load(program);
+    load_initial_rows(program);
+}
+
+void TpuV1Core::load_initial_rows(const isa::Program& program) {
+    const auto count = [&](const isa::InitialRows& initial, isa::MemoryId memory) {
+        return isa::rows_of(initial, memory, program.geometry).count();
+    };
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::UnifiedBuffer]) {
+        std::copy(initial.values.begin(), initial.values.end(),
+                  unified_buffer_.write(initial.first_row, count(initial, isa::MemoryId::UnifiedBuffer)));
+    }
+    static_assert(std::endian::native == std::endian::little, "sums are kept as they lie in the program");
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::Accumulators]) {
+        const std::uint64_t rows = count(initial, isa::MemoryId::Accumulators);
+        std::memcpy(accumulators_.write(initial.first_row, rows), initial.values.data(),
+                    initial.values.size());
+    }
+}
+
+std::vector<const UnitModule*> TpuV1Core::units() const {
+    return {&sequencer_,   &host_interface_, &unified_buffer_,  &weight_fifo_,   &systolic_data_setup_,
+            &matrix_unit_, &accumulators_,   &activation_unit_, &host_processor_};
+}
+
+std::vector<const UnitModule*> TpuV1Core::from_the_array() const {
+    return {&matrix_unit_,     &accumulators_,   &unified_buffer_, &systolic_data_setup_, &weight_fifo_,
+            &activation_unit_, &host_interface_, &sequencer_,      &host_processor_};
+}
+
+}  // namespace systole::hw
