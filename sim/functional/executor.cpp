@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <stdexcept>
 #include <variant>
 
 #include "hw/isa/assembly.h"
@@ -11,31 +11,21 @@
 #include "sim/functional/host_memory.h"
 #include "sim/functional/instructions/instructions.h"
 #include "sim/functional/state.h"
+#include "sim/functional/until_halt.h"
 
 namespace systole::functional {
 namespace {
 
 void check(const isa::Program& program, const machine::MatrixUnitConfig& array) {
     isa::validate(program);
+    if (program.geometry.has_tiles()) {
+        throw isa::ProgramError("the program is for tiles; the machine has a systolic array");
+    }
     if (program.geometry.rows != array.rows || program.geometry.columns != array.columns) {
         throw isa::ProgramError(
             fmt::format("the program is for an array of {} x {}; the machine's is {} x {}",
                         program.geometry.rows, program.geometry.columns, array.rows, array.columns));
     }
-}
-
-/// The instructions before the first halt.
-std::span<const isa::Instruction> until_halt(std::span<const isa::Instruction> instructions) {
-    const auto halt = std::find_if(instructions.begin(), instructions.end(), [](const auto& instruction) {
-        return std::holds_alternative<isa::Halt>(instruction);
-    });
-    if (halt == instructions.end()) {
-        throw isa::ProgramError(
-            instructions.empty() ? "the program is empty; it must end in a halt"
-                                 : fmt::format("instruction {}: {}: the program must end in a halt",
-                                               instructions.size() - 1, isa::to_string(instructions.back())));
-    }
-    return {instructions.begin(), halt};
 }
 
 void execute_checked(const isa::Instruction& instruction, const machine::MatrixUnitConfig& array,
@@ -50,11 +40,15 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
         }
     }
     std::visit(
-        [&state](const auto& each) {
-            const isa::Footprint touched = each.footprint(state.registers, state.array);
-            state.check_fits(touched);
-            state.loaded.follow(each, state.registers, touched);
-            execute(each, state);
+        [&state]<class Each>(const Each& each) {
+            if constexpr (isa::is_for_tiles<Each>) {
+                throw std::logic_error("an instruction for tiles in a program for an array");
+            } else {
+                const isa::Footprint touched = each.footprint(state.registers, state.array);
+                state.check_fits(touched);
+                state.loaded.follow(each, state.registers, touched);
+                execute(each, state);
+            }
         },
         instruction);
 }
