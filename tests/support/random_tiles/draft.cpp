@@ -1,0 +1,597 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "base/fixed_point.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/tile_layout.h"
+#include "hw/isa/weight_blocks.h"
+#include "hw/timing/tiles.h"
+#include "tests/support/random_tiles/random_tiles.h"
+
+namespace systole::tests {
+namespace {
+
+using isa::Register;
+
+constexpr std::uint64_t input_address = 0;
+constexpr std::uint64_t constant_address = std::uint64_t{1} << 24;
+constexpr std::uint64_t output_address = std::uint64_t{1} << 32;
+
+machine::MachineConfig random_machine(Choices& choices) {
+    machine::MachineConfig machine;
+    machine.name = "random";
+    machine.family = machine::Family::EdgeTpu;
+    machine::TileArrayConfig& array = machine.tile_array;
+    array.lines = choices.number<std::uint32_t>(1, 4);
+    array.columns = choices.number<std::uint32_t>(1, 4);
+    array.lanes = choices.chance(60) ? 16 : 32;
+    array.pixels = choices.number<std::uint32_t>(1, 9);
+    array.weight_buffers = choices.number<std::uint32_t>(1, 3);
+    array.weight_buffer_rows = choices.number<std::uint32_t>(4, 12);
+    array.depthwise_macs_per_cycle = choices.number<std::uint32_t>(1, 8);
+    array.vector_bytes_per_cycle = choices.number<std::uint32_t>(1, 8);
+    array.pooling_bytes_per_cycle = choices.number<std::uint32_t>(1, 8);
+    array.result_cycles = choices.number<std::uint32_t>(0, 5);
+    machine.narrow_memory.bytes = choices.number<std::uint32_t>(6000, 16000);
+    machine.wide_memory.bytes = 64 * choices.number<std::uint32_t>(300, 700);
+    machine.ring.bytes_per_cycle = choices.chance(50) ? 9.3 : choices.number<std::uint32_t>(1, 200) / 4.0;
+    machine.ring.latency_cycles = choices.number<std::uint32_t>(0, 4);
+    machine.mesh.bytes_per_cycle = choices.number<std::uint32_t>(1, 40) / 4.0;
+    machine.mesh.latency_cycles = choices.number<std::uint32_t>(0, 4);
+    machine.staging_buffer.bytes =
+        std::uint64_t{array.weight_buffer_rows} * array.lanes * 4 * choices.from(1, 3);
+    machine.clock_mhz = 500;
+    machine.host_interface.read_gb_per_s = choices.number<std::uint32_t>(5, 200) / 10.0;
+    machine.host_interface.write_gb_per_s = choices.number<std::uint32_t>(5, 200) / 10.0;
+    machine.host_interface.latency_cycles = choices.number<std::uint32_t>(0, 20);
+    machine.sequencer.queue_depth = choices.number<std::uint32_t>(24, 40);
+    machine.sequencer.issue_cycles = choices.number<std::uint32_t>(0, 2);
+    return machine;
+}
+
+/// An image or a vector in narrow memory.
+struct Tensor {
+    enum class Kind : std::uint8_t { Image, Vector, OverLanes };
+
+    Kind kind = Kind::Image;
+    std::uint32_t address = 0;
+    std::uint32_t lines = 1;
+    std::uint32_t columns = 1;
+    std::uint32_t channels = 1;
+    std::uint32_t pixel_bytes = 1;
+    std::uint32_t top = 0;
+    std::uint32_t bottom = 0;
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+};
+
+class Draft {
+public:
+    explicit Draft(Choices& choices) : choices_(choices) {
+        case_.machine = random_machine(choices);
+        grid_ = timing::grid_of(case_.machine);
+        case_.program.geometry.tiles = grid_;
+    }
+
+    TileCase take() {
+        read_tensor();
+        for (std::uint64_t left = choices_.from(1, 7); left > 0; --left) {
+            if (choices_.chance(20)) {
+                add(isa::DebugTag{choices_.number<std::uint16_t>(0, 3)});
+            }
+            step();
+        }
+        write(choices_.one_of(tensors_));
+        write(tensors_.back());
+        if (choices_.chance(20)) add(isa::InterruptHost{});
+        add(isa::Halt{});
+        declare_buffers();
+        case_.program = ordered(case_.program);
+        return std::move(case_);
+    }
+
+private:
+    void add(isa::Instruction instruction) { case_.program.instructions.push_back(std::move(instruction)); }
+
+    void set(Register reg, std::uint32_t value) {
+        if (registers_[reg] == value && choices_.chance(90)) return;
+        registers_.set(reg, value);
+        add(isa::SetConfig{.reg = reg, .value = value});
+    }
+
+    void set_layout(const isa::LayoutRegisters& names, const Tensor& tensor) {
+        set(names.lines, tensor.lines);
+        set(names.columns, tensor.columns);
+        set(names.channels, tensor.channels);
+        set(names.pixel_bytes, tensor.pixel_bytes);
+        set(names.top, tensor.top);
+        set(names.bottom, tensor.bottom);
+        set(names.left, tensor.left);
+        set(names.right, tensor.right);
+    }
+
+    void set_other(const Tensor& tensor) {
+        set(Register::OtherPixelBytes, tensor.pixel_bytes);
+        set(Register::OtherTop, tensor.top);
+        set(Register::OtherBottom, tensor.bottom);
+        set(Register::OtherLeft, tensor.left);
+        set(Register::OtherRight, tensor.right);
+    }
+
+    std::uint64_t bytes_of(const Tensor& tensor) const {
+        if (tensor.kind == Tensor::Kind::Vector) return tensor.channels;
+        if (tensor.kind == Tensor::Kind::OverLanes) {
+            return isa::LaneVector{.grid = grid_, .address = 0, .elements = tensor.channels}.passes() *
+                   grid_.lanes;
+        }
+        const auto own_lines = (tensor.lines + grid_.lines - 1) / grid_.lines;
+        const auto own_columns = (tensor.columns + grid_.columns - 1) / grid_.columns;
+        return std::uint64_t{tensor.top + own_lines + tensor.bottom} *
+               (tensor.left + own_columns + tensor.right) * tensor.pixel_bytes;
+    }
+
+    /// Gives the tensor an address. After the last byte, addresses begin again: what lies there is lost.
+    bool place(Tensor& tensor) {
+        const std::uint64_t bytes = bytes_of(tensor);
+        if (bytes > case_.machine.narrow_memory.bytes / 3) return false;
+        if (next_ + bytes > case_.machine.narrow_memory.bytes) {
+            next_ = 0;
+        }
+        tensor.address = static_cast<std::uint32_t>(next_);
+        next_ += bytes;
+        std::erase_if(tensors_, [&](const Tensor& each) {
+            return each.address < tensor.address + bytes && tensor.address < each.address + bytes_of(each);
+        });
+        return true;
+    }
+
+    void draw_margins(Tensor& tensor) {
+        if (choices_.chance(30)) return;
+        tensor.top = choices_.number<std::uint32_t>(0, 5);
+        tensor.bottom = choices_.number<std::uint32_t>(0, 5);
+        tensor.left = choices_.number<std::uint32_t>(0, 5);
+        tensor.right = choices_.number<std::uint32_t>(0, 5);
+    }
+
+    void draw_pixel(Tensor& tensor) {
+        tensor.pixel_bytes =
+            tensor.channels + (choices_.chance(30) ? choices_.number<std::uint32_t>(1, 4) : 0);
+    }
+
+    void read_tensor() {
+        Tensor tensor;
+        do {
+            tensor.lines = choices_.number<std::uint32_t>(1, 9);
+            tensor.columns = choices_.number<std::uint32_t>(1, 9);
+            tensor.channels = choices_.number<std::uint32_t>(1, choices_.chance(50) ? 4 : 40);
+            draw_pixel(tensor);
+            draw_margins(tensor);
+        } while (!place(tensor));
+        set_layout(isa::result_registers, tensor);
+        add(isa::ReadTensor{.host_address = input_address + input_bytes_, .address = tensor.address});
+        input_bytes_ += std::uint64_t{tensor.lines} * tensor.columns * tensor.channels;
+        tensors_.push_back(tensor);
+    }
+
+    void write(const Tensor& tensor) {
+        const bool over_lanes = tensor.kind == Tensor::Kind::OverLanes;
+        Tensor shown = tensor;
+        if (tensor.kind == Tensor::Kind::Vector) {  // every tile has it: as an image of one pixel
+            shown.lines = shown.columns = 1;
+            shown.pixel_bytes = tensor.channels;
+        }
+        set_layout(isa::source_registers, shown);
+        add(isa::WriteTensor{.host_address = output_address + output_bytes_,
+                             .address = tensor.address,
+                             .over_lanes = over_lanes});
+        output_bytes_ += std::uint64_t{shown.lines} * shown.columns * shown.channels;
+    }
+
+    void step() {
+        const Tensor& source = choices_.one_of(tensors_);
+        const auto kind = choices_.from(0, 99);
+        if (source.kind == Tensor::Kind::OverLanes) {
+            kind < 50 ? write(source) : collect(source);
+        } else if (source.kind == Tensor::Kind::Vector) {
+            dense(source);
+        } else if (kind < 10) {
+            read_tensor();
+        } else if (kind < 20) {
+            write(source);
+        } else if (kind < 35) {
+            collect(source);
+        } else if (kind < 65) {
+            window_product(source, isa::TileProduct::Convolve);
+        } else if (kind < 80) {
+            window_product(source, isa::TileProduct::Depthwise);
+        } else {
+            vector(source);
+        }
+    }
+
+    void collect(Tensor source) {
+        Tensor result;
+        result.kind = Tensor::Kind::Vector;
+        result.channels = source.lines * source.columns * source.channels;
+        if (!place(result)) return;
+        if (!is_there(source, result)) return;
+        set_layout(isa::source_registers, source);
+        add(isa::Collect{.destination = result.address,
+                         .source = source.address,
+                         .over_lanes = source.kind == Tensor::Kind::OverLanes});
+        tensors_.push_back(result);
+    }
+
+    /// Whether placing the result has left the source where it is.
+    bool is_there(const Tensor& source, const Tensor& result) const {
+        return source.address + bytes_of(source) <= result.address ||
+               result.address + bytes_of(result) <= source.address;
+    }
+
+    /// Windows of the source for a result, which gets its lines and columns. The source's margins must do.
+    bool draw_window(const Tensor& source, Tensor& result, bool for_pooling) {
+        for (int tries = 0; tries < 12; ++tries) {
+            const bool simple = tries == 11;
+            const auto draw = [&](std::uint32_t most) {
+                return simple ? 1U : choices_.number<std::uint32_t>(1, most);
+            };
+            struct Side {
+                std::uint32_t kernel = 1, stride = 1, dilation = 1, pad = 0, outputs = 1;
+            };
+            const auto draw_side = [&](std::uint32_t extent) {
+                Side side;
+                side.kernel = draw(3);
+                side.stride = draw(2);
+                side.dilation = for_pooling ? 1 : draw(2);
+                const std::uint32_t reach = (side.kernel - 1) * side.dilation;
+                side.pad = choices_.number<std::uint32_t>(0, reach);
+                const std::uint32_t behind = choices_.number<std::uint32_t>(0, reach);
+                if (extent + side.pad + behind <= reach) return side;
+                side.outputs = (extent + side.pad + behind - reach - 1) / side.stride + 1;
+                return side;
+            };
+            const Side y = draw_side(source.lines);
+            const Side x = draw_side(source.columns);
+            result.lines = y.outputs;
+            result.columns = x.outputs;
+            const isa::TileWindow window{.kernel_height = y.kernel,
+                                         .kernel_width = x.kernel,
+                                         .stride_y = y.stride,
+                                         .stride_x = x.stride,
+                                         .dilation_y = y.dilation,
+                                         .dilation_x = x.dilation,
+                                         .pad_top = y.pad,
+                                         .pad_left = x.pad};
+            try {
+                isa::check_windows_are_stored(layout_of(source), layout_of(result), window);
+            } catch (const isa::ProgramError&) {
+                continue;
+            }
+            const auto reaches = [](std::uint32_t extent, const Side& side) {
+                return (side.outputs - 1) * side.stride < extent + side.pad;
+            };
+            if (for_pooling && (!reaches(source.lines, y) || !reaches(source.columns, x))) continue;
+            window_ = window;
+            return true;
+        }
+        return false;
+    }
+
+    void set_window() {
+        const auto word = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+        set(Register::WindowKernelHeight, word(window_.kernel_height));
+        set(Register::WindowKernelWidth, word(window_.kernel_width));
+        set(Register::WindowStrideY, word(window_.stride_y));
+        set(Register::WindowStrideX, word(window_.stride_x));
+        set(Register::WindowDilationY, word(window_.dilation_y));
+        set(Register::WindowDilationX, word(window_.dilation_x));
+        set(Register::WindowPadTop, word(window_.pad_top));
+        set(Register::WindowPadLeft, word(window_.pad_left));
+    }
+
+    isa::TileLayout layout_of(const Tensor& tensor) const {
+        return {.grid = grid_,
+                .address = tensor.address,
+                .lines = tensor.lines,
+                .columns = tensor.columns,
+                .channels = tensor.channels,
+                .pixel_bytes = tensor.pixel_bytes,
+                .top = tensor.top,
+                .bottom = tensor.bottom,
+                .left = tensor.left,
+                .right = tensor.right};
+    }
+
+    std::uint32_t byte_number(bool is_signed) {
+        return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(choices_.from(0, 255)) - 128)
+                         : choices_.number<std::uint32_t>(0, 255);
+    }
+
+    void set_results(bool is_signed) {
+        set(Register::OutputZeroPoint, byte_number(is_signed));
+        const bool whole = choices_.chance(70);
+        const auto lowest = is_signed ? static_cast<std::uint32_t>(-128) : 0U;
+        const auto highest = is_signed ? 127U : 255U;
+        auto least = static_cast<std::int32_t>(whole ? lowest : byte_number(is_signed));
+        auto most = static_cast<std::int32_t>(whole ? highest : byte_number(is_signed));
+        if (least > most) std::swap(least, most);
+        set(Register::OutputMinimum, static_cast<std::uint32_t>(least));
+        set(Register::OutputMaximum, static_cast<std::uint32_t>(most));
+    }
+
+    /// A multiplier of sums of some thousands, as it lies in registers and blocks; sometimes any bits.
+    std::array<std::uint32_t, 2> multiplier(isa::Scaling scaling) {
+        if (choices_.chance(10)) {
+            return {choices_.number<std::uint32_t>(0, UINT32_MAX),
+                    choices_.number<std::uint32_t>(0, UINT32_MAX)};
+        }
+        const double real = std::ldexp(1.0 + static_cast<double>(choices_.from(0, 1000)) / 1001.0,
+                                       -static_cast<int>(choices_.from(1, 12)));
+        switch (scaling) {
+            case isa::Scaling::Float:
+                return {std::bit_cast<std::uint32_t>(static_cast<float>(real)), 0};
+            case isa::Scaling::Real: {
+                const auto bits = std::bit_cast<std::uint64_t>(real);
+                return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U)};
+            }
+            case isa::Scaling::FixedPoint:
+            case isa::Scaling::ToEven:
+                break;
+        }
+        const FixedPoint fixed = to_fixed_point(real);
+        return {static_cast<std::uint32_t>(fixed.multiplier), static_cast<std::uint32_t>(fixed.shift)};
+    }
+
+    void push_word(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
+        for (unsigned i = 0; i < 4; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+    }
+
+    std::vector<std::uint8_t> block(const isa::TileMultiply& multiply, const isa::WeightBlocks& blocks) {
+        std::vector<std::uint8_t> bytes;
+        for (std::uint64_t lane = 0; lane < blocks.lanes; ++lane) {
+            push_word(bytes,
+                      static_cast<std::uint32_t>(static_cast<std::int32_t>(choices_.from(0, 4000)) - 2000));
+        }
+        if (multiply.by_channel) {
+            std::vector<std::array<std::uint32_t, 2>> multipliers;
+            for (std::uint64_t lane = 0; lane < blocks.lanes; ++lane) {
+                multipliers.push_back(multiplier(multiply.scaling));
+            }
+            for (const auto& each : multipliers) push_word(bytes, each[0]);
+            if (multiply.scaling != isa::Scaling::Float) {
+                for (const auto& each : multipliers) push_word(bytes, each[1]);
+            }
+        }
+        while (bytes.size() < blocks.block_bytes()) {
+            bytes.push_back(choices_.number<std::uint8_t>(0, 255));
+        }
+        return bytes;
+    }
+
+    /// Adds bytes to the constants and returns their host address.
+    std::uint64_t constant(const std::vector<std::uint8_t>& bytes) {
+        const std::uint64_t address = constant_address + constants_.size();
+        constants_.insert(constants_.end(), bytes.begin(), bytes.end());
+        return address;
+    }
+
+    isa::TileMultiply draw_product(isa::TileProduct product) {
+        isa::TileMultiply multiply;
+        multiply.product = product;
+        multiply.scaling = static_cast<isa::Scaling>(choices_.from(0, 3));
+        multiply.is_signed = choices_.chance(50);
+        multiply.has_signed_weights = choices_.chance(50);
+        multiply.by_channel = multiply.scaling == isa::Scaling::Real || choices_.chance(50);
+        set(Register::SourceZeroPoint, byte_number(multiply.is_signed));
+        set(Register::MultiplyWeightZeroPoint,
+            choices_.chance(50) ? 0 : byte_number(multiply.has_signed_weights));
+        if (!multiply.by_channel) {
+            const auto words = multiplier(multiply.scaling);
+            set(Register::VectorMultiplier, words[0]);
+            set(Register::VectorShift, words[1]);
+        }
+        set_results(multiply.is_signed);
+        return multiply;
+    }
+
+    void window_product(Tensor source, isa::TileProduct product) {
+        Tensor result;
+        result.channels = product == isa::TileProduct::Depthwise
+                              ? source.channels * choices_.number<std::uint32_t>(1, 2)
+                              : choices_.number<std::uint32_t>(1, 3 * grid_.lanes);
+        draw_pixel(result);
+        draw_margins(result);
+        if (!draw_window(source, result, false) || !place(result) || !is_there(source, result)) return;
+        if (choices_.chance(80)) exchange(source);
+        isa::TileMultiply multiply = draw_product(product);
+        set_layout(isa::source_registers, source);
+        set_layout(isa::result_registers, result);
+        set_window();
+        multiply.source = source.address;
+        multiply.result = result.address;
+        const isa::WeightBlocks blocks = isa::weight_blocks(multiply, registers_, grid_);
+        if (blocks.block_bytes() * blocks.groups > std::uint64_t{grid_.units} * grid_.tiles() * 64) return;
+        multiply.streamed = choices_.chance(30);
+        std::vector<std::uint8_t> bytes;
+        for (std::uint64_t group = 0; group < blocks.groups; ++group) {
+            const auto each = block(multiply, blocks);
+            bytes.insert(bytes.end(), each.begin(), each.end());
+        }
+        const std::uint64_t host = constant(bytes);
+        isa::Multicast sent{.parameters = host,
+                            .rows = static_cast<std::uint32_t>(blocks.rows()),
+                            .units = static_cast<std::uint8_t>(blocks.row_units()),
+                            .groups = static_cast<std::uint16_t>(blocks.groups),
+                            .repeats = static_cast<std::uint32_t>(
+                                (layout_of(result).own_pixels() + case_.machine.tile_array.pixels - 1) /
+                                case_.machine.tile_array.pixels),
+                            .streamed = multiply.streamed};
+        if (multiply.streamed) {
+            multiply.parameters = host;
+            add(isa::StreamParameters{.host_address = host,
+                                      .rows = sent.rows,
+                                      .units = sent.units,
+                                      .groups = sent.groups,
+                                      .repeats = sent.repeats});
+        } else {
+            multiply.parameters = sent.parameters = load(host, bytes.size() / 64);
+        }
+        add(sent);
+        add(multiply);
+        tensors_.push_back(result);
+    }
+
+    /// Loads parameters from the host into wide memory and returns their first unit.
+    std::uint64_t load(std::uint64_t host, std::uint64_t units) {
+        const std::uint64_t all = std::uint64_t{grid_.units} * grid_.tiles();
+        if (next_unit_ + units > all) next_unit_ = 0;
+        const std::uint64_t first = next_unit_;
+        next_unit_ += units;
+        add(isa::ReadParameters{.host_address = host,
+                                .unit = static_cast<std::uint32_t>(first),
+                                .units = static_cast<std::uint32_t>(units)});
+        return first;
+    }
+
+    void exchange(const Tensor& tensor) {
+        set_layout(isa::source_registers, tensor);
+        set(Register::WindowPadValue, choices_.number<std::uint32_t>(0, 255));
+        add(isa::Exchange{.address = tensor.address});
+    }
+
+    void dense(Tensor source) {
+        Tensor result;
+        result.kind = Tensor::Kind::OverLanes;
+        result.channels = choices_.number<std::uint32_t>(1, 3 * grid_.lanes);
+        if (!place(result) || !is_there(source, result)) return;
+        isa::TileMultiply multiply = draw_product(isa::TileProduct::Dense);
+        set(Register::SourceChannels, source.channels);
+        set(Register::ResultChannels, result.channels);
+        multiply.source = source.address;
+        multiply.result = result.address;
+        const isa::WeightBlocks blocks = isa::weight_blocks(multiply, registers_, grid_);
+        const std::uint64_t units = isa::dense_passes(blocks, grid_) * blocks.block_units();
+        if (units > grid_.units) return;
+        multiply.parameters = choices_.from(0, grid_.units - units);
+        for (std::uint64_t tile = 0; tile < std::min<std::uint64_t>(grid_.tiles(), blocks.groups); ++tile) {
+            std::vector<std::uint8_t> bytes;
+            for (std::uint64_t group = tile; group < blocks.groups; group += grid_.tiles()) {
+                const auto each = block(multiply, blocks);
+                bytes.insert(bytes.end(), each.begin(), each.end());
+            }
+            add(isa::ReadParameters{
+                .host_address = constant(bytes),
+                .unit = static_cast<std::uint32_t>(tile * grid_.units + multiply.parameters),
+                .units = static_cast<std::uint32_t>(bytes.size() / 64)});
+        }
+        add(multiply);
+        tensors_.push_back(result);
+    }
+
+    void vector(Tensor source) {
+        isa::TileVector work;
+        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 7));
+        work.is_signed = choices_.chance(50);
+        if (work.scales()) {
+            constexpr std::array scalings{isa::Scaling::FixedPoint, isa::Scaling::ToEven,
+                                          isa::Scaling::Float};
+            work.scaling = choices_.one_of(scalings);
+        } else if (work.operation == isa::TileOperation::AveragePool && choices_.chance(50)) {
+            work.scaling = isa::Scaling::Float;
+        }
+        Tensor result;
+        result.lines = source.lines;
+        result.columns = source.columns;
+        result.channels = source.channels;
+        draw_pixel(result);
+        draw_margins(result);
+        if (work.is_pooling() && !draw_window(source, result, true)) return;
+        if (!place(result) || !is_there(source, result)) return;
+        std::optional<Tensor> other;
+        if (work.has_other()) {
+            std::vector<Tensor> alike;
+            for (const Tensor& each : tensors_) {
+                if (each.kind == Tensor::Kind::Image && each.lines == source.lines &&
+                    each.columns == source.columns && each.channels == source.channels) {
+                    alike.push_back(each);
+                }
+            }
+            if (alike.empty()) return;
+            other = choices_.one_of(alike);
+        }
+        if (work.is_pooling()) {
+            if (choices_.chance(80)) exchange(source);
+            set_window();
+        }
+        for (const Register reg : {Register::VectorZeroPointA, Register::VectorZeroPointB}) {
+            set(reg, byte_number(work.is_signed));
+        }
+        const auto set_words = [&](Register first, Register second) {
+            const auto words = multiplier(work.scaling);
+            set(first, words[0]);
+            set(second, words[1]);
+        };
+        set_words(Register::VectorMultiplierA, Register::VectorShiftA);
+        set_words(Register::VectorMultiplierB, Register::VectorShiftB);
+        set_words(Register::VectorMultiplier, Register::VectorShift);
+        set_results(work.is_signed);
+        set_layout(isa::source_registers, source);
+        set_layout(isa::result_registers, result);
+        work.source = source.address;
+        work.result = result.address;
+        if (other) {
+            set_other(*other);
+            work.other = other->address;
+        }
+        add(work);
+        tensors_.push_back(result);
+    }
+
+    void declare_buffers() {
+        std::vector<isa::HostBuffer>& buffers = case_.program.buffers;
+        buffers.push_back({.name = "in",
+                           .kind = isa::BufferKind::Constant,
+                           .address = input_address,
+                           .bytes = input_bytes_});
+        for (std::uint64_t i = 0; i < input_bytes_; ++i) {
+            buffers.back().contents.push_back(choices_.number<std::uint8_t>(0, 255));
+        }
+        if (!constants_.empty()) {
+            buffers.push_back({.name = "parameters",
+                               .kind = isa::BufferKind::Constant,
+                               .address = constant_address,
+                               .bytes = constants_.size(),
+                               .contents = constants_});
+        }
+        buffers.push_back({.name = "out",
+                           .kind = isa::BufferKind::Output,
+                           .address = output_address,
+                           .bytes = output_bytes_});
+    }
+
+    Choices& choices_;
+    TileCase case_;
+    isa::TileGrid grid_;
+    isa::Registers registers_;
+    std::vector<Tensor> tensors_;
+    isa::TileWindow window_;
+    std::uint64_t next_ = 0;
+    std::uint64_t next_unit_ = 0;
+    std::uint64_t input_bytes_ = 0;
+    std::uint64_t output_bytes_ = 0;
+    std::vector<std::uint8_t> constants_;
+};
+
+}  // namespace
+
+TileCase random_tiles(Choices& choices) {
+    return Draft(choices).take();
+}
+
+}  // namespace systole::tests

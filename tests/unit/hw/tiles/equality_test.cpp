@@ -1,0 +1,80 @@
+// Random programs on random machines with tiles: both engines give the same times, counters and values, in
+// every order of the kernel's processes, and the values are those of sim/functional.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "hw/isa/assembly.h"
+#include "hw/isa/encoding.h"
+#include "tests/support/random_runs.h"
+#include "tests/support/random_tiles/random_tiles.h"
+
+using namespace systole;
+
+namespace {
+
+void check_tiles(std::uint64_t first_seed) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + tests::random_runs(60); ++seed) {
+        tests::Choices choices(seed);
+        const tests::TileCase random = tests::random_tiles(choices);
+        const auto failure = tests::judge(random);
+        if (!failure) continue;
+        FAIL("seed " << seed << ": " << *failure << "\n"
+                     << machine::to_json(random.machine).dump() << "\n"
+                     << isa::disassemble(random.program));
+    }
+    SUCCEED("all alike");
+}
+
+}  // namespace
+
+TEST_CASE("Engines of tiles, process orders and sim/functional agree on random programs, part 1",
+          "[equality]") {
+    check_tiles(1000);
+}
+TEST_CASE("Engines of tiles, process orders and sim/functional agree on random programs, part 2",
+          "[equality]") {
+    check_tiles(20000);
+}
+
+TEST_CASE("Random programs for tiles meet every instruction in all its forms", "[equality]") {
+    std::map<std::string, int> met;
+    for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
+        tests::Choices choices(seed);
+        const tests::TileCase random = tests::random_tiles(choices);
+        for (const isa::Instruction& instruction : random.program.instructions) {
+            ++met[std::string(isa::mnemonic(instruction))];
+            if (const auto* const multiply = std::get_if<isa::TileMultiply>(&instruction)) {
+                const std::string product = fmt::format("product {}", static_cast<int>(multiply->product));
+                ++met[product];
+                ++met[fmt::format("{} scaling {}", product, static_cast<int>(multiply->scaling))];
+                if (multiply->streamed) ++met[product + " streamed"];
+                if (multiply->by_channel) ++met[product + " by channel"];
+            } else if (const auto* const vector = std::get_if<isa::TileVector>(&instruction)) {
+                ++met[fmt::format("operation {}", static_cast<int>(vector->operation))];
+            } else if (const auto* const sent = std::get_if<isa::Multicast>(&instruction)) {
+                if (sent->groups > 1) ++met["several groups"];
+                if (sent->repeats > 1) ++met["several repeats"];
+                if (sent->rows > random.machine.tile_array.weight_buffer_rows) ++met["several parts"];
+            }
+        }
+    }
+    const auto often = [&](const std::string& what, int least) {
+        INFO(what << ": " << met[what]);
+        CHECK(met[what] >= least);
+    };
+    for (const char* const name :
+         {"read_parameters", "read_tensor", "write_tensor", "stream_parameters", "multicast", "collect",
+          "exchange", "tile_multiply", "tile_vector", "interrupt", "tag"}) {
+        often(name, 30);
+    }
+    for (const int product : {0, 1, 2}) {
+        for (const int scaling : {0, 1, 2, 3})
+            often(fmt::format("product {} scaling {}", product, scaling), 10);
+        often(fmt::format("product {} by channel", product), 20);
+        if (product < 2) often(fmt::format("product {} streamed", product), 15);
+    }
+    for (int operation = 0; operation < 8; ++operation) often(fmt::format("operation {}", operation), 5);
+    for (const char* const what : {"several groups", "several repeats", "several parts"}) often(what, 30);
+}
