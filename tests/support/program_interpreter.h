@@ -168,7 +168,15 @@ private:
             return true;
         }
         registers_ = &registers;
-        std::visit([this](const auto& each) { execute(each); }, instruction);
+        std::visit(
+            [this]<class Each>(const Each& each) {
+                if constexpr (isa::is_for_tiles<Each>) {
+                    require(false, "an instruction for tiles");
+                } else {
+                    execute(each);
+                }
+            },
+            instruction);
         return true;
     }
 

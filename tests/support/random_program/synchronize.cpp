@@ -17,6 +17,8 @@ using isa::Position;
 using isa::QueueId;
 using isa::QueuePositions;
 
+/// The queues of machines with a systolic array, which are the first.
+constexpr std::size_t queues = static_cast<std::size_t>(QueueId::Host) + 1;
 constexpr auto weights_unit = static_cast<std::size_t>(QueueId::Weights);
 
 /// A place for sync: directly before the instruction of that index. All its signals stand before its waits,
@@ -79,12 +81,12 @@ private:
         const auto self = static_cast<std::size_t>(*unit);
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
         const QueuePositions needed = history_.conflicts(footprint).any;
-        for (std::size_t other = 0; other < isa::queue_count; ++other) {
+        for (std::size_t other = 0; other < queues; ++other) {
             if (other == self || needed[other] <= known_[self][other]) continue;
             if (!style_.implied && implied(needed, known_[self], other)) continue;
             lay_order(other, needed[other], self, index);
         }
-        for (std::size_t other = 0; other < isa::queue_count; ++other) {
+        for (std::size_t other = 0; other < queues; ++other) {
             if (other != self && needed[other] > known_[self][other])
                 raise(known_[self], known_at_[needed[other]]);
         }
@@ -95,7 +97,7 @@ private:
 
     /// Whether waiting for a later-known instruction of another unit waits for this one too.
     bool implied(const QueuePositions& needed, const QueuePositions& known, std::size_t unit) const {
-        for (std::size_t other = 0; other < isa::queue_count; ++other) {
+        for (std::size_t other = 0; other < queues; ++other) {
             if (other != unit && needed[other] > known[other] &&
                 known_at_[needed[other]][unit] >= needed[unit]) {
                 return true;
@@ -123,17 +125,17 @@ private:
 
     /// One of the semaphores on which one unit waits for the other.
     std::uint8_t semaphore_of(std::size_t signaller, std::size_t waiter) {
-        const std::size_t pair = signaller * isa::queue_count + waiter;
+        const std::size_t pair = signaller * queues + waiter;
         return semaphores_[pair * most_a_pair + choices_.from(0, style_.semaphores_a_pair - 1)];
     }
 
     /// A sync that nothing needs: between any two units, or of one with itself.
     void lay_extra(std::size_t index) {
-        const auto signaller = choices_.from(0, isa::queue_count - 1);
-        const auto waiter = choices_.from(0, isa::queue_count - 1);
+        const auto signaller = choices_.from(0, queues - 1);
+        const auto waiter = choices_.from(0, queues - 1);
         const auto wait = choices_.from(index, end_);
         if (!moves(signaller, index) || !moves(waiter, wait)) return;
-        const std::size_t pair = signaller * isa::queue_count + waiter;
+        const std::size_t pair = signaller * queues + waiter;
         lay_pair(signaller, index, waiter, wait, semaphores_[first_extra + pair]);
     }
 
@@ -143,12 +145,12 @@ private:
     }
 
     static void raise(QueuePositions& positions, const QueuePositions& to) {
-        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
+        for (std::size_t unit = 0; unit < queues; ++unit) {
             positions[unit] = std::max(positions[unit], to[unit]);
         }
     }
 
-    static constexpr std::size_t pairs = isa::queue_count * isa::queue_count;
+    static constexpr std::size_t pairs = queues * queues;
     static constexpr std::size_t most_a_pair = 3;
     static constexpr std::size_t first_extra = pairs * most_a_pair;
 

@@ -120,6 +120,76 @@ TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") 
     CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(9)}) == "sync.wait unit?9 sem=0");
 }
 
+TEST_CASE("Every line of assembly for tiles stands for its instruction", "[isa][assembly]") {
+    const auto check = [](const std::string& line, const Instruction& instruction) {
+        CAPTURE(line);
+        CHECK(one(".tiles 4 4\n" + line) == instruction);
+        CHECK(to_string(instruction) == line);
+    };
+    check("read_program 100", ReadProgram{.bytes = 100});
+    check("read_parameters 0x80 unit=3 units=4", ReadParameters{.host_address = 128, .unit = 3, .units = 4});
+    check("read_tensor 0x80 at=5", ReadTensor{.host_address = 128, .address = 5});
+    check("write_tensor 0x80 at=5", WriteTensor{.host_address = 128, .address = 5});
+    check("write_tensor 0x80 at=5 over_lanes",
+          WriteTensor{.host_address = 128, .address = 5, .over_lanes = true});
+    check("stream_parameters 0x80 rows=9 units=4",
+          StreamParameters{.host_address = 128, .rows = 9, .units = 4, .groups = 1, .repeats = 1});
+    check("stream_parameters 0x80 rows=9 units=4 groups=2 repeats=3",
+          StreamParameters{.host_address = 128, .rows = 9, .units = 4, .groups = 2, .repeats = 3});
+    check("multicast unit=7 rows=9 units=4 repeats=3",
+          Multicast{.parameters = 7, .rows = 9, .units = 4, .groups = 1, .repeats = 3});
+    check("multicast 0x80 rows=9 units=4 groups=2 streamed",
+          Multicast{.parameters = 128, .rows = 9, .units = 4, .groups = 2, .repeats = 1, .streamed = true});
+    check("collect dst=3 src=4", Collect{.destination = 3, .source = 4});
+    check("collect dst=3 src=4 over_lanes", Collect{.destination = 3, .source = 4, .over_lanes = true});
+    check("exchange at=5", Exchange{.address = 5});
+    check("tile_multiply depthwise to_even dst=3 src=4 unit=7 signed by_channel",
+          TileMultiply{.product = TileProduct::Depthwise,
+                       .scaling = Scaling::ToEven,
+                       .is_signed = true,
+                       .by_channel = true,
+                       .result = 3,
+                       .source = 4,
+                       .parameters = 7});
+    check("tile_multiply convolve fixed_point 0x80 dst=3 src=4 signed_weights streamed",
+          TileMultiply{
+              .has_signed_weights = true, .streamed = true, .result = 3, .source = 4, .parameters = 128});
+    check("tile_vector subtract float dst=3 src=4 other=5 signed",
+          TileVector{.operation = TileOperation::Subtract,
+                     .scaling = Scaling::Float,
+                     .is_signed = true,
+                     .result = 3,
+                     .source = 4,
+                     .other = 5});
+    check("tile_vector max_pool fixed_point dst=3 src=4",
+          TileVector{.operation = TileOperation::MaxPool, .result = 3, .source = 4});
+}
+
+TEST_CASE("The tiles of a program are declared once, and with no array", "[isa][assembly]") {
+    const Program program = assemble(".tiles 2 3 lanes=32 units=9\nhalt", "x.asm");
+    CHECK(program.geometry.tiles == TileGrid{.lines = 2, .columns = 3, .lanes = 32, .units = 9});
+    CHECK(disassemble(program).starts_with(".tiles 2 3 lanes=32 units=9\n"));
+    CHECK(assemble(".tiles 4 4", "x.asm").geometry.tiles ==
+          TileGrid{.lines = 4, .columns = 4, .lanes = 64, .units = 8192});
+    check_error(".tiles 4 4\n.tiles 4 4", "2:1: .tiles: there is one .array or .tiles for a program");
+    check_error(".array 4 4\n.tiles 4 4", "2:1: .tiles: there is one .array or .tiles for a program");
+    check_error(".tiles 4 4\n.array 4 4", "2:1: .array: there is one .array or .tiles for a program");
+    check_error(".tile 1 1 fill 0\n.tiles 4 4",
+                "2:1: .tiles: a program for tiles has no .tile, .unified_buffer and .accumulators");
+    check_error(".tiles 17 4", "1:8: 17: must be a whole number from 1 to 16");
+    check_error(".tiles 4 4 lanes=8", "1:1: .tiles: lanes is 8; it must be a multiple of 16 up to 256");
+    check_error(".tiles 4 4 units=1048577", "1:1: .tiles: units is 1048577; it must be from 1 to 1048576");
+    for (const std::string directive : {".tile 1 1 fill 0", ".unified_buffer 0 1", ".accumulators 0 1"}) {
+        check_error(".tiles 4 4\n" + directive, "2:1: " + directive.substr(0, directive.find(' ')) +
+                                                    ": is for machines with a systolic array");
+    }
+    check_error("exchange at=0", "1:1: exchange: it is for machines with tiles; the program has no .tiles");
+    check_error(".tiles 4 4\nread_host 0 ub=0 block=1",
+                "2:1: read_host: it is for machines with a systolic array; the program has .tiles");
+    check_error(".tiles 4 4\nsync.wait matrix sem=0",
+                "2:1: sync.wait: unit is matrix, which is one of machines with a systolic array");
+}
+
 TEST_CASE("Blanks, comments and semicolons lie between words and statements", "[isa][assembly]") {
     const Program program = assemble("\t tag 1 ;; nop;halt # tag 2\r\n\n#nop\n  interrupt#", "x.asm");
     CHECK(program.instructions ==
@@ -381,7 +451,7 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("read_weights tile=0", "1:1: read_weights: the program has 0 tiles");
     check_error(".layer a b\ntag 2", "2:1: tag: the program has 1 layers");
     check_error("tag \"1", "1:5: \"1: the closing quote is missing");
-    check_error(".array 4 4\n.array 4 4", "2:1: .array: there is one for a program");
+    check_error(".array 4 4\n.array 4 4", "2:1: .array: there is one .array or .tiles for a program");
     check_error(".array 4 5000", "1:10: 5000: must be a whole number from 1 to 4096");
     check_error(".tile 1 1 fill 1\n.array 4 4", "2:1: .array: must stand above the first .tile");
     check_error(".tile 1 257 fill 0", "1:9: 257: must be a whole number from 1 to 256");

@@ -76,6 +76,51 @@ TEST_CASE("Instructions are encoded as specified", "[isa][encoding]") {
           Bytes{0x31, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 1, 0, 0, 0});
 }
 
+TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") {
+    CHECK(encoded(ReadProgram{.bytes = 0x04030201}) == Bytes{0x40, 1, 2, 3, 4});
+    CHECK(encoded(ReadParameters{.host_address = 0x0504030201, .unit = 0x080706, .units = 0x0c0b0a09}) ==
+          Bytes{0x41, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    CHECK(encoded(ReadTensor{.host_address = 0x0504030201, .address = 0x080706}) ==
+          Bytes{0x42, 1, 2, 3, 4, 5, 6, 7, 8});
+    CHECK(encoded(WriteTensor{.host_address = 0x0605040302, .address = 0x090807, .over_lanes = true}) ==
+          Bytes{0x43, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(encoded(StreamParameters{.host_address = 0x0504030201,
+                                   .rows = 0x09080706,
+                                   .units = 10,
+                                   .groups = 0x0c0b,
+                                   .repeats = 0x100f0e0d}) ==
+          Bytes{0x44, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+    for (const bool streamed : {false, true}) {
+        CHECK(encoded(Multicast{.parameters = 0x0504030201,
+                                .rows = 0x09080706,
+                                .units = 10,
+                                .groups = 0x0c0b,
+                                .repeats = 0x100f0e0d,
+                                .streamed = streamed}) ==
+              Bytes{0x50, streamed, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+    }
+    CHECK(encoded(Collect{.destination = 0x040302, .source = 0x070605, .over_lanes = true}) ==
+          Bytes{0x51, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(encoded(Exchange{.address = 0x030201}) == Bytes{0x58, 1, 2, 3});
+    CHECK(encoded(TileMultiply{.product = TileProduct::Depthwise,
+                               .scaling = Scaling::ToEven,
+                               .result = 0x060504,
+                               .source = 0x090807,
+                               .parameters = 0x0e0d0c0b0a}) ==
+          Bytes{0x60, 1, 1, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+    CHECK(encoded(TileVector{.operation = TileOperation::Subtract,
+                             .scaling = Scaling::Float,
+                             .is_signed = true,
+                             .result = 0x060504,
+                             .source = 0x090807,
+                             .other = 0x0c0b0a}) == Bytes{0x61, 1, 3, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    const auto flags = [](const TileMultiply& multiply) { return encoded(multiply)[3]; };
+    CHECK(flags({.is_signed = true}) == 0x01);
+    CHECK(flags({.has_signed_weights = true}) == 0x02);
+    CHECK(flags({.by_channel = true}) == 0x04);
+    CHECK(flags({.streamed = true}) == 0x08);
+}
+
 TEST_CASE("Flags have their bits", "[isa][encoding]") {
     const auto matrix = [](MatrixFlags flags) {
         return encoded(MatrixMultiply{.length = 1, .flags = flags})[1];
@@ -130,6 +175,23 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
             CHECK_THROWS_AS(decoded(bytes), ProgramError);
         }
     }
+    struct Flags {
+        Instruction instruction;
+        std::size_t place;
+        unsigned used;
+    };
+    const Flags of_tiles[] = {{WriteTensor{}, 1, 1},
+                              {Multicast{.rows = 1, .units = 1, .groups = 1, .repeats = 1}, 1, 1},
+                              {Collect{}, 1, 1},
+                              {TileMultiply{}, 3, 4},
+                              {TileVector{}, 3, 1}};
+    for (const auto& [instruction, place, used] : of_tiles) {
+        for (unsigned bit = used; bit < 8; ++bit) {
+            Bytes bytes = encoded(instruction);
+            bytes[place] = static_cast<std::uint8_t>(1U << bit);
+            CHECK_THROWS_AS(decoded(bytes), ProgramError);
+        }
+    }
 }
 
 TEST_CASE("Every instruction survives encoding and decoding", "[isa][encoding]") {
@@ -163,8 +225,9 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 }
 
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
-    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10,
-                                   0x11, 0x12, 0x13, 0x20, 0x21, 0x30, 0x31};
+    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
+                                   0x12, 0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42,
+                                   0x43, 0x44, 0x50, 0x51, 0x58, 0x60, 0x61};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -192,8 +255,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: set: register is " + std::to_string(register_count) +
                                  "; it must be below " + std::to_string(register_count)));
-    CHECK_THROWS_MATCHES(decoded({0x03, 6, 0}), ProgramError,
-                         Message("byte 0: sync.wait: unit is 6; it must be below 6"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 9, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 9; it must be below 9"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
@@ -203,6 +266,19 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x31, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}),
                          ProgramError,
                          Message("byte 0: vector: signed is not for wide elements, which always are"));
+    const auto refused = [](const Instruction& instruction, const std::string& rule) {
+        Bytes bytes;
+        CHECK_THROWS_WITH(encode(instruction, bytes), Catch::Matchers::EndsWith(": " + rule));
+    };
+    refused(TileMultiply{.product = TileProduct::Dense, .streamed = true}, "streamed is not for dense");
+    refused(TileMultiply{.scaling = Scaling::Real}, "scaling real is for by_channel");
+    refused(TileVector{.operation = TileOperation::Requantize, .other = 1},
+            "other is for operations on two operands");
+    refused(TileVector{.scaling = Scaling::Real}, "scaling real is for tile_multiply");
+    refused(TileVector{.operation = TileOperation::AveragePool, .scaling = Scaling::ToEven},
+            "scaling to_even is for operations that scale");
+    refused(TileVector{.operation = TileOperation::MaxPool, .scaling = Scaling::Float},
+            "scaling float is for operations that round");
 }
 
 TEST_CASE("Number formats without a datapath are errors that name them", "[isa][encoding]") {
@@ -238,7 +314,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(6)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(9)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
@@ -249,6 +325,11 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
                     ProgramError);
     CHECK_THROWS_AS(encoded(Vector{.operation = VectorOperation::Add, .length = 1, .count_padding = true}),
                     ProgramError);
+    CHECK_THROWS_AS(encoded(ReadProgram{}), ProgramError);
+    CHECK_THROWS_AS(encoded(ReadParameters{.unit = 1 << 24, .units = 1}), ProgramError);
+    CHECK_THROWS_AS(encoded(Exchange{.address = 1 << 24}), ProgramError);
+    CHECK_THROWS_AS(encoded(Multicast{.rows = 1, .units = 1, .groups = 1}), ProgramError);
+    CHECK_THROWS_AS(encoded(TileMultiply{.parameters = std::uint64_t{1} << 40}), ProgramError);
 }
 
 TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
@@ -266,6 +347,16 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(Convolve{}) == QueueId::Matrix);
     CHECK(queue_of(Activate{}) == QueueId::Activation);
     CHECK(queue_of(Vector{}) == QueueId::Activation);
+    CHECK(queue_of(ReadProgram{}) == QueueId::HostRead);
+    CHECK(queue_of(ReadParameters{}) == QueueId::HostRead);
+    CHECK(queue_of(ReadTensor{}) == QueueId::HostRead);
+    CHECK(queue_of(WriteTensor{}) == QueueId::HostWrite);
+    CHECK(queue_of(StreamParameters{}) == QueueId::HostRead);
+    CHECK(queue_of(Multicast{}) == QueueId::Ring);
+    CHECK(queue_of(Collect{}) == QueueId::Ring);
+    CHECK(queue_of(Exchange{}) == QueueId::Mesh);
+    CHECK(queue_of(TileMultiply{}) == QueueId::Tiles);
+    CHECK(queue_of(TileVector{}) == QueueId::Tiles);
 }
 
 TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {

@@ -13,6 +13,9 @@ TEST_CASE("A unit is found by its name", "[isa]") {
     CHECK(name(QueueId::Matrix) == "matrix");
     CHECK(name(QueueId::Activation) == "activation");
     CHECK(name(QueueId::Host) == "host");
+    CHECK(name(QueueId::Ring) == "ring");
+    CHECK(name(QueueId::Mesh) == "mesh");
+    CHECK(name(QueueId::Tiles) == "tiles");
     for (std::size_t i = 0; i < queue_count; ++i) {
         CHECK(find_queue(name(static_cast<QueueId>(i))) == static_cast<QueueId>(i));
     }
@@ -29,6 +32,10 @@ TEST_CASE("Every register has a name of its own, by which it is found", "[isa]")
     CHECK(name(Register::VectorMultiplierA) == "vector.multiplier_a");
     CHECK(name(Register::VectorShift) == "vector.shift");
     CHECK(name(Register::BlockOutputHeight) == "block.output_height");
+    CHECK(name(Register::SourceLines) == "source.lines");
+    CHECK(name(Register::OtherPixelBytes) == "other.pixel_bytes");
+    CHECK(name(Register::ResultRight) == "result.right");
+    CHECK(name(Register::WindowDilationX) == "window.dilation_x");
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < register_count; ++i) {
         const auto reg = static_cast<Register>(i);
@@ -43,7 +50,8 @@ TEST_CASE("Registers begin with their initial values and keep what is written", 
     const std::set<Register> ones = {
         Register::WindowImageRows,     Register::WindowKernelHeight, Register::WindowKernelWidth,
         Register::WindowStrideY,       Register::WindowStrideX,      Register::MultiplyRowStride,
-        Register::ActivationImageRows, Register::BlockWidth,         Register::BlockHeight};
+        Register::ActivationImageRows, Register::BlockWidth,         Register::BlockHeight,
+        Register::WindowDilationY,     Register::WindowDilationX};
     Registers registers;
     for (std::size_t i = 0; i < register_count; ++i) {
         const auto reg = static_cast<Register>(i);

@@ -265,6 +265,38 @@ TEST_CASE("Conversions of inputs are a section at the end, in a file of version 
     CHECK_THROWS_WITH(file_of(program), Contains("it has conversion half_to_even; only inputs have one"));
 }
 
+TEST_CASE("The tiles are a section at the end, in a file of version 7", "[isa][program_file]") {
+    Program program;
+    program.geometry.tiles = {.lines = 2, .columns = 3, .lanes = 32, .units = 258};
+    program.instructions = {Exchange{.address = 5}, Halt{}};
+    Program array;
+    array.instructions = {Halt{}};
+    Bytes expected = file_of(array);
+    expected.pop_back();
+    expected[expected.size() - 12] = 9;                 // bytes of CODE
+    expected[expected.size() - 4] = 2;                  // instructions
+    const Bytes sections = {0x58, 5,   0,   0,   0x02,  //
+                            'R',  'O', 'W', 'S', 8,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                            'H',  'O', 'S', 'T', 4,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,              //
+                            'B',  'L', 'C', 'K', 4,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,              //
+                            'H',  'M', 'A', 'C', 4,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,              //
+                            'C',  'O', 'N', 'V', 4,    0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,              //
+                            'G',  'R', 'I', 'D', 16,   0, 0, 0, 0,  0, 0, 0,                          //
+                            2,    0,   0,   0,   3,    0, 0, 0, 32, 0, 0, 0, 2, 1, 0, 0};
+    expected[8] = 7;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "tiles.tpu") == program);
+    // Without tiles, it is a file of a lower version.
+    Bytes other = expected;
+    other[other.size() - 16] = 0;
+    CHECK_THROWS_AS(read_program(sealed(other), "x.tpu"), ProgramError);
+    other = expected;
+    other[other.size() - 8] = 24;
+    CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"),
+                      Contains("tiles: lanes is 24; it must be a multiple of 16 up to 256"));
+}
+
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     for (std::size_t length = 0; length < file.size(); ++length) {
@@ -339,10 +371,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 7;
-    check(changed, "8: version is 7; this program reads versions 1 to 6");
+    changed[8] = 8;
+    check(changed, "8: version is 8; this program reads versions 1 to 7");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 6");
+    check(changed, "8: version is 0; this program reads versions 1 to 7");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

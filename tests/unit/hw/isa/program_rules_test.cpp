@@ -133,6 +133,110 @@ TEST_CASE("Each rule of a program is held", "[isa][rules]") {
                  "instruction 1: convolve ub=0 acc=0 lines=0: lines is 0; it must be at least 1");
 }
 
+namespace {
+
+/// On 4 x 4 tiles of 32 lanes.
+void check_broken_for_tiles(const std::vector<Instruction>& instructions, const TileGrid& grid,
+                            const std::string& message) {
+    Program program;
+    program.geometry.tiles = grid;
+    program.instructions = instructions;
+    CHECK_THROWS_MATCHES(validate(program), ProgramError, Message(message));
+}
+
+constexpr TileGrid small_grid = {.lines = 4, .columns = 4, .lanes = 32, .units = 8};
+
+}  // namespace
+
+TEST_CASE("Each rule of a program for tiles is held", "[isa][rules]") {
+    Program program;
+    program.geometry.tiles = small_grid;
+    program.instructions = {ReadProgram{.bytes = 1}, Exchange{},
+                            Multicast{.rows = 1, .units = 2, .groups = 1, .repeats = 1},
+                            SyncSignal{.unit = QueueId::Ring}, SyncWait{.unit = QueueId::HostWrite}};
+    CHECK_NOTHROW(validate(program));
+    const auto check_grid = [](TileGrid grid, const std::string& message) {
+        check_broken_for_tiles({}, grid, "tiles: " + message);
+    };
+    check_grid({.lines = 17, .columns = 4, .lanes = 32, .units = 8},
+               "lines of tiles is 17; it must be from 1 to 16");
+    check_grid({.lines = 4, .columns = 0, .lanes = 32, .units = 8},
+               "columns of tiles is 0; it must be from 1 to 16");
+    for (const std::uint32_t lanes : {0U, 24U, 272U}) {
+        check_grid({.lines = 4, .columns = 4, .lanes = lanes, .units = 8},
+                   "lanes is " + std::to_string(lanes) + "; it must be a multiple of 16 up to 256");
+    }
+    for (const std::uint32_t units : {0U, 1048577U}) {
+        check_grid({.lines = 4, .columns = 4, .lanes = 32, .units = units},
+                   "units is " + std::to_string(units) + "; it must be from 1 to 1048576");
+    }
+    program.geometry.rows = 4;
+    CHECK_THROWS_MATCHES(
+        validate(program), ProgramError,
+        Message("tiles: the array is 4 x 256; in a program for tiles, it must be 256 x 256"));
+    program.geometry.rows = 256;
+    program.tiles = {{.rows = 1, .columns = 1, .type = DataType::Int8, .useful_macs = 1, .values = {7}}};
+    const std::string no_array =
+        "tiles: the program has weight tiles or initial rows, which are for a systolic array";
+    CHECK_THROWS_MATCHES(validate(program), ProgramError, Message(no_array));
+    program.tiles.clear();
+    program.initial[MemoryId::UnifiedBuffer] = {{.first_row = 0, .values = {1}}};
+    CHECK_THROWS_MATCHES(validate(program), ProgramError, Message(no_array));
+
+    const auto check_instruction = [](const Instruction& instruction, const std::string& message) {
+        check_broken_for_tiles({Halt{}, instruction}, small_grid, "instruction 1: " + message);
+    };
+    check_instruction(Multicast{.rows = 1, .units = 3, .groups = 1, .repeats = 1},
+                      "multicast unit=0 rows=1 units=3: units is 3; a row of weights has at most 2");
+    check_instruction(StreamParameters{.rows = 1, .units = 3, .groups = 1, .repeats = 1},
+                      "stream_parameters 0x0 rows=1 units=3: units is 3; a row of weights has at most 2");
+}
+
+TEST_CASE("A program has instructions and units of one kind of machine", "[isa][rules]") {
+    std::size_t of_array = 0;
+    std::size_t of_tiles = 0;
+    for_each_kind([&]<class Each>(const Each& each) {
+        const auto rule_for = [&](const Geometry& geometry) {
+            Program program;
+            program.geometry = geometry;
+            return broken_rule(Instruction(each), program);
+        };
+        CAPTURE(each.mnemonic);
+        if constexpr (is_for_tiles<Each>) {
+            CHECK(rule_for({}) == "it is for machines with tiles; the program has no .tiles");
+            ++of_tiles;
+        }
+        if constexpr (is_for_array<Each>) {
+            CHECK(rule_for({.tiles = small_grid}) ==
+                  "it is for machines with a systolic array; the program has .tiles");
+            ++of_array;
+        }
+    });
+    CHECK(of_array == 7);
+    CHECK(of_tiles == 10);
+    const auto rule_of = [](QueueId unit, const Geometry& geometry) {
+        Program program;
+        program.geometry = geometry;
+        const auto rule = broken_rule(SyncWait{.unit = unit}, program);
+        CHECK(broken_rule(SyncSignal{.unit = unit}, program) == rule);
+        return rule;
+    };
+    for (const QueueId unit : {QueueId::HostRead, QueueId::HostWrite, QueueId::Host}) {
+        CHECK_FALSE(rule_of(unit, {}));
+        CHECK_FALSE(rule_of(unit, {.tiles = small_grid}));
+    }
+    for (const QueueId unit : {QueueId::Weights, QueueId::Matrix, QueueId::Activation}) {
+        CHECK_FALSE(rule_of(unit, {}));
+        CHECK(rule_of(unit, {.tiles = small_grid}) ==
+              "unit is " + std::string(name(unit)) + ", which is one of machines with a systolic array");
+    }
+    for (const QueueId unit : {QueueId::Ring, QueueId::Mesh, QueueId::Tiles}) {
+        CHECK_FALSE(rule_of(unit, {.tiles = small_grid}));
+        CHECK(rule_of(unit, {}) ==
+              "unit is " + std::string(name(unit)) + ", which is one of machines with tiles");
+    }
+}
+
 TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {
     check_broken([](Program& p) { p.host_segments[0].writes.clear(); },
                  "host segment \"s\": it writes no tensor");

@@ -45,9 +45,14 @@ public:
     }
     Instruction instruction() { return instruction(from(0, std::variant_size_v<Instruction> - 1)); }
 
+    /// A program for an array or for tiles.
     Program program() {
         Program program;
-        program.geometry = {.rows = number32(1, 40), .columns = number32(1, 40)};
+        if (coin()) {
+            program.geometry.tiles = grid();
+        } else {
+            program.geometry = {.rows = number32(1, 40), .columns = number32(1, 40)};
+        }
         if (coin()) {
             program.model = name();
             program.batch = number32(0, UINT32_MAX);
@@ -59,9 +64,11 @@ public:
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
-        add_initial_rows(program);
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
-        for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
+        if (!program.geometry.has_tiles()) {
+            add_initial_rows(program);
+            for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
+        }
         for (std::uint64_t i = from(0, 60); i > 0; --i) add_instruction(program);
         return program;
     }
@@ -75,6 +82,16 @@ private:
         return static_cast<std::uint16_t>(from(lowest, 0xffff));
     }
     std::uint8_t number8(std::uint64_t highest = 0xff) { return static_cast<std::uint8_t>(from(0, highest)); }
+
+    std::uint64_t host_address() { return from(0, 0xff'ffff'ffff); }
+    /// Units of a row of weights, in tiles with the most lanes.
+    std::uint8_t row_units() { return static_cast<std::uint8_t>(from(1, 16)); }
+
+    TileGrid grid() {
+        TileGrid grid{.lines = number32(1, 16), .columns = number32(1, 16), .lanes = number32(1, 16) * 16};
+        grid.units = number32(1, (1U << 24) / grid.tiles());
+        return grid;
+    }
 
     MatrixFlags matrix_flags() { return {coin(), coin(), data_type(), data_type()}; }
     DataType data_type() { return static_cast<DataType>(number8(data_type_count - 1)); }
@@ -94,7 +111,7 @@ private:
         } else if constexpr (std::is_same_v<Each, SetConfig>) {
             each = {static_cast<Register>(number8(register_count - 1)), number32(0, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, ReadHostMemory> || std::is_same_v<Each, WriteHostMemory>) {
-            each = {from(0, 0xff'ffff'ffff), row(), number32(1, UINT32_MAX), number16(1)};
+            each = {host_address(), row(), number32(1, UINT32_MAX), number16(1)};
         } else if constexpr (std::is_same_v<Each, ReadWeights>) {
             each = {number32(0, UINT32_MAX), number16(1)};
         } else if constexpr (std::is_same_v<Each, HostWork>) {
@@ -130,7 +147,57 @@ private:
                 each.first_line = number32(0, UINT32_MAX);
                 each.count_padding = coin();
             }
+        } else if constexpr (is_for_tiles<Each>) {
+            fill_for_tiles(each);
         }  // the rest have no fields
+    }
+
+    template <class Each>
+    void fill_for_tiles(Each& each) {
+        if constexpr (std::is_same_v<Each, ReadProgram>) {
+            each = {number32(1, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, ReadParameters>) {
+            each = {host_address(), row(), number32(1, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, ReadTensor>) {
+            each = {host_address(), row()};
+        } else if constexpr (std::is_same_v<Each, WriteTensor>) {
+            each = {host_address(), row(), coin()};
+        } else if constexpr (std::is_same_v<Each, StreamParameters>) {
+            each = {host_address(), number32(1, UINT32_MAX), row_units(), number16(1),
+                    number32(1, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, Multicast>) {
+            each = {host_address(), number32(1, UINT32_MAX), row_units(),
+                    number16(1),    number32(1, UINT32_MAX), coin()};
+        } else if constexpr (std::is_same_v<Each, Collect>) {
+            each = {row(), row(), coin()};
+        } else if constexpr (std::is_same_v<Each, Exchange>) {
+            each = {row()};
+        } else if constexpr (std::is_same_v<Each, TileMultiply>) {
+            each = {static_cast<TileProduct>(number8(2)),
+                    static_cast<Scaling>(number8(3)),
+                    coin(),
+                    coin(),
+                    coin(),
+                    coin(),
+                    row(),
+                    row(),
+                    host_address()};
+            if (each.product == TileProduct::Dense) each.streamed = false;
+            if (each.scaling == Scaling::Real) each.by_channel = true;
+        } else {
+            static_assert(std::is_same_v<Each, TileVector>);
+            each.operation = static_cast<TileOperation>(number8(7));
+            each.scaling = static_cast<Scaling>(number8(1));
+            if (coin()) each.scaling = Scaling::Float;
+            each.is_signed = coin();
+            each.result = row();
+            each.source = row();
+            if (each.has_other()) each.other = row();
+            const bool rounds = each.scales() || each.operation == TileOperation::AveragePool;
+            if (!rounds || (each.scaling == Scaling::ToEven && !each.scales())) {
+                each.scaling = Scaling::FixedPoint;
+            }
+        }
     }
 
     std::string name() {
@@ -244,8 +311,38 @@ private:
         }
     }
 
+    /// The unit that a `sync` names; null for other instructions.
+    template <class Sync>
+    static QueueId* unit_of(Instruction& instruction) {
+        auto* const sync = std::get_if<Sync>(&instruction);
+        return sync == nullptr ? nullptr : &sync->unit;
+    }
+
+    /// One of the units of the program's machine.
+    QueueId unit(const Geometry& geometry) {
+        using enum QueueId;
+        constexpr std::array of_array{HostRead, HostWrite, Weights, Matrix, Activation, Host};
+        constexpr std::array of_tiles{HostRead, HostWrite, Host, Ring, Mesh, Tiles};
+        return (geometry.has_tiles() ? of_tiles : of_array)[from(0, of_array.size() - 1)];
+    }
+
     void add_instruction(Program& program) {
         Instruction added = instruction();
+        const bool needs_tiles =
+            std::visit([]<class Each>(const Each&) { return is_for_tiles<Each>; }, added);
+        const bool needs_array =
+            std::visit([]<class Each>(const Each&) { return is_for_array<Each>; }, added);
+        if (program.geometry.has_tiles() ? needs_array : needs_tiles) return;
+        const std::uint32_t most_units = program.geometry.tiles.lanes / tile_unit_lanes;
+        if (auto* sent = std::get_if<Multicast>(&added)) {
+            sent->units = static_cast<std::uint8_t>(from(1, most_units));
+        }
+        if (auto* sent = std::get_if<StreamParameters>(&added)) {
+            sent->units = static_cast<std::uint8_t>(from(1, most_units));
+        }
+        for (QueueId* const unit : {unit_of<SyncWait>(added), unit_of<SyncSignal>(added)}) {
+            if (unit != nullptr) *unit = this->unit(program.geometry);
+        }
         if (auto* tag = std::get_if<DebugTag>(&added); tag != nullptr && !program.layers.empty()) {
             tag->tag = static_cast<std::uint16_t>(from(0, program.layers.size()));
         }
