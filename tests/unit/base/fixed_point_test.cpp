@@ -234,3 +234,66 @@ TEST_CASE("A product with a real multiplier may round halves to the even number"
         }
     }
 }
+
+TEST_CASE("A product with a float32 multiplier is rounded once, halves to the even number",
+          "[hw][base][fixed_point]") {
+    CHECK(multiply_by_float_to_even(1, std::nextafter(0.5F, 1.0F)) == 1);
+    CHECK(multiply_by_float_to_even(1, std::nextafter(0.5F, 0.0F)) == 0);
+    CHECK(multiply_by_float_to_even(-1, std::nextafter(0.5F, 1.0F)) == -1);
+    CHECK(multiply_by_float_to_even(0, 3.0F) == 0);
+    // The number becomes the nearest float32, halves even: 2^24 + 1 is 2^24, and 2^24 + 3 is 2^24 + 4.
+    CHECK(multiply_by_float_to_even((1 << 24) + 1, 1.0F) == 1 << 24);
+    CHECK(multiply_by_float_to_even((1 << 24) + 3, 1.0F) == (1 << 24) + 4);
+    // So does the product: of 24 bits, 7 / 14 is the half that it is not in float64.
+    REQUIRE(7 * double{1.0F / 14.0F} > 0.5);
+    CHECK(multiply_by_float_to_even(7, 1.0F / 14.0F) == 0);
+    constexpr std::int32_t largest = (1 << 30) - 64;
+    CHECK(multiply_by_float_to_even(highest, 1.0F) == largest);
+    CHECK(multiply_by_float_to_even(lowest, 1.0F) == -(1 << 30));
+    CHECK(multiply_by_float_to_even(largest, 1.0F) == largest);
+    CHECK(multiply_by_float_to_even(3, std::numeric_limits<float>::infinity()) == largest);
+    CHECK(multiply_by_float_to_even(-3, std::numeric_limits<float>::infinity()) == -(1 << 30));
+    CHECK(multiply_by_float_to_even(0, std::numeric_limits<float>::infinity()) == -(1 << 30));
+    CHECK(multiply_by_float_to_even(3, std::nanf("")) == -(1 << 30));
+    // All halves that float32 has: of magnitudes up to 2^23.
+    for (std::int32_t odd = 1; odd < 1 << 24; odd += 2) {
+        const std::int32_t below = odd / 2;
+        const std::int32_t even = below + (below & 1);
+        const bool is_even =
+            multiply_by_float_to_even(odd, 0.5F) == even && multiply_by_float_to_even(-odd, 0.5F) == -even;
+        if (!is_even) FAIL("half of " << odd);
+    }
+}
+
+TEST_CASE("Products with float32 multipliers are those of std::nearbyint, clamped before or after",
+          "[hw][base][fixed_point]") {
+    const auto seed = Catch::rngSeed();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> exponent(-31.9F, 3.0F);
+    int halves = 0;
+    int clamped = 0;
+    for (int i = 0; i < 500'000; ++i) {
+        const auto x = static_cast<std::int32_t>(random()) >> random() % 32;
+        // Some multipliers give many halves.
+        const float multiplier = i % 2 == 0 ? std::exp2(exponent(random))
+                                            : std::ldexp(1.0F + static_cast<float>(random() % 8),
+                                                         -static_cast<int>(random() % 24) - 1);
+        const float product = static_cast<float>(x) * multiplier;
+        halves += std::abs(product - std::trunc(product)) == 0.5F ? 1 : 0;
+        CAPTURE(x, multiplier);
+        const float most = std::nextafter(0x1p30F, 0.0F);
+        const float rounded = std::clamp(std::nearbyint(product), -0x1p30F, most);
+        const std::int32_t result = multiply_by_float_to_even(x, multiplier);
+        REQUIRE(result == static_cast<std::int32_t>(rounded));
+        // The limits of a type of 8 bits, or numbers between, less the zero point.
+        const std::int32_t zero_point = static_cast<std::int32_t>(random() % 256) - 128;
+        const std::int32_t minimum = static_cast<std::int32_t>(random() % 128) - 128 - zero_point;
+        const std::int32_t maximum = static_cast<std::int32_t>(random() % 128) - zero_point;
+        const float limited = std::clamp(product, static_cast<float>(minimum), static_cast<float>(maximum));
+        clamped += limited != product ? 1 : 0;
+        REQUIRE(std::clamp(result, minimum, maximum) == static_cast<std::int32_t>(std::nearbyint(limited)));
+    }
+    CHECK(halves > 1000);
+    CHECK(clamped > 1000);
+}
