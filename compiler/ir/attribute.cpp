@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/message_text.h"
+
 namespace systole::ir {
 namespace {
 
@@ -36,7 +38,11 @@ struct FindBrokenRule {
     }
     std::optional<std::string> operator()(std::int64_t value) const { return number(value); }
     std::optional<std::string> operator()(double value) const { return number(value); }
-    std::optional<std::string> operator()(const std::string&) const { return std::nullopt; }
+    std::optional<std::string> operator()(const std::string& value) const {
+        const std::vector<std::string>& choices = declaration.choices;
+        if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
+        return fmt::format("it must be one of {}", joined(choices));
+    }
     template <typename Element>
     std::optional<std::string> operator()(const std::vector<Element>& list) const {
         if (declaration.size && list.size() != *declaration.size) {

@@ -15,6 +15,12 @@ namespace systole::ir {
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
                                std::vector<double>, std::vector<std::string>>;
 
+/// How older texts of graphs state an attribute: by another name, and an integer from 0.
+struct FormerAttribute {
+    std::string name;
+    std::vector<Attribute> values;  ///< what each integer means now
+};
+
 /// The declaration of an attribute of an operator's nodes. Its type is the alternative of `absent`.
 struct AttributeDeclaration {
     std::string name;
@@ -26,6 +32,10 @@ struct AttributeDeclaration {
     double maximum = std::numeric_limits<double>::infinity();
     /// Number of elements of a list; nullopt: any number.
     std::optional<std::size_t> size = {};
+    /// What a text may be; none: anything.
+    std::vector<std::string> choices = {};
+    /// Texts of graphs are read with it too, and written without it.
+    std::optional<FormerAttribute> former = {};
 };
 
 using NamedAttribute = std::pair<std::string, Attribute>;

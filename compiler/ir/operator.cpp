@@ -14,6 +14,11 @@ const std::vector<AttributeDeclaration>& Operator::attributes() const {
     return none;
 }
 
+bool Operator::declares(std::string_view attribute) const {
+    return std::ranges::any_of(
+        attributes(), [&](const AttributeDeclaration& declaration) { return declaration.name == attribute; });
+}
+
 DataType Operator::result_type(const NodeView& node) const {
     return node.node().inputs.empty() ? DataType::Float32 : node.input().type;
 }

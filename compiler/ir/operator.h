@@ -32,6 +32,7 @@ public:
     /// One sentence for the page of all operators.
     virtual std::string_view summary() const = 0;
     virtual const std::vector<AttributeDeclaration>& attributes() const;
+    bool declares(std::string_view attribute) const;
     /// The shapes of the results. Throws ModelError if inputs and attributes do not fit each other.
     virtual std::vector<Shape> output_shapes(const NodeView& node) const = 0;
     /// The type of the results where nothing else is said; by default that of the first input.

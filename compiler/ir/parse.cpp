@@ -420,6 +420,7 @@ private:
     NamedAttribute parse_attribute(const Operator& op) {
         const std::string_view name = tokens_.peek_word();
         for (const AttributeDeclaration& declaration : op.attributes()) {
+            if (declaration.former && declaration.former->name == name) return former_attribute(declaration);
             if (declaration.name != name) continue;
             tokens_.word("an attribute");
             return {declaration.name,
@@ -428,6 +429,17 @@ private:
         std::vector<std::string> known;
         for (const AttributeDeclaration& declaration : op.attributes()) known.emplace_back(declaration.name);
         tokens_.fail(fmt::format("it must be an attribute of {}{}", op.name(), suggestion(name, known)));
+    }
+
+    NamedAttribute former_attribute(const AttributeDeclaration& declaration) {
+        tokens_.word("an attribute");
+        const std::vector<Attribute>& values = declaration.former->values;
+        const auto index = tokens_.peek_number<std::size_t>();
+        if (!index || *index >= values.size()) {
+            tokens_.fail(fmt::format("it must be an integer from 0 to {}", values.size() - 1));
+        }
+        tokens_.word("an integer");
+        return {declaration.name, values[*index]};
     }
 
     Attribute value_like(std::int64_t) { return tokens_.number<std::int64_t>("an integer"); }
