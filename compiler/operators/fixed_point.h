@@ -82,14 +82,32 @@ inline std::int32_t scale_real(std::int64_t x, double multiplier) {
     return static_cast<std::int32_t>(std::isnan(product) ? lowest : std::clamp(product, lowest, highest));
 }
 
-/// x * multiplier in float64, rounded to float32 and then to an integer, halves to the even number, as in
-/// ONNX. Beyond 31 bits, results saturate, and what is no number becomes the lowest.
-inline std::int32_t scale_real_to_even(std::int64_t x, double multiplier) {
+/// The nearest integer, halves to the even number. Beyond 31 bits, results saturate, and what is no number
+/// becomes the lowest.
+inline std::int32_t nearest_even(float number) {
     constexpr float limit = 0x1p30F;
     const float largest = std::nextafter(limit, 0.0F);
     // nearbyint rounds halves to even, as nothing here changes the rounding mode.
-    const float product = std::nearbyint(static_cast<float>(static_cast<double>(x) * multiplier));
-    return static_cast<std::int32_t>(std::isnan(product) ? -limit : std::clamp(product, -limit, largest));
+    const float rounded = std::nearbyint(number);
+    return static_cast<std::int32_t>(std::isnan(rounded) ? -limit : std::clamp(rounded, -limit, largest));
+}
+
+/// x * multiplier in float64, rounded to float32 and then to an integer, halves to the even number, as in
+/// ONNX.
+inline std::int32_t scale_real_to_even(std::int64_t x, double multiplier) {
+    return nearest_even(static_cast<float>(static_cast<double>(x) * multiplier));
+}
+
+/// x * multiplier in float32, of the float32 nearest to x. The float64 between them is exact, and keeps a
+/// compiler from adding to the product before it is rounded.
+inline float float_product(std::int32_t x, float multiplier) {
+    return static_cast<float>(double{static_cast<float>(x)} * double{multiplier});
+}
+
+/// The product as an integer, halves to the even number: as the Edge TPU rounds, which clamps before
+/// (multiply_by_float_to_even).
+inline std::int32_t scale_float_to_even(std::int32_t x, float multiplier) {
+    return nearest_even(float_product(x, multiplier));
 }
 
 /// offset + x within [minimum, maximum].

@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::operators {
@@ -22,6 +24,14 @@ std::string list_of(std::span<const DataType> types) {
     std::string list = "float32";
     for (const DataType type : types) list += fmt::format(", {}", name_of(type));
     return list;
+}
+
+/// Throws ModelError unless a quotient of scales has a fixed-point number.
+void require_multiplier(double scale) {
+    constexpr int most_bits = 30;
+    if (std::isfinite(scale) && scale < std::ldexp(1.0, most_bits)) return;
+    throw ModelError(
+        fmt::format("its scales ask for a multiplier of {}; it must be below 2^{}", scale, most_bits));
 }
 
 }  // namespace
@@ -120,26 +130,50 @@ double scale_quotient(double a, double b, double c) {
 }
 
 FixedPoint fixed_point_of(double scale) {
-    constexpr int most_bits = 30;
-    if (!std::isfinite(scale) || scale >= std::ldexp(1.0, most_bits)) {
-        throw ModelError(
-            fmt::format("its scales ask for a multiplier of {}; it must be below 2^{}", scale, most_bits));
-    }
+    require_multiplier(scale);
     return to_fixed_point(scale);
 }
 
-ir::AttributeDeclaration single_rounding_attribute() {
-    return {.name = "single_rounding",
-            .meaning =
-                "1: scaled results are rounded once, halves to the even number, as in ONNX; 0: as in "
-                "TFLite",
-            .absent = std::int64_t{0},
-            .minimum = 0,
-            .maximum = 1};
+ir::AttributeDeclaration rounding_attribute() {
+    return {
+        .name = "rounding",
+        .meaning =
+            "how integers are scaled: \"tflite\": by a fixed-point multiplier, then by a shift, each of "
+            "which rounds; \"half_to_even\": by the same number, rounded once, halves to the even number, "
+            "as in ONNX; \"float_half_even\": of 8 bits, in float32, rounded once, halves to the even "
+            "number, as in the Edge TPU; older texts have `single_rounding`: 0 is \"tflite\", 1 is "
+            "\"half_to_even\"",
+        .absent = rounding_value(Rounding::Tflite),
+        .choices = {rounding_names.begin(), rounding_names.end()},
+        .former = {{.name = "single_rounding",
+                    .values = {rounding_value(Rounding::Tflite), rounding_value(Rounding::HalfToEven)}}}};
 }
 
-bool has_single_rounding(const ir::Node& node) {
-    return node.integer("single_rounding") != 0;
+ir::Attribute rounding_value(Rounding rounding) {
+    return std::string(name_of(rounding));
+}
+
+Rounding rounding_of(const ir::Node& node) {
+    const auto rounding = find_rounding(node.text("rounding"));
+    if (!rounding) {
+        throw std::logic_error(fmt::format("the rounding of {} is {}, which no rule of the attribute allows",
+                                           in_quotes(node.name), in_quotes(node.text("rounding"))));
+    }
+    return *rounding;
+}
+
+void check_rounding(const ir::NodeView& node) {
+    if (rounding_of(node.node()) != Rounding::FloatHalfEven) return;
+    for_each_activation(node, [](const ir::Value& value) {
+        if (bytes_of(value.type) == 1) return;
+        throw ModelError(fmt::format("its rounding is float_half_even, which is of 8 bits; it works on {}",
+                                     name_of(value.type)));
+    });
+}
+
+float float_multiplier_of(double scale) {
+    require_multiplier(scale);
+    return static_cast<float>(scale);
 }
 
 }  // namespace systole::operators

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/fixed_point.h"
+#include "base/rounding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
 
@@ -59,11 +60,21 @@ double scale_quotient(double a, double b, double c);
 /// The fixed-point number nearest to a quotient of scales. Throws ModelError if it is out of range.
 FixedPoint fixed_point_of(double scale);
 
-/// The attribute `single_rounding`. TFLite's multiplier has 31 bits, and the shift to the right after it
-/// rounds a second time. With the attribute, the product is rounded once after both, halves to the even
-/// number, as in ONNX.
-ir::AttributeDeclaration single_rounding_attribute();
-bool has_single_rounding(const ir::Node& node);
+/// The attribute `rounding`, by the names of `Rounding`. TFLite's multiplier has 31 bits, and the shift to
+/// the right after it rounds a second time. With half_to_even, the product is rounded once after both, halves
+/// to the even number, as in ONNX. With float_half_even, the multiplier and the product are float32, as in
+/// the Edge TPU, and there is no second rounding: `multiply_by_float_to_even`. Which multiplier a node has
+/// then, and how sums of two tensors are computed, is not published, and ours.
+ir::AttributeDeclaration rounding_attribute();
+ir::Attribute rounding_value(Rounding rounding);
+/// Of a node that has the attribute.
+Rounding rounding_of(const ir::Node& node);
+/// Throws ModelError if a node on integers, which has the attribute, is not of 8 bits and rounds in float32.
+void check_rounding(const ir::NodeView& node);
+
+/// A quotient of scales as the multiplier of float_half_even. Throws ModelError if it is out of the range of
+/// `fixed_point_of`.
+float float_multiplier_of(double scale);
 
 /// Calls visit(y, x, first element of the output) for each pixel of an image.
 template <typename Visit>

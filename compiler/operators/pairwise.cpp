@@ -62,14 +62,16 @@ void PairwiseOperator::check_types(const ir::NodeView& node) const {
     if (is_unquantized(node)) return require_one_kind(node);
     require_integers(node);
     require_one_type(node);
-    scaling_(node);
+    check_scales_(node);
 }
 
 Placement PairwiseOperator::placement() const {
-    return {.where =
-                "activation unit, as vector work, of two activations of one shape; with a constant for "
-                "each channel as `batch_normalization`, with a constant number as a `lookup`; else host",
-            .formats = "float32; uint8, int8 or int16, inputs and result alike; int32"};
+    return {
+        .where =
+            "activation unit, as vector work, of two activations of one shape; with a constant for "
+            "each channel as `batch_normalization`, with a constant number as a `lookup`; else, or if its "
+            "rounding is float_half_even, host",
+        .formats = "float32; uint8, int8 or int16, inputs and result alike; int32"};
 }
 
 bool pairs_activations(const ir::NodeView& node) {

@@ -36,12 +36,12 @@ public:
     void compute(const TensorCall& call) const override;
 
 protected:
-    /// `verb` is the operator's verb in messages: "adds". `scaling` throws ModelError if a factor that
-    /// follows from the scales is out of range.
+    /// `verb` is the operator's verb in messages: "adds". `check_scales` throws ModelError if a factor that
+    /// follows from the scales is out of range, or the rounding is not of the node's types.
     PairwiseOperator(const char* verb, void (*on_floats)(const PairRow<float, float>& row),
                      void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row),
-                     PairScaling (*scaling)(const ir::NodeView& node))
-        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers), scaling_(scaling) {}
+                     void (*check_scales)(const ir::NodeView& node))
+        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers), check_scales_(check_scales) {}
 
     /// Adds a node that does not pair activations: a lookup if one input is a constant number.
     void quantize_others(const ir::Node& node, Quantizer& quantizer) const;
@@ -50,7 +50,7 @@ private:
     const char* verb_;
     void (*on_floats_)(const PairRow<float, float>& row);
     void (*on_integers_)(const PairRow<std::int32_t, std::int32_t>& row);
-    PairScaling (*scaling_)(const ir::NodeView& node);
+    void (*check_scales_)(const ir::NodeView& node);
 };
 
 /// A layer of graph files with the operator's name and an optional function of the result.

@@ -80,8 +80,9 @@ double weight_scale(const ir::NodeView& node, std::size_t channel) {
 /// Throws ModelError unless the reference, which adds bytes of the inputs apart, and the runtime's multiplier
 /// can express the node.
 void check_wide_sums(const ir::NodeView& node) {
-    if (has_single_rounding(node.node())) {
-        throw ModelError("it has both `wide_sums` and `single_rounding`; it must have one of them");
+    if (rounding_of(node.node()) != Rounding::Tflite) {
+        throw ModelError(fmt::format("its sums are wide and its rounding is {}; with wide sums it must be {}",
+                                     name_of(rounding_of(node.node())), name_of(Rounding::Tflite)));
     }
     constexpr std::uint64_t most_products = std::uint64_t{1} << 16U;
     constexpr std::int32_t largest_shift = 7;
@@ -105,6 +106,31 @@ void check_wide_sums(const ir::NodeView& node) {
     }
 }
 
+/// The kind of multiplier with which a node scales its sums.
+enum class MultiplierKind { FixedPoint, Float32, Float64 };
+
+MultiplierKind multiplier_kind(const ir::Node& node) {
+    if (has_real_multiplier(node)) return MultiplierKind::Float64;
+    return rounding_of(node) == Rounding::FloatHalfEven ? MultiplierKind::Float32
+                                                        : MultiplierKind::FixedPoint;
+}
+
+/// Throws ModelError if a multiplier that follows from the scales is out of range.
+void check_multipliers(const ir::NodeView& node) {
+    switch (multiplier_kind(node.node())) {
+        case MultiplierKind::FixedPoint:
+            multipliers_of(node);
+            return;
+        case MultiplierKind::Float32:
+            float_multipliers_of(node);
+            return;
+        case MultiplierKind::Float64:
+            real_multipliers_of(node);
+            return;
+    }
+    throw std::logic_error("a node scales its sums by no kind of multiplier");
+}
+
 }  // namespace
 
 std::vector<double> real_multipliers_of(const ir::NodeView& node) {
@@ -120,6 +146,14 @@ std::vector<double> real_multipliers_of(const ir::NodeView& node) {
     return multipliers;
 }
 
+std::vector<float> float_multipliers_of(const ir::NodeView& node) {
+    std::vector<float> multipliers;
+    for (const double multiplier : real_multipliers_of(node)) {
+        multipliers.push_back(float_multiplier_of(multiplier));
+    }
+    return multipliers;
+}
+
 std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     const double input_scale = largest_input_scale(node);
     const double scale = encoding_of(node.output()).scale;
@@ -127,7 +161,7 @@ std::vector<FixedPoint> multipliers_of(const ir::NodeView& node) {
     std::vector<FixedPoint> multipliers;
     for (std::size_t c = 0; c < node.output_map().channels; ++c) {
         const double of_weights = weight_scale(node, c);
-        if (has_single_rounding(node.node())) {
+        if (rounding_of(node.node()) == Rounding::HalfToEven) {
             multipliers.push_back(fixed_point_of(scale_quotient(input_scale, of_weights, scale)));
             continue;
         }
@@ -183,13 +217,12 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
             fmt::format("its bias is {}; on integers it must be int32", name_of(node.constant(1)->type)));
     }
     if (has_wide_sums(node.node())) check_wide_sums(node);
-    if (!node.graph().has_weights) return;
-    // Throw if a multiplier that follows from the scales is out of range.
-    if (has_real_multiplier(node.node())) {
-        real_multipliers_of(node);
-    } else {
-        multipliers_of(node);
+    check_rounding(node);
+    if (has_real_multiplier(node.node()) && rounding_of(node.node()) == Rounding::FloatHalfEven) {
+        throw ModelError(
+            "it has a `real_multiplier` and its rounding is float_half_even; it must have one of them");
     }
+    if (node.graph().has_weights) check_multipliers(node);
 }
 
 void WeightedOperator::evaluate(const FloatCall& call) const {
@@ -215,7 +248,9 @@ void WeightedOperator::evaluate(const FloatCall& call) const {
 
 Placement WeightedOperator::placement() const {
     return {
-        .where = "matrix unit; the activation unit scales the sums, with a following `lookup`",
+        .where =
+            "matrix unit; the activation unit scales the sums, with a following `lookup`; host, if its "
+            "rounding is float_half_even",
         .formats =
             "float32; uint8, int8 or int16, with int8 weights and an int32 bias; a zero point of the weights "
             "takes the array's row sums, or, without them, weights of 16 bits at half the rate"};
@@ -253,30 +288,43 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
 SumRounding::SumRounding(const ir::NodeView& node)
     : bias_(bias_of(node)),
       has_wide_sums_(has_wide_sums(node.node())),
-      has_single_rounding_(has_single_rounding(node.node())),
-      real_multipliers_(has_real_multiplier(node.node()) ? real_multipliers_of(node) : std::vector<double>()),
-      multipliers_(has_real_multiplier(node.node()) ? std::vector<FixedPoint>() : multipliers_of(node)),
+      rounding_(rounding_of(node.node())),
       zero_point_(encoding_of(node.output()).zero_point),
       minimum_(clamp_of(node).minimum),
-      maximum_(clamp_of(node).maximum) {}
+      maximum_(clamp_of(node).maximum) {
+    switch (multiplier_kind(node.node())) {
+        case MultiplierKind::FixedPoint:
+            multipliers_ = multipliers_of(node);
+            return;
+        case MultiplierKind::Float32:
+            float_multipliers_ = float_multipliers_of(node);
+            return;
+        case MultiplierKind::Float64:
+            real_multipliers_ = real_multipliers_of(node);
+            return;
+    }
+    throw std::logic_error("a node scales its sums by no kind of multiplier");
+}
 
 void SumRounding::begin(std::vector<std::int32_t>& sums) const {
     sums = bias_;
 }
 
 std::int32_t SumRounding::stored(std::int64_t sum, std::size_t channel) const {
-    std::int32_t scaled = 0;
+    return offset_and_clamp(scaled(sum, channel), zero_point_, minimum_, maximum_);
+}
+
+std::int32_t SumRounding::scaled(std::int64_t sum, std::size_t channel) const {
+    const bool is_even = rounding_ == Rounding::HalfToEven;
     if (!real_multipliers_.empty()) {
-        scaled = has_single_rounding_ ? scale_real_to_even(sum, real_multipliers_[channel])
-                                      : scale_real(sum, real_multipliers_[channel]);
-    } else if (has_single_rounding_) {
-        scaled = scale_to_even(wrap(sum), multipliers_[channel].multiplier, multipliers_[channel].shift);
-    } else {
-        const FixedPoint& multiplier = multipliers_[channel];
-        scaled = has_wide_sums_ ? scale_wide(sum, multiplier.multiplier, multiplier.shift)
-                                : scale(wrap(sum), multiplier.multiplier, multiplier.shift);
+        const double multiplier = real_multipliers_[channel];
+        return is_even ? scale_real_to_even(sum, multiplier) : scale_real(sum, multiplier);
     }
-    return offset_and_clamp(scaled, zero_point_, minimum_, maximum_);
+    if (!float_multipliers_.empty()) return scale_float_to_even(wrap(sum), float_multipliers_[channel]);
+    const FixedPoint& multiplier = multipliers_[channel];
+    if (is_even) return scale_to_even(wrap(sum), multiplier.multiplier, multiplier.shift);
+    return has_wide_sums_ ? scale_wide(sum, multiplier.multiplier, multiplier.shift)
+                          : scale(wrap(sum), multiplier.multiplier, multiplier.shift);
 }
 
 void SumRounding::store(const std::vector<std::int32_t>& sums, std::int32_t* output) const {
@@ -305,8 +353,9 @@ ir::AttributeDeclaration real_multiplier_attribute() {
     return {.name = "real_multiplier",
             .meaning =
                 "1: sums are multiplied in float64 and rounded once, halves away from zero, as in "
-                "TFLite's fully connected operator since 2.20; with `single_rounding`, the products become "
-                "float32, and halves the even number; 0: the fixed-point rule",
+                "TFLite's fully connected operator since 2.20; with the rounding half_to_even, the products "
+                "become float32, and halves the even number; not with float_half_even; 0: the multiplier of "
+                "`rounding`",
             .absent = std::int64_t{0},
             .minimum = 0,
             .maximum = 1};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fixed_point.h"
+#include "base/rounding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 
@@ -24,10 +25,13 @@
 /// weights of 16 bits: it streams such layers at half its rate. With the attribute `wide_sums` (inputs of 16
 /// bits), sums have 64 bits and the multiplier 16, as in TFLite.
 ///
-/// With the attribute `single_rounding` (compiler/operators/integer_types.h), results are rounded once,
-/// halves to the even number, as in ONNX; the scales' quotient then has float32. With the attribute
+/// With the attribute `rounding` (compiler/operators/integer_types.h) as half_to_even, results are rounded
+/// once, halves to the even number, as in ONNX; the scales' quotient then has float32. With the attribute
 /// `real_multiplier`, the quotient is a float64, and so is the product, which is rounded once, halves away
 /// from zero: the rule of TFLite's fully connected operator since 2.20.
+///
+/// With the rounding float_half_even, quotient and product have float32, as in the Edge TPU:
+/// `multiply_by_float_to_even`. It has neither wide sums nor a real multiplier.
 ///
 /// In float32, oneDNN's kernel adds the products in an order of its own. With the attribute `sum_tile`, dense
 /// layers and convolutions have the sums of a matrix unit with so many rows, to the bit.
@@ -71,11 +75,15 @@ public:
 private:
     /// The sum of a channel, bias included, as a stored number.
     std::int32_t stored(std::int64_t sum, std::size_t channel) const;
+    /// The same before the zero point is added.
+    std::int32_t scaled(std::int64_t sum, std::size_t channel) const;
 
     std::vector<std::int32_t> bias_;
     bool has_wide_sums_;
-    bool has_single_rounding_;
-    std::vector<double> real_multipliers_;  ///< with `real_multiplier`, else `multipliers_`
+    Rounding rounding_;
+    // One of these is not empty.
+    std::vector<double> real_multipliers_;
+    std::vector<float> float_multipliers_;
     std::vector<FixedPoint> multipliers_;
     std::int32_t zero_point_;
     std::int32_t minimum_;
@@ -92,7 +100,11 @@ bool has_real_multiplier(const ir::Node& node);
 /// The multipliers of a node with `real_multiplier`, by output channel, in the runtime's order of operations.
 /// Throws ModelError for one that float64 does not have.
 std::vector<double> real_multipliers_of(const ir::NodeView& node);
-/// The multipliers of a node without `real_multiplier`.
+/// The multipliers of a node with the rounding float_half_even, by output channel: input_scale * weight_scale
+/// / scale, computed in float64 and rounded once. How the Edge TPU's own compiler computes them is not
+/// published; this is ours. Throws ModelError for one that is out of range.
+std::vector<float> float_multipliers_of(const ir::NodeView& node);
+/// The fixed-point multipliers of other nodes.
 std::vector<FixedPoint> multipliers_of(const ir::NodeView& node);
 /// The bias of each output channel of a node on integers; 0 without one.
 std::vector<std::int32_t> bias_of(const ir::NodeView& node);

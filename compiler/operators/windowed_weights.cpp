@@ -85,7 +85,7 @@ std::vector<ir::AttributeDeclaration> WindowedWeights::shared_attributes() {
     std::vector<ir::AttributeDeclaration> declarations = ir::window_attributes();
     declarations.push_back(clamp_attribute());
     declarations.push_back(wide_sums_attribute());
-    declarations.push_back(single_rounding_attribute());
+    declarations.push_back(rounding_attribute());
     declarations.push_back(real_multiplier_attribute());
     return declarations;
 }

@@ -9,10 +9,12 @@
 #include <set>
 
 #include "base/conversion.h"
+#include "base/rounding.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::passes {
@@ -303,7 +305,8 @@ private:
         if (has_weights) {
             if (data != 1 || !integer_constants(work) || !sums_fit(work)) return give_up();
         }
-        if (has_weights || is_pair(work)) work.set("single_rounding", std::int64_t{1});
+        if (has_weights || is_pair(work))
+            work.set("rounding", operators::rounding_value(Rounding::HalfToEven));
         if (limit) work.set("clamp", clamp_of(ir::encoding_of(value(result)), limit));
         work.outputs = {result};
         if (!is_accepted(work)) return give_up();
@@ -438,7 +441,7 @@ private:
                       .attributes = ir::complete_attributes(convolution, ir::attributes_of(window)),
                       .inputs = {*integers, weights},
                       .outputs = {result}};
-        work.set("single_rounding", std::int64_t{1});
+        work.set("rounding", operators::rounding_value(Rounding::HalfToEven));
         // A third has no fixed-point number: halves of averages would not be halves.
         work.set("real_multiplier", std::int64_t{1});
         if (limit) work.set("clamp", clamp_of(ir::encoding_of(value(result)), limit));

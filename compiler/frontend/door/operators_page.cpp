@@ -29,9 +29,15 @@ a divisor is stored as 0, whatever number that stands for; here it is computed a
 kernel and 2.21; the last bit of 2.19's kernel depends on the processor. SVDF is one call, from a state of 0.
 
 Work of ONNX files between DequantizeLinear and QuantizeLinear is done on integers, and its results are rounded once, halves to the
-even number, as ONNX's are (`single_rounding`). ONNX Runtime computes it in float32. Where that loses bits, results may differ by
+even number, as ONNX's are (`rounding` half_to_even). ONNX Runtime computes it in float32. Where that loses bits, results may differ by
 1: a few of 100,000 results of 8 bits, and no sum, product or average with scales that are powers of two. Products and sums
 of 16 bits have more bits than float32: the host computes them in float32, with the runtime's results.
+
+The rounding float_half_even is the Edge TPU's: a sum of int32, bias included, becomes float32, is multiplied by a float32 number, and
+the product is rounded once, halves to the even number. This is known by reverse engineering; nothing more is published, and the rest is
+ours. A multiplier is the quotient of the scales, computed in float64 and rounded to float32. In a sum of two tensors, each integer, less
+its zero point, is multiplied by the quotient of its scale and the result's; products and their sum are float32. A product of two tensors
+is an int32, and scaled as a sum is. TPU v1 cannot round so: its host computes such nodes.
 
 ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own, and compute what DequantizeLinear,
 the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if that is odd, exact halves,

@@ -57,9 +57,20 @@ void check_widths(Quantizer& quantizer, const ir::Node& node, ir::ValueId result
     }
 }
 
+void check_sum_scales(const ir::NodeView& node) {
+    check_rounding(node);
+    if (rounding_of(node.node()) == Rounding::FloatHalfEven) {
+        float_sum_multipliers(node);
+    } else {
+        sum_scaling(node);
+    }
+}
+
 class Add final : public PairwiseOperator {
 public:
-    Add() : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>, sum_scaling) {}
+    Add()
+        : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>,
+                           check_sum_scales) {}
 
     std::string_view name() const override { return "add"; }
     std::string_view summary() const override { return "The sum of two tensors, element by element."; }
@@ -75,7 +86,7 @@ public:
 
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
-                                                                        single_rounding_attribute()};
+                                                                        rounding_attribute()};
         return declarations;
     }
 
@@ -106,13 +117,15 @@ public:
     }
 
     void execute(const IntegerCall& call) const override {
+        if (rounding_of(call.node.node()) == Rounding::FloatHalfEven) return execute_in_float(call);
         const PairScaling factors = sum_scaling(call.node);
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
         const ir::Encoding result = encoding_of(call.node.output());
         const std::int32_t headroom = 1 << headroom_bits(result.type);
-        const auto scaling = has_single_rounding(call.node.node()) ? scale_to_even : scale;
+        const bool is_even = rounding_of(call.node.node()) == Rounding::HalfToEven;
+        const auto scaling = is_even ? scale_to_even : scale;
         const std::size_t count = call.batch * call.node.output().shape.elements();
         for (std::size_t i = 0; i < count; ++i) {
             const std::int32_t a = (call.inputs[0][i] - zero_point_a) * headroom;
@@ -121,6 +134,21 @@ public:
                                           scaling(b, factors.b.multiplier, factors.b.shift));
             const std::int32_t scaled = scaling(sum, factors.result.multiplier, factors.result.shift);
             call.output[i] = offset_and_clamp(scaled, result.zero_point, clamp.minimum, clamp.maximum);
+        }
+    }
+
+private:
+    static void execute_in_float(const IntegerCall& call) {
+        const auto [factor_a, factor_b] = float_sum_multipliers(call.node);
+        const Clamp clamp = clamp_of(call.node);
+        const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
+        const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
+        const std::int32_t zero_point = encoding_of(call.node.output()).zero_point;
+        const std::size_t count = call.batch * call.node.output().shape.elements();
+        for (std::size_t i = 0; i < count; ++i) {
+            const float sum = float_product(call.inputs[0][i] - zero_point_a, factor_a) +
+                              float_product(call.inputs[1][i] - zero_point_b, factor_b);
+            call.output[i] = offset_and_clamp(nearest_even(sum), zero_point, clamp.minimum, clamp.maximum);
         }
     }
 };
@@ -135,6 +163,12 @@ PairScaling sum_scaling(const ir::NodeView& node) {
     return {.a = fixed_point_of(a.scale / common),
             .b = fixed_point_of(b.scale / common),
             .result = fixed_point_of(std::ldexp(common, -headroom_bits(result.type)) / result.scale)};
+}
+
+std::array<float, 2> float_sum_multipliers(const ir::NodeView& node) {
+    const double result = encoding_of(node.output()).scale;
+    return {float_multiplier_of(encoding_of(node.input(0)).scale / result),
+            float_multiplier_of(encoding_of(node.input(1)).scale / result)};
 }
 
 std::unique_ptr<ir::Operator> make_add() {

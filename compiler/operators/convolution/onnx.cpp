@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/rounding.h"
 #include "compiler/ir/graph.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 
@@ -58,7 +60,7 @@ ir::ValueId append_onnx_convolution(ir::LayerReader& layer, const ConvolutionPar
                                     std::optional<ir::ValueId> bias, std::vector<ir::ResultType> types) {
     const ir::FeatureMap map = layer.map_of(parts.image);
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(parts.window);
-    if (!types.empty()) attributes.emplace_back("single_rounding", std::int64_t{1});
+    if (!types.empty()) attributes.emplace_back("rounding", rounding_value(Rounding::HalfToEven));
     const bool is_depthwise = parts.groups > 1 && parts.groups == map.channels;
     if (is_depthwise) {
         const std::uint32_t filters = layer.value(parts.kernel).shape[3];

@@ -71,8 +71,8 @@ public:
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
-            clamp_attribute(), wide_sums_attribute(), single_rounding_attribute(),
-            real_multiplier_attribute(), sum_tile_attribute()};
+            clamp_attribute(), wide_sums_attribute(), rounding_attribute(), real_multiplier_attribute(),
+            sum_tile_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 
@@ -113,7 +115,7 @@ ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::
     std::vector<ir::ValueId> operands{reshaped(layer, product.rows, shape), weights};
     if (bias) operands.push_back(*bias);
     std::vector<ir::NamedAttribute> attributes;
-    if (!types.empty()) attributes.emplace_back("single_rounding", std::int64_t{1});
+    if (!types.empty()) attributes.emplace_back("rounding", rounding_value(Rounding::HalfToEven));
     const ir::ValueId result = layer
                                    .append_node(is_vector ? "dense" : "convolution", std::move(attributes),
                                                 std::move(operands), types)

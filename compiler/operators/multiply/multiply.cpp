@@ -13,11 +13,23 @@ float product_of_floats(float a, float b) {
     return a * b;
 }
 
+/// More than 2^17 takes every product but 0 to an end of each type's range.
+constexpr double most_product_factor = 0x1p17;
+
+void check_product_scales(const ir::NodeView& node) {
+    check_rounding(node);
+    if (rounding_of(node.node()) == Rounding::FloatHalfEven) {
+        float_product_multiplier(node);
+    } else {
+        product_scaling(node);
+    }
+}
+
 class Multiply final : public PairwiseOperator {
 public:
     Multiply()
         : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, apply_to_row<wrapping_multiply>,
-                           product_scaling) {}
+                           check_product_scales) {}
 
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override { return "The product of two tensors, element by element."; }
@@ -28,7 +40,7 @@ public:
 
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{clamp_attribute(),
-                                                                        single_rounding_attribute()};
+                                                                        rounding_attribute()};
         return declarations;
     }
 
@@ -44,8 +56,22 @@ public:
     }
 
     void execute(const IntegerCall& call) const override {
+        if (rounding_of(call.node.node()) == Rounding::FloatHalfEven) {
+            const float multiplier = float_product_multiplier(call.node);
+            return scale_products(
+                call, [=](std::int32_t product) { return scale_float_to_even(product, multiplier); });
+        }
+        const bool is_even = rounding_of(call.node.node()) == Rounding::HalfToEven;
+        const auto scaling = is_even ? scale_to_even : scale;
         const FixedPoint multiplier = product_scaling(call.node).result;
-        const auto scaling = has_single_rounding(call.node.node()) ? scale_to_even : scale;
+        scale_products(call, [=](std::int32_t product) {
+            return scaling(product, multiplier.multiplier, multiplier.shift);
+        });
+    }
+
+private:
+    template <typename Scaling>
+    static void scale_products(const IntegerCall& call, const Scaling& scaling) {
         const Clamp clamp = clamp_of(call.node);
         const std::int32_t zero_point_a = encoding_of(call.node.input(0)).zero_point;
         const std::int32_t zero_point_b = encoding_of(call.node.input(1)).zero_point;
@@ -54,8 +80,8 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             const std::int64_t product =
                 std::int64_t{call.inputs[0][i] - zero_point_a} * (call.inputs[1][i] - zero_point_b);
-            const std::int32_t scaled = scaling(wrap(product), multiplier.multiplier, multiplier.shift);
-            call.output[i] = offset_and_clamp(scaled, zero_point, clamp.minimum, clamp.maximum);
+            call.output[i] =
+                offset_and_clamp(scaling(wrap(product)), zero_point, clamp.minimum, clamp.maximum);
         }
     }
 };
@@ -66,10 +92,16 @@ PairScaling product_scaling(const ir::NodeView& node) {
     const double a = encoding_of(node.input(0)).scale;
     const double b = encoding_of(node.input(1)).scale;
     const double result = encoding_of(node.output()).scale;
-    // More than 2^17 takes every product but 0 to an end of each type's range.
-    const double factor =
-        has_single_rounding(node.node()) ? std::min(a * b / result, 0x1p17) : scale_quotient(a, b, result);
+    const double factor = rounding_of(node.node()) == Rounding::Tflite
+                              ? scale_quotient(a, b, result)
+                              : std::min(a * b / result, most_product_factor);
     return {.a = {}, .b = {}, .result = fixed_point_of(factor)};
+}
+
+float float_product_multiplier(const ir::NodeView& node) {
+    const double a = encoding_of(node.input(0)).scale;
+    const double b = encoding_of(node.input(1)).scale;
+    return float_multiplier_of(std::min(a * b / encoding_of(node.output()).scale, most_product_factor));
 }
 
 std::unique_ptr<ir::Operator> make_multiply() {

@@ -194,7 +194,7 @@ public:
              .maximum = most},
             clamp_attribute(),
             wide_sums_attribute(),
-            single_rounding_attribute(),
+            rounding_attribute(),
             real_multiplier_attribute()};
         return declarations;
     }

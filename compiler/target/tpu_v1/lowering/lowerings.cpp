@@ -1,9 +1,15 @@
 #include "compiler/target/tpu_v1/lowering/lowerings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string_view>
 
+#include "base/message_text.h"
+#include "base/rounding.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/pairwise.h"
 
 namespace systole::tpu_v1 {
@@ -38,9 +44,14 @@ const OperatorLowering* lowering_of(const ir::Node& node) {
     return found == lowerings.end() ? nullptr : &*found;
 }
 
+/// Whether the activation unit has the node's rounding, if it has one.
+bool rounds_on_chip(const ir::Node& node) {
+    return !node.op->declares("rounding") || operators::rounding_of(node) != Rounding::FloatHalfEven;
+}
+
 bool is_on_chip(const ir::Graph& graph, const ir::Node& node) {
     const OperatorLowering* const lowering = lowering_of(node);
-    if (lowering == nullptr) return false;
+    if (lowering == nullptr || !rounds_on_chip(node)) return false;
     const auto is_for_host = [&](ir::ValueId id) {
         const ir::Value& value = graph.values[id];
         return !value.constant && (!is_integer(value.type) || !ir::is_feature_map(value.shape));
@@ -57,6 +68,19 @@ std::vector<bool> nodes_on_chip(const ir::Graph& graph) {
     on_chip.reserve(graph.nodes.size());
     for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node));
     return on_chip;
+}
+
+bool rounds_to_even(const ir::Node& node) {
+    switch (operators::rounding_of(node)) {
+        case Rounding::Tflite:
+            return false;
+        case Rounding::HalfToEven:
+            return true;
+        case Rounding::FloatHalfEven:
+            break;
+    }
+    throw std::logic_error(
+        fmt::format("{} rounds as float_half_even, as the activation unit does not", in_quotes(node.name)));
 }
 
 void lower_node(const ir::NodeView& node, Lowering& lowering) {

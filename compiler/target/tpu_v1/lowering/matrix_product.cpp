@@ -72,7 +72,7 @@ Requantization requantization_of(const ir::NodeView& node) {
                          .minimum = clamp.minimum,
                          .maximum = clamp.maximum,
                          .table = {},
-                         .half_to_even = operators::has_single_rounding(node.node())};
+                         .half_to_even = rounds_to_even(node.node())};
     if (operators::has_real_multiplier(node.node())) {
         rules.real_multiplier =
             has_weights ? operators::real_multipliers_of(node) : std::vector<double>(channels);

@@ -22,7 +22,7 @@ void lower_pair(const ir::NodeView& node, isa::VectorOperation operation,
                                    .minimum = clamp.minimum,
                                    .maximum = clamp.maximum,
                                    .table = {},
-                                   .half_to_even = operators::has_single_rounding(node.node())});
+                                   .half_to_even = rounds_to_even(node.node())});
 }
 
 }  // namespace

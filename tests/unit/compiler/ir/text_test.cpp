@@ -145,6 +145,11 @@ TEST_CASE("Operators refuse what their own rules do not cover, each in one line"
           "net.txt: node 0 \"d\": its scales ask for a multiplier of 2^7 or more; with wide sums it must be "
           "below "
           "2^7");
+    CHECK(error_of(replaced(wide, "wide_sums 1", "wide_sums 1, rounding \"half_to_even\"")) ==
+          "net.txt: node 0 \"d\": its sums are wide and its rounding is half_to_even; with wide sums it must "
+          "be tflite");
+    CHECK(error_of(replaced(wide, "wide_sums 1", "rounding \"float_half_even\"")) ==
+          "net.txt: node 0 \"d\": its rounding is float_half_even, which is of 8 bits; it works on int16");
     const std::string transposed =
         "graph \"g\"\ninputs %0\noutputs %2\n%0 float32 1x1x2x1 \"in\"\n%1 float32 1x1x1x1 \"w\" = [2.0]\n"
         "%2 float32 1x1x2x1 \"r\"\n%2 = transposed_convolution(%0, %1) \"t\" {stride [1, 1]}\n";
@@ -464,6 +469,60 @@ TEST_CASE("The order of a sum is an attribute of products in float32 alone", "[c
         "%2 = dense(%0, %1) \"d\" {sum_tile 128}\n";
     CHECK(error_of(integers) ==
           "net.txt: node 0 \"d\": it works on integers, and `sum_tile` is of sums in float32");
+}
+
+TEST_CASE("The rounding of a node is a name, or in older texts a number", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0\noutputs %2\n%0 uint8 1x2 \"in\" scale 0.5 zero 3\n"
+        "%1 int8 2x1 \"w\" axis 1 scales [0.5] zeros [0] = [1, 2]\n%2 uint8 1x1 \"d\" scale 0.25 zero 0\n"
+        "%2 = dense(%0, %1) \"d\"\n";
+    const auto with = [&](const std::string& attributes) {
+        return replaced(text, "(%0, %1) \"d\"", "(%0, %1) \"d\" {" + attributes + "}");
+    };
+    const auto written = [&](const std::string& attributes) { return ir::to_text(read(with(attributes))); };
+    CHECK(written("rounding \"tflite\"") == text);
+    CHECK(written("rounding \"half_to_even\"") == with("rounding \"half_to_even\""));
+    CHECK(written("rounding \"float_half_even\"") == with("rounding \"float_half_even\""));
+    CHECK(written("single_rounding 0") == text);
+    CHECK(written("single_rounding 1") == with("rounding \"half_to_even\""));
+    CHECK(written("clamp [0, 9], single_rounding 1, real_multiplier 1") ==
+          with("clamp [0, 9], rounding \"half_to_even\", real_multiplier 1"));
+    const auto error = [&](const std::string& attributes) { return error_of(with(attributes)); };
+    CHECK(error("rounding \"upwards\"") ==
+          "net.txt:7:44: \"end of line\": attribute rounding is \"upwards\"; it must be one of tflite, "
+          "half_to_even, float_half_even");
+    CHECK(error("rounding 1") == "net.txt:7:34: \"1\": it must be a name in quotes");
+    for (const std::string number : {"2", "-1", "0.5"}) {
+        CHECK(error("single_rounding " + number) ==
+              "net.txt:7:41: \"" + number + "\": it must be an integer from 0 to 1");
+    }
+    CHECK_THAT(error("single_rounding 1, rounding \"tflite\""),
+               Catch::Contains("has no attribute \"rounding\", or it is given twice"));
+    CHECK(error("rounding \"float_half_even\", real_multiplier 1") ==
+          "net.txt: node 0 \"d\": it has a `real_multiplier` and its rounding is float_half_even; it must "
+          "have one of them");
+    CHECK(error_of(replaced(with("rounding \"float_half_even\""), "scale 0.25", "scale 1e-11")) ==
+          "net.txt: node 0 \"d\": its scales ask for a multiplier of 25000000000; it must be below 2^30");
+    // A graph made in the program is held to the names too.
+    ir::Graph graph = read(text);
+    graph.nodes.front().set("rounding", std::string("up"));
+    CHECK(ir::find_fault(graph) ==
+          "node 0 \"d\": attribute rounding is \"up\"; it must be one of tflite, half_to_even, "
+          "float_half_even");
+    for (const std::string op : {"add", "multiply"}) {
+        const std::string pair =
+            "graph \"g\"\ninputs %0\noutputs %1\n%0 int16 1x2 \"in\" scale 0.5 zero 0\n"
+            "%1 int16 1x2 \"p\" scale 0.5 zero 0\n%1 = " +
+            op + "(%0, %0) \"p\" {rounding \"float_half_even\"}\n";
+        CHECK(
+            error_of(pair) ==
+            "net.txt: node 0 \"p\": its rounding is float_half_even, which is of 8 bits; it works on int16");
+        const std::string bytes = replaced(replaced(pair, "int16", "uint8"), "int16", "uint8");
+        CHECK(error_of(bytes) == "none");
+        CHECK_THAT(error_of(replaced(bytes, "scale 0.5 zero 0\n%1 =", "scale 1e-11 zero 0\n%1 =")),
+                   op == "add" ? Catch::Contains("a multiplier of 50000000000; it must be below 2^30")
+                               : Catch::Contains("none"));
+    }
 }
 
 TEST_CASE("Drawn graphs with computed weights, state, shared values and orders of sums read back equal",

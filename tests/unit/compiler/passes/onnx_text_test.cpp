@@ -190,7 +190,7 @@ outputs %1
 %1 uint8 1x1x2x2 "q" scale 1.0 zero 3
 %2 int8 1x1x1x2 "w" axis 3 scales [0.25, 0.5] zeros [0, 0] = [-4, 4]
 %3 int32 2 "b" = [40, -20]
-%1 = convolution(%0, %2, %3) "c" {clamp [3, 9], single_rounding 1}
+%1 = convolution(%0, %2, %3) "c" {clamp [3, 9], rounding "half_to_even"}
 )");
 }
 
@@ -281,7 +281,7 @@ outputs %1
 %0 uint8 1x1x4x1 "in" scale 0.5 zero 3
 %1 uint8 1x1x1x1 "q" scale 0.125 zero 0
 %2 int8 1x4x1x1 "a/weights" scale 0.25 zero 0 = [1, 1, 1, 1]
-%1 = depthwise_convolution(%0, %2) "a" {kernel [1, 4], single_rounding 1, real_multiplier 1}
+%1 = depthwise_convolution(%0, %2) "a" {kernel [1, 4], rounding "half_to_even", real_multiplier 1}
 )");
 }
 

@@ -249,22 +249,23 @@ TEST_CASE("The reference's fixed point agrees with the chip's on any numbers", "
 }
 
 TEST_CASE("Scaled sums are rounded once or twice", "[compiler][reference]") {
-    const auto results = [](std::int64_t single_rounding) {
+    const auto results = [](const std::string& rounding) {
         IntegerGraph made;
         made.dense({made.input({1, 1, 1}, {1.0, 4})}, 1, {.values = {1}, .scales = {1.0 / 7.0}}, {1.0, 10},
-                   {{"single_rounding", single_rounding}});
+                   {{"rounding", rounding}});
         return execute(made.graph(), std::vector<std::uint8_t>{1, 3, 4, 7, 8, 14}, 6);
     };
     // -3/7, -1/7, 0, 3/7, 4/7, 10/7. Of 3/7, the first rounding makes 2/4.
-    CHECK(results(1) == TensorBytes{10, 10, 10, 10, 11, 11});
-    CHECK(results(0) == TensorBytes{9, 10, 10, 11, 11, 12});
+    CHECK(results("half_to_even") == TensorBytes{10, 10, 10, 10, 11, 11});
+    CHECK(results("float_half_even") == TensorBytes{10, 10, 10, 10, 11, 11});
+    CHECK(results("tflite") == TensorBytes{9, 10, 10, 11, 11, 12});
 }
 
 TEST_CASE("Halves of sums that are rounded once become the even number", "[compiler][reference]") {
     const auto results = [](std::int64_t real_multiplier) {
         IntegerGraph made;
         made.dense({made.input({1, 1, 1}, {1.0, 4})}, 1, {.values = {1}, .scales = {0.5}}, {1.0, 10},
-                   {{"single_rounding", std::int64_t{1}}, {"real_multiplier", real_multiplier}});
+                   {{"rounding", std::string("half_to_even")}, {"real_multiplier", real_multiplier}});
         return execute(made.graph(), std::vector<std::uint8_t>{1, 3, 4, 5, 7, 9}, 6);
     };
     // -1.5, -0.5, 0, 0.5, 1.5, 2.5

@@ -749,7 +749,7 @@ TEST_CASE("A layer that rounds once does so on the chip, halves to the even numb
         for (int i = 0; i < 40 * 9; ++i) weights.values.push_back(static_cast<std::int8_t>(random() % 256));
         tests::IntegerGraph made;
         made.dense({made.input({1, 1, 40}, {1.0, 128})}, 9, weights, {1.0, 128},
-                   {{"single_rounding", std::int64_t{1}}, {"real_multiplier", real}});
+                   {{"rounding", std::string("half_to_even")}, {"real_multiplier", real}});
         return made.graph();
     };
     for (const double scale : {1.5, 0.9, 1.0 / 7.0, 0.0031, std::ldexp(1.0, -6), std::ldexp(0.75, -12)}) {
