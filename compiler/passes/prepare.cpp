@@ -20,6 +20,7 @@
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/quantize.h"
 #include "compiler/passes/remove_identities.h"
+#include "compiler/passes/set_rounding.h"
 #include "compiler/passes/unite_ranges.h"
 
 namespace systole::passes {
@@ -58,16 +59,24 @@ ir::Graph quantized(const ir::Graph& real, const Calibration& calibration) {
     return correct_biases(quantize(real, calibration.encoding), real, calibration);
 }
 
+void add_rounding(PassManager& passes, std::optional<Rounding> rounding) {
+    if (!rounding) return;
+    passes.add("set_rounding",
+               [rounding](ir::Graph graph) { return set_rounding(std::move(graph), *rounding); });
+}
+
 }  // namespace
 
-PassManager preparation(Calibration calibration) {
+PassManager preparation(Calibration calibration, std::optional<Rounding> rounding) {
     const auto shared = std::make_shared<const Calibration>(std::move(calibration));
     PassManager passes = preparation_in_float(shared);
     passes.add("quantize", [shared](const ir::Graph& real) { return quantized(real, *shared); });
+    add_rounding(passes, rounding);
     return passes;
 }
 
-QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration) {
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
+                                      std::optional<Rounding> rounding) {
     check_chip_limits(graph);
     const auto shared = std::make_shared<const Calibration>(std::move(calibration));
     QuantizedNetwork network;
@@ -79,6 +88,7 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
         network.real = std::move(real);
         return stored;
     });
+    add_rounding(passes, rounding);
     network.stored = passes.run(graph);
     for (ir::Value& value : network.real.values) value.before.reset();
     return network;
@@ -102,9 +112,10 @@ ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
     return simplification().run(graph, observer);
 }
 
-ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer) {
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer,
+                  std::optional<Rounding> rounding) {
     check_chip_limits(graph);
-    return preparation(std::move(calibration)).run(graph, observer);
+    return preparation(std::move(calibration), rounding).run(graph, observer);
 }
 
 }  // namespace systole::passes

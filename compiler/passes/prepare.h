@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/rounding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
 #include "compiler/passes/pass_manager.h"
@@ -14,8 +15,9 @@ namespace systole::passes {
 PassManager simplification();
 
 /// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize (with
-/// correct_biases). The latter do not change a graph on integers.
-PassManager preparation(Calibration calibration);
+/// correct_biases). The latter do not change a graph on integers. Given a machine's rounding, set_rounding
+/// comes last.
+PassManager preparation(Calibration calibration, std::optional<Rounding> rounding = {});
 
 /// A network on integers beside the one in float from which it was quantized.
 struct QuantizedNetwork {
@@ -28,7 +30,8 @@ struct QuantizedNetwork {
 };
 
 /// Runs the passes of preparation(), and keeps the network in float. Throws ModelError.
-QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
+                                      std::optional<Rounding> rounding = {});
 
 /// Throws std::logic_error unless inputs and outputs have the same order of the file's axes in both graphs,
 /// as whoever gives the inputs and reads the outputs of the prepared network expects.
@@ -36,6 +39,7 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared);
 
 /// Runs the passes of simplification() or of preparation(). Throws ModelError.
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
-ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {});
+ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {},
+                  std::optional<Rounding> rounding = {});
 
 }  // namespace systole::passes

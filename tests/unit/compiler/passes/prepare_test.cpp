@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "base/random_values.h"
+#include "base/rounding.h"
 #include "compiler/frontend/door/read_network.h"
+#include "compiler/passes/set_rounding.h"
 #include "tests/support/random_graph_file.h"
 #include "tests/support/random_runs.h"
 
@@ -21,6 +23,12 @@ TEST_CASE("A network on integers knows the values in float that it stores", "[co
         const passes::Calibration calibration{.inputs = inputs, .count = 1, .encoding = std::nullopt};
         const auto [real, stored, real_of] = passes::prepare_beside_float(graph, calibration);
         CHECK(stored == passes::prepare(graph, calibration));
+        // A machine's rounding comes last.
+        const ir::Graph rounded = passes::set_rounding(stored, Rounding::FloatHalfEven);
+        CHECK(passes::prepare(graph, calibration, {}, Rounding::FloatHalfEven) == rounded);
+        const auto beside = passes::prepare_beside_float(graph, calibration, Rounding::FloatHalfEven);
+        CHECK(beside.stored == rounded);
+        CHECK(beside.real_of == real_of);
         CHECK_FALSE(ir::is_quantized(real));
         REQUIRE(real_of.size() == stored.values.size());
         for (ir::ValueId id = 0; id < stored.values.size(); ++id) {

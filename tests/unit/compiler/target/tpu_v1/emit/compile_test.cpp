@@ -8,6 +8,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/host_segments.h"
+#include "compiler/passes/set_rounding.h"
 #include "compiler/reference/executor.h"
 #include "compiler/target/tpu_v1/choose/choose_blocks.h"
 #include "compiler/target/tpu_v1/choose/choose_joins.h"
@@ -768,6 +769,54 @@ TEST_CASE("A layer that rounds once does so on the chip, halves to the even numb
         machine.run_in_program_order();
         CHECK(machine.output() == reference::execute(graph, input, 20));
     }
+}
+
+TEST_CASE("Work that rounds in float32 is the host's", "[compiler][emit]") {
+    const std::uint32_t seed = 590;
+    INFO("first seed " << seed);
+    std::uint32_t on_host = 0, compiled = 0;
+    const std::uint32_t runs = tests::random_runs(100);
+    for (std::uint32_t run = 0; run < runs; ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        ir::Graph graph = networks.draw();
+        const ir::Graph whole = passes::set_rounding(graph, Rounding::FloatHalfEven);
+        const std::vector<bool> before = tpu_v1::nodes_on_chip(graph);
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+            if (draw(random, 0, 2) == 0) graph.nodes[i] = whole.nodes[i];
+        }
+        const std::vector<bool> on_chip = tpu_v1::nodes_on_chip(graph);
+        std::uint32_t in_float = 0;
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+            const ir::Node& node = graph.nodes[i];
+            const bool is_float = node.op->declares("rounding") && node.text("rounding") == "float_half_even";
+            CHECK(on_chip[i] == (before[i] && !is_float));
+            if (is_float) CHECK_THROWS_AS(rounds_to_even(node), std::logic_error);
+            in_float += is_float && before[i] ? 1 : 0;
+        }
+        Network network;
+        try {
+            network = tpu_v1::lower(graph);
+        } catch (const ModelError&) {
+            CHECK(std::ranges::find(on_chip, true) == on_chip.end());  // all layers are the host's
+            continue;
+        }
+        on_host += in_float;
+        ++compiled;
+        const Target target = random_target(network, random);
+        const mapping::Batches options{.batch = draw(random, 1, 4), .inferences = draw(random, 1, 6)};
+        INFO(describe(seed + run, target, options));
+        const auto inferences = static_cast<std::uint32_t>(options.inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const isa::Program program = emit_program(network, make_schedule(network, target, options));
+        tests::ReferenceHost host(program);
+        auto machine = interpreter(program, target, input);
+        machine.set_host(host);
+        machine.run_in_program_order();
+        REQUIRE(machine.output() == reference::execute(graph, input, inferences));
+    }
+    CHECK(on_host >= tests::random_share(20));
+    CHECK(compiled >= tests::random_share(60));
 }
 
 TEST_CASE("Wide sums that fit in 32 bits are rounded once on the chip", "[compiler][emit]") {
