@@ -340,6 +340,8 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
                     view.rows * system.tpu_v1_core().accumulators().columns() * sizeof(std::int32_t)};
         }
         case isa::MemoryId::WeightMemory:
+        case isa::MemoryId::NarrowMemory:
+        case isa::MemoryId::WideMemory:
             break;
     }
     throw std::logic_error("a memory without bytes");
