@@ -21,7 +21,8 @@ struct TileGrid {
 inline constexpr std::uint32_t tile_word = 4;
 /// Lanes whose weights of a cycle lie in a unit of wide memory.
 inline constexpr std::uint32_t tile_unit_lanes = 16;
-/// Bytes of a unit, by which wide memory is addressed.
+/// Bytes of a unit, by which wide memory is addressed. Units are numbered through all tiles: unit n is in
+/// tile n mod tiles().
 inline constexpr std::uint32_t tile_unit_bytes = tile_unit_lanes * tile_word;
 
 }  // namespace systole::isa

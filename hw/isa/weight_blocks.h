@@ -37,6 +37,14 @@ struct WeightBlocks {
 /// The blocks of an instruction. Throws ProgramError if registers are 0 that must not be.
 WeightBlocks weight_blocks(const TileMultiply& multiply, const Registers& registers, const TileGrid& grid);
 
+/// Unit `unit` of the block of a group of a dense product, whose blocks begin at unit `parameters` of each
+/// tile: its number through all tiles.
+inline std::uint64_t dense_unit(const WeightBlocks& blocks, const TileGrid& grid, std::uint64_t parameters,
+                                std::uint64_t group, std::uint64_t unit) {
+    const std::uint64_t in_tile = parameters + group / grid.tiles() * blocks.block_units() + unit;
+    return in_tile * grid.tiles() + group % grid.tiles();
+}
+
 /// Groups of a dense product that a tile computes one after the other, in the tile with the most.
 inline std::uint64_t dense_passes(const WeightBlocks& blocks, const TileGrid& grid) {
     return (blocks.groups + grid.tiles() - 1) / grid.tiles();

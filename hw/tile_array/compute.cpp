@@ -292,10 +292,14 @@ void compute_dense(const Product& product, NarrowMemoryAccess& narrow, WideMemor
     OutputParameters outputs(product);
     std::vector<std::int8_t> matrix(blocks.weights * blocks.outputs);
     for (std::uint64_t group = 0; group < blocks.groups; ++group) {
-        const std::uint64_t tile = group % product.grid.tiles();
-        const std::uint64_t unit = tile * product.grid.units + product.instruction.parameters +
-                                   group / product.grid.tiles() * blocks.block_units();
-        unpack(product, wide.from_unit(unit), group, matrix.data(), outputs);
+        scratch.resize(blocks.block_bytes());
+        for (std::uint64_t unit = 0; unit < blocks.block_units(); ++unit) {
+            std::memcpy(scratch.data() + unit * isa::tile_unit_bytes,
+                        wide.from_unit(isa::dense_unit(blocks, product.grid, product.instruction.parameters,
+                                                       group, unit)),
+                        isa::tile_unit_bytes);
+        }
+        unpack(product, scratch.data(), group, matrix.data(), outputs);
     }
     std::vector<std::int32_t> sums(blocks.outputs);
     math::multiply_accumulate({.data = narrow.of_tile(0) + product.instruction.source,

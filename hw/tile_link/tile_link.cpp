@@ -19,6 +19,7 @@ TileLink::TileLink(const sc_core::sc_module_name& name, const UnitContext& conte
       context_(context),
       grid_(timing::grid_of(context.machine)),
       latency_(context.machine.host_latency()),
+      call_cycles_(context.machine.host_call_cycles()),
       staging_bytes_(context.machine.staging_buffer.bytes),
       moves_words_(context.computes_values() &&
                    context.machine.tile_array.engine == machine::TileEngine::Lane),
@@ -58,7 +59,9 @@ void TileLink::execute_read(const Command& command) {
     reads_.begin();
     const isa::Instruction& instruction = command.bound.instruction;
     if (const auto* const program = std::get_if<isa::ReadProgram>(&instruction)) {
+        context_.clock.wait_until(context_.clock.now() + call_cycles_);
         counters_.program_bytes.add(program->bytes, command.tag);
+        counters_.calls.add(1, command.tag);
         receive(program->bytes);
     } else if (const auto* const parameters = std::get_if<isa::ReadParameters>(&instruction)) {
         read_parameters(*parameters, command);

@@ -28,6 +28,7 @@ struct TileLinkCounters final : CounterGroup {
         add("streamed_bytes", CounterUnit::Bytes, "parameters from host memory into the staging buffer");
     Counter& program_bytes =
         add("program_bytes", CounterUnit::Bytes, "a compiled network's instructions, by read_program");
+    Counter& calls = add("calls", CounterUnit::Instructions, "calls of the host, each with its program");
     Counter& instruction_bytes = add("instruction_bytes", CounterUnit::Bytes, "instructions received");
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
 };
@@ -42,9 +43,10 @@ struct TileWriteCounters final : UnitCounters {};
 /// The link between the tiles and the host. It carries programs, parameters and elements in, and elements
 /// out.
 ///
-/// Timing: each direction moves bytes at its exact rate; bytes arrive `latency` cycles after they are sent.
-/// Transfers of one direction follow each other; instructions have priority. Streamed parameters go as long
-/// as the staging buffer has room for the next part.
+/// Timing: each direction moves bytes at its exact rate; bytes arrive `latency` cycles after they are sent. A
+/// program, which begins a call, first takes the host's part of the call. Transfers of one direction follow
+/// each other; instructions have priority. Streamed parameters go as long as the staging buffer has room for
+/// the next part.
 class TileLink final : public UnitModule, public InstructionPath, public StagedParts {
 public:
     TileLink(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
@@ -81,6 +83,7 @@ private:
     const UnitContext context_;
     const isa::TileGrid grid_;
     const Cycle latency_;
+    const Cycle call_cycles_;
     const std::uint64_t staging_bytes_;
     const bool moves_words_;  ///< parts carry their values
     HostLink& link_;

@@ -19,7 +19,7 @@ struct WideMemoryCounters final : CounterGroup {
     Counter& written_bytes = add("written_bytes", CounterUnit::Bytes, "written, in all tiles");
 };
 
-/// The tiles' memories of parameters, in units that are numbered through the tiles.
+/// The tiles' memories of parameters, in units that are numbered through all tiles.
 class WideMemory final : public UnitModule, public WideMemoryAccess {
 public:
     WideMemory(const sc_core::sc_module_name& name, const machine::MachineConfig& machine)

@@ -196,6 +196,10 @@ private:
                 return times.complete - times.released;
             case isa::QueueId::Activation:
                 return loads(times) + times.complete - times.released;
+            case isa::QueueId::Ring:
+            case isa::QueueId::Mesh:
+            case isa::QueueId::Tiles:
+                break;
         }
         throw std::logic_error("an instruction of no unit");
     }

@@ -11,7 +11,7 @@
 namespace systole::isa {
 
 /// Copies `units` units of wide memory, from `unit` on, from host memory at `host_address`. Units are
-/// numbered through the tiles.
+/// numbered through all tiles.
 struct ReadParameters {
     static constexpr std::string_view mnemonic = "read_parameters";
     static constexpr std::uint8_t opcode = 0x41;

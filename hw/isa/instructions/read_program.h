@@ -10,8 +10,8 @@
 
 namespace systole::isa {
 
-/// Takes `bytes` bytes of the link: those of a compiled network's instructions, of which this instruction set
-/// needs fewer.
+/// Begins a call: takes the host's part of it, and then `bytes` bytes of the link, those of a compiled
+/// network's instructions, of which this instruction set needs fewer.
 struct ReadProgram {
     static constexpr std::string_view mnemonic = "read_program";
     static constexpr std::uint8_t opcode = 0x40;

@@ -51,7 +51,7 @@ std::vector<MemoryRows> narrow_ranges(const TileMultiply& multiply, const Regist
             {.memory = MemoryId::NarrowMemory, .access = Access::Write, .rows = written}};
 }
 
-/// The units of wide memory in which every tile has its blocks of a dense product.
+/// The units of wide memory in which the tiles have their blocks of a dense product.
 void add_dense_units(const TileMultiply& multiply, const WeightBlocks& blocks, const TileGrid& grid,
                      std::vector<MemoryRows>& ranges) {
     const std::uint64_t end = saturating_sum(
@@ -60,13 +60,10 @@ void add_dense_units(const TileMultiply& multiply, const WeightBlocks& blocks, c
         throw ProgramError(
             fmt::format("its blocks end before unit {} of a tile; a tile has {}", end, grid.units));
     }
-    for (std::uint64_t tile = 0; tile < std::min<std::uint64_t>(grid.tiles(), blocks.groups); ++tile) {
-        const std::uint64_t passes = divide_up(blocks.groups - tile, std::uint64_t{grid.tiles()});
-        const std::uint64_t first = tile * grid.units + multiply.parameters;
-        ranges.push_back({.memory = MemoryId::WideMemory,
-                          .access = Access::Read,
-                          .rows = wide_units(first, passes * blocks.block_units())});
-    }
+    const std::uint64_t units = end - multiply.parameters;
+    ranges.push_back({.memory = MemoryId::WideMemory,
+                      .access = Access::Read,
+                      .rows = wide_units(multiply.parameters * grid.tiles(), units * grid.tiles())});
 }
 
 }  // namespace

@@ -39,10 +39,11 @@ struct TileMultiply {
     /// Each output channel has a multiplier of its own, in its group's block. Otherwise all have
     /// vector.multiplier and vector.shift.
     bool by_channel = false;
-    bool streamed = false;         ///< the blocks come from host memory; see `multicast`
-    std::uint32_t result = 0;      ///< in narrow memory; 3 bytes encoded
-    std::uint32_t source = 0;      ///< in narrow memory; 3 bytes encoded
-    std::uint64_t parameters = 0;  ///< a unit of wide memory, or a byte of host memory; 5 bytes encoded
+    bool streamed = false;     ///< the blocks come from host memory; see `multicast`
+    std::uint32_t result = 0;  ///< in narrow memory; 3 bytes encoded
+    std::uint32_t source = 0;  ///< in narrow memory; 3 bytes encoded
+    /// A unit of wide memory, of Dense in each tile, or a byte of host memory; 5 bytes encoded.
+    std::uint64_t parameters = 0;
 
     /// Visits every field, in the order of the encoding.
     void fields(FieldVisitor& visitor);

@@ -479,17 +479,19 @@ private:
         const std::uint64_t units = isa::dense_passes(blocks, grid_) * blocks.block_units();
         if (units > grid_.units) return;
         multiply.parameters = choices_.from(0, grid_.units - units);
-        for (std::uint64_t tile = 0; tile < std::min<std::uint64_t>(grid_.tiles(), blocks.groups); ++tile) {
-            std::vector<std::uint8_t> bytes;
-            for (std::uint64_t group = tile; group < blocks.groups; group += grid_.tiles()) {
-                const auto each = block(multiply, blocks);
-                bytes.insert(bytes.end(), each.begin(), each.end());
+        std::vector<std::uint8_t> bytes(units * grid_.tiles() * isa::tile_unit_bytes);
+        for (std::uint64_t group = 0; group < blocks.groups; ++group) {
+            const auto each = block(multiply, blocks);
+            for (std::uint64_t unit = 0; unit < blocks.block_units(); ++unit) {
+                const std::uint64_t to =
+                    isa::dense_unit(blocks, grid_, 0, group, unit) * isa::tile_unit_bytes;
+                std::copy_n(each.begin() + static_cast<std::ptrdiff_t>(unit * isa::tile_unit_bytes),
+                            isa::tile_unit_bytes, bytes.begin() + static_cast<std::ptrdiff_t>(to));
             }
-            add(isa::ReadParameters{
-                .host_address = constant(bytes),
-                .unit = static_cast<std::uint32_t>(tile * grid_.units + multiply.parameters),
-                .units = static_cast<std::uint32_t>(bytes.size() / 64)});
         }
+        add(isa::ReadParameters{.host_address = constant(bytes),
+                                .unit = static_cast<std::uint32_t>(multiply.parameters * grid_.tiles()),
+                                .units = static_cast<std::uint32_t>(units * grid_.tiles())});
         add(multiply);
         tensors_.push_back(result);
     }

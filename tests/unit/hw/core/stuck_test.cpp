@@ -39,7 +39,9 @@ isa::Program random_syncs(tests::Choices& choices) {
         isa::QueueId signals = isa::QueueId::Matrix;
         isa::QueueId waits = isa::QueueId::Matrix;
     };
-    const auto any_unit = [&] { return static_cast<isa::QueueId>(choices.from(0, isa::queue_count - 1)); };
+    const auto any_unit = [&] {
+        return static_cast<isa::QueueId>(choices.from(0, static_cast<std::size_t>(isa::QueueId::Host)));
+    };
     std::vector<Pair> semaphores(choices.from(1, 8));
     for (Pair& pair : semaphores) pair = {any_unit(), any_unit()};
     isa::Program program;

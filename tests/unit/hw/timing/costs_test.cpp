@@ -314,7 +314,15 @@ std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choic
         INFO(isa::to_string(instruction));
         kinds.insert(instruction.index());
         const Bound bound{.instruction = instruction, .registers = registers, .sets = sets};
-        std::visit(Check(machine, program, bound, choices), instruction);
+        std::visit(
+            [&]<class Each>(const Each& each) {
+                if constexpr (isa::is_for_tiles<Each>) {
+                    FAIL("an instruction for tiles in a program for an array");
+                } else {
+                    Check(machine, program, bound, choices)(each);
+                }
+            },
+            instruction);
     };
     for (const isa::Instruction& instruction : program.instructions) {
         check(instruction);
@@ -325,7 +333,8 @@ std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choic
         if (std::holds_alternative<isa::Halt>(instruction)) break;
     }
     // Random programs are without sync.
-    const auto unit = static_cast<isa::QueueId>(choices.from(0, isa::queue_count - 1));
+    const auto unit =
+        static_cast<isa::QueueId>(choices.from(0, static_cast<std::size_t>(isa::QueueId::Host)));
     check(isa::SyncSignal{.unit = unit, .semaphore = choices.number<std::uint8_t>(0, 3)});
     check(isa::SyncWait{.unit = unit, .semaphore = choices.number<std::uint8_t>(0, 3)});
     return kinds;
