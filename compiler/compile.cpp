@@ -1,19 +1,24 @@
 #include "compiler/compile.h"
 
-#include <array>
+#include <stdexcept>
 #include <utility>
 
+#include "base/rounding.h"
+#include "compiler/passes/set_rounding.h"
+#include "compiler/target/edge_tpu/family.h"
 #include "compiler/target/tpu_v1/family.h"
 
 namespace systole::compiler {
 namespace {
 
-/// All families of machines.
-constexpr std::array families{&tpu_v1::family};
-
-/// The family of a machine. There is one, which is that of every machine: machine files do not name theirs.
-const target::Family& family_of(const machine::MachineConfig& /*machine*/) {
-    return *families.front();
+const target::Family& family_of(const machine::MachineConfig& machine) {
+    switch (machine.family) {
+        case machine::Family::TpuV1:
+            return tpu_v1::family;
+        case machine::Family::EdgeTpu:
+            return edge_tpu::family;
+    }
+    throw std::logic_error("a family of machines without a compiler");
 }
 
 }  // namespace
@@ -21,12 +26,15 @@ const target::Family& family_of(const machine::MachineConfig& /*machine*/) {
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer) {
     const target::Family& family = family_of(machine);
-    return family.compile(prepare_for(family, graph, std::move(calibration), observer), machine, options);
+    return family.compile(prepare(graph, std::move(calibration), machine, observer), machine, options);
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                   const PassObserver& observer) {
-    return prepare_for(family_of(machine), graph, std::move(calibration), observer);
+    const target::Family& family = family_of(machine);
+    ir::Graph prepared = prepare_for(family, graph, std::move(calibration), observer);
+    if (family.rounding == nullptr || family.rounding(machine) == Rounding::Tflite) return prepared;
+    return passes::set_rounding(std::move(prepared), family.rounding(machine));
 }
 
 ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Calibration calibration,

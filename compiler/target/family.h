@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/rounding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/options.h"
@@ -21,6 +22,8 @@ struct Family {
     /// All of the machine on which programs mapped like that depend.
     std::string (*machine_key)(const machine::MachineConfig& machine,
                                const machine::Mapping& mapping) = nullptr;
+    /// How the machine rounds; null for families that round as the network's file says.
+    Rounding (*rounding)(const machine::MachineConfig& machine) = nullptr;
 };
 
 }  // namespace systole::target

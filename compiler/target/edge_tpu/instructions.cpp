@@ -1,0 +1,253 @@
+#include "compiler/target/edge_tpu/instructions.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+
+#include "base/fixed_point.h"
+#include "base/rounding.h"
+#include "compiler/ir/encoding.h"
+#include "compiler/operators/add/add.h"
+#include "compiler/operators/integer_types.h"
+#include "compiler/operators/multiply/multiply.h"
+#include "compiler/operators/pairwise.h"
+#include "compiler/operators/weighted.h"
+#include "hw/isa/tile_layout.h"
+
+namespace systole::edge_tpu {
+namespace {
+
+using isa::Register;
+
+std::uint32_t bits(std::int32_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+
+void add_layout(const Network& network, const Part& part, const isa::LayoutRegisters& names,
+                RegisterValues& values) {
+    const Tensor& tensor = network.tensors[part.tensor];
+    const bool is_image = tensor.form == Form::Image;
+    values.push_back({names.lines, is_image ? part.shape.height : 1});
+    values.push_back({names.columns, is_image ? part.shape.width : 1});
+    values.push_back(
+        {names.channels, is_image ? part.shape.channels : static_cast<std::uint32_t>(part.shape.elements())});
+    values.push_back({names.pixel_bytes, is_image ? tensor.shape.channels : 0});
+    values.push_back({names.top, tensor.top});
+    values.push_back({names.bottom, tensor.bottom});
+    values.push_back({names.left, tensor.left});
+    values.push_back({names.right, tensor.right});
+}
+
+void add_window(const ir::Window& window, RegisterValues& values) {
+    values.push_back({Register::WindowKernelHeight, window.kernel_height});
+    values.push_back({Register::WindowKernelWidth, window.kernel_width});
+    values.push_back({Register::WindowStrideY, window.stride_y});
+    values.push_back({Register::WindowStrideX, window.stride_x});
+    values.push_back({Register::WindowDilationY, window.dilation_y});
+    values.push_back({Register::WindowDilationX, window.dilation_x});
+    values.push_back({Register::WindowPadTop, window.pad_top});
+    values.push_back({Register::WindowPadLeft, window.pad_left});
+}
+
+void add_results(const ir::NodeView& node, const operators::Clamp& clamp, RegisterValues& values) {
+    values.push_back({Register::OutputZeroPoint, bits(ir::encoding_of(node.output()).zero_point), true});
+    values.push_back({Register::OutputMinimum, bits(clamp.minimum), true});
+    values.push_back({Register::OutputMaximum, bits(clamp.maximum), true});
+}
+
+isa::Scaling scaling_of(const ir::Node& node) {
+    switch (operators::rounding_of(node)) {
+        case Rounding::Tflite:
+            return isa::Scaling::FixedPoint;
+        case Rounding::HalfToEven:
+            return isa::Scaling::ToEven;
+        case Rounding::FloatHalfEven:
+            return isa::Scaling::Float;
+    }
+    throw std::logic_error("a rounding that does not exist");
+}
+
+using Words = std::array<std::uint32_t, 2>;
+
+Words words_of(const FixedPoint& multiplier) {
+    return {bits(multiplier.multiplier), bits(multiplier.shift)};
+}
+Words words_of(float multiplier) {
+    return {std::bit_cast<std::uint32_t>(multiplier), 0};
+}
+Words words_of(double multiplier) {
+    const auto both = std::bit_cast<std::uint64_t>(multiplier);
+    return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32U)};
+}
+
+template <class Multipliers>
+std::vector<Words> all_words(const Multipliers& multipliers) {
+    std::vector<Words> words;
+    for (const auto& each : multipliers) words.push_back(words_of(each));
+    return words;
+}
+
+/// By output channel. Zeros in a graph without weights, whose scales are not known.
+std::vector<Words> multipliers_of(const ir::NodeView& node, isa::Scaling scaling) {
+    if (!node.graph().has_weights) return std::vector<Words>(node.output_map().channels);
+    switch (scaling) {
+        case isa::Scaling::Real:
+            return all_words(operators::real_multipliers_of(node));
+        case isa::Scaling::Float:
+            return all_words(operators::float_multipliers_of(node));
+        case isa::Scaling::FixedPoint:
+        case isa::Scaling::ToEven:
+            return all_words(operators::multipliers_of(node));
+    }
+    throw std::logic_error("a scaling that does not exist");
+}
+
+/// Whether each output channel has a multiplier of its own. It must not depend on whether weights are known:
+/// of a network in float whose weights are not, each will have.
+bool is_by_channel(const ir::NodeView& node) {
+    const ir::Quantization& scales = *node.constant(0)->quantization;
+    if (scales.axis) return true;
+    return !node.graph().has_weights && scales.scales.size() == 1 && scales.scales.front() == 1.0;
+}
+
+void push(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
+    for (unsigned i = 0; i < isa::tile_word; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+}
+
+void add_multiplier(Register first, Register second, const Words& words, RegisterValues& values) {
+    values.push_back({first, words[0], true});
+    values.push_back({second, words[1], true});
+}
+
+}  // namespace
+
+void add_source(const Network& network, const Part& part, RegisterValues& values) {
+    add_layout(network, part, isa::source_registers, values);
+}
+
+void add_result(const Network& network, const Part& part, RegisterValues& values) {
+    add_layout(network, part, isa::result_registers, values);
+}
+
+std::uint32_t address_of(const Network& network, const Part& part) {
+    return network.tensors[part.tensor].address + part.first_channel;
+}
+
+ProductInstruction product_of(const Network& network, const Step& step, const isa::TileGrid& grid) {
+    const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
+    ProductInstruction made;
+    made.multiply.product = step.product;
+    made.multiply.scaling =
+        operators::has_real_multiplier(node.node()) ? isa::Scaling::Real : scaling_of(node.node());
+    made.multiply.is_signed = is_signed(node.output().type);
+    made.multiply.has_signed_weights = true;
+    made.multiply.by_channel = made.multiply.scaling == isa::Scaling::Real || is_by_channel(node);
+    made.multiply.result = address_of(network, step.result);
+    made.multiply.source = address_of(network, step.source);
+    RegisterValues& values = made.registers;
+    add_source(network, step.source, values);
+    add_result(network, step.result, values);
+    if (step.product != isa::TileProduct::Dense) add_window(step.window.value_or(ir::Window{}), values);
+    values.push_back({Register::SourceZeroPoint, bits(ir::encoding_of(node.input()).zero_point), true});
+    values.push_back({Register::MultiplyWeightZeroPoint, bits(operators::weight_zero_point(node)), true});
+    add_results(node, operators::clamp_of(node), values);
+    if (!made.multiply.by_channel) {
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift,
+                       multipliers_of(node, made.multiply.scaling).front(), values);
+    }
+    isa::Registers registers;
+    for (const RegisterValue& each : values) registers.set(each.reg, each.value);
+    made.blocks = isa::weight_blocks(made.multiply, registers, grid);
+    return made;
+}
+
+VectorInstruction vector_of(const Network& network, const Step& step) {
+    const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
+    VectorInstruction made;
+    isa::TileVector& vector = made.vector;
+    RegisterValues& values = made.registers;
+    vector.operation = step.operation;
+    vector.is_signed = is_signed(node.output().type);
+    vector.result = address_of(network, step.result);
+    vector.source = address_of(network, step.source);
+    add_source(network, step.source, values);
+    add_result(network, step.result, values);
+    if (step.other) {
+        vector.other = address_of(network, *step.other);
+        const Tensor& other = network.tensors[step.other->tensor];
+        values.push_back({Register::OtherPixelBytes, other.form == Form::Image ? other.shape.channels : 0});
+        values.push_back({Register::OtherTop, other.top});
+        values.push_back({Register::OtherBottom, other.bottom});
+        values.push_back({Register::OtherLeft, other.left});
+        values.push_back({Register::OtherRight, other.right});
+    }
+    if (step.window) add_window(*step.window, values);
+    if (!vector.scales()) {
+        const DataType type = node.output().type;
+        add_results(node, {lowest_of(type), highest_of(type)}, values);
+        return made;
+    }
+    vector.scaling = scaling_of(node.node());
+    values.push_back({Register::VectorZeroPointA, bits(ir::encoding_of(node.input(0)).zero_point), true});
+    values.push_back({Register::VectorZeroPointB, bits(ir::encoding_of(node.input(1)).zero_point), true});
+    add_results(node, operators::clamp_of(node), values);
+    const bool is_sum = step.operation == isa::TileOperation::Add;
+    if (vector.scaling == isa::Scaling::Float && is_sum) {
+        const auto [a, b] = operators::float_sum_multipliers(node);
+        add_multiplier(Register::VectorMultiplierA, Register::VectorShiftA, words_of(a), values);
+        add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, words_of(b), values);
+    } else if (vector.scaling == isa::Scaling::Float) {
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift,
+                       words_of(operators::float_product_multiplier(node)), values);
+    } else {
+        const operators::PairScaling scaling =
+            is_sum ? operators::sum_scaling(node) : operators::product_scaling(node);
+        add_multiplier(Register::VectorMultiplierA, Register::VectorShiftA, words_of(scaling.a), values);
+        add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, words_of(scaling.b), values);
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift, words_of(scaling.result), values);
+    }
+    return made;
+}
+
+std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
+                                   const ProductInstruction& product, std::uint64_t group,
+                                   const isa::TileGrid& grid) {
+    const isa::WeightBlocks& blocks = product.blocks;
+    const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
+    if (!node.graph().has_weights) return std::vector<std::uint8_t>(blocks.block_bytes());
+    const std::vector<std::int32_t> bias = operators::bias_of(node);
+    const std::span<const std::int8_t> weights = operators::known_weights(node);
+    const std::uint64_t first = group * grid.lanes;
+    const std::uint64_t count = blocks.outputs_of(group, grid);
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(blocks.block_bytes());
+    for (std::uint64_t lane = 0; lane < blocks.lanes; ++lane) {
+        push(bytes, lane < count ? bits(bias[first + lane]) : 0);
+    }
+    if (product.multiply.by_channel) {
+        const std::vector<Words> multipliers = multipliers_of(node, product.multiply.scaling);
+        const std::size_t rows = blocks.parameter_rows - 1;
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (std::uint64_t lane = 0; lane < blocks.lanes; ++lane) {
+                push(bytes, lane < count ? multipliers[first + lane].at(row) : 0);
+            }
+        }
+    }
+    // Weights behind the last one are the zero point, as those of the chip's own files.
+    const auto zero_point = static_cast<std::uint8_t>(operators::weight_zero_point(node));
+    const std::size_t begin = bytes.size();
+    bytes.resize(blocks.block_bytes(), zero_point);
+    for (std::uint64_t k = 0; k < blocks.weights; ++k) {
+        std::uint8_t* const row =
+            bytes.data() + begin + k / isa::tile_word * blocks.row_bytes() + k % isa::tile_word;
+        const std::int8_t* const from = weights.data() + k * blocks.outputs + first;
+        for (std::uint64_t lane = 0; lane < count; ++lane) {
+            row[lane * isa::tile_word] = static_cast<std::uint8_t>(from[lane]);
+        }
+    }
+    return bytes;
+}
+
+}  // namespace systole::edge_tpu

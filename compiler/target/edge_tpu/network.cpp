@@ -1,0 +1,337 @@
+#include "compiler/target/edge_tpu/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/message_text.h"
+#include "compiler/ir/border_values.h"
+#include "compiler/ir/encoding.h"
+#include "compiler/ir/model_error.h"
+#include "hw/isa/tile_layout.h"
+
+namespace systole::edge_tpu {
+namespace {
+
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+
+/// The margins that windows over an image need on one side and the other, over all tiles of one direction.
+struct Margins {
+    std::uint32_t before = 0;
+    std::uint32_t behind = 0;
+};
+
+struct WindowSide {
+    std::uint32_t inputs = 0;
+    std::uint32_t outputs = 0;
+    std::uint32_t kernel = 1;
+    std::uint32_t stride = 1;
+    std::uint32_t dilation = 1;
+    std::uint32_t pad = 0;
+};
+
+Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
+    const std::int64_t own_inputs = (side.inputs + tiles - 1) / tiles;
+    const std::int64_t own_outputs = (side.outputs + tiles - 1) / tiles;
+    std::int64_t before = 0;
+    std::int64_t behind = 0;
+    for (std::int64_t tile = 0; tile < tiles && tile * own_outputs < side.outputs; ++tile) {
+        const std::int64_t last_output = std::min<std::int64_t>((tile + 1) * own_outputs, side.outputs) - 1;
+        const std::int64_t first = tile * own_outputs * side.stride - side.pad;
+        const std::int64_t last =
+            last_output * side.stride - side.pad + std::int64_t{side.kernel - 1} * side.dilation;
+        before = std::max(before, tile * own_inputs - first);
+        behind = std::max(behind, last - (tile * own_inputs + own_inputs - 1));
+    }
+    return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(behind)};
+}
+
+class Builder {
+public:
+    Builder(const ir::Graph& graph, const isa::TileGrid& grid)
+        : graph_(graph),
+          grid_(grid),
+          border_(graph),
+          readers_(ir::readers(graph)),
+          producers_(ir::producers(graph)),
+          parts_(graph.values.size()) {
+        network_.graph = &graph;
+        network_.placements = place(graph);
+        std::vector<bool> on_chip;
+        for (const Placement& placement : network_.placements) on_chip.push_back(placement.on_chip);
+        network_.host = operators::find_host_segments(graph, std::move(on_chip));
+        network_.segments = operators::segment_graphs(graph, network_.host.segments);
+    }
+
+    Network build() {
+        if (std::ranges::none_of(network_.placements, &Placement::on_chip)) {
+            throw ModelError(
+                fmt::format("{}: the chip computes none of its layers; the first, {}, is not mapped: {}",
+                            graph_.name, graph_.nodes.empty() ? "none" : in_quotes(graph_.nodes.front().name),
+                            graph_.nodes.empty() ? "there is no layer" : network_.placements.front().reason));
+        }
+        place_joined();
+        read_inputs();
+        for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            if (network_.host.on_chip[id]) add_node(id);
+        }
+        write_results();
+        for (const Step& step : network_.steps) reach(step);
+        return std::move(network_);
+    }
+
+private:
+    bool on_chip(NodeId id) const { return network_.host.on_chip[id]; }
+
+    /// The value whose elements a value has in the same order: the one before its reshapes.
+    ValueId root_of(ValueId value) const {
+        for (;;) {
+            const auto producer = producers_[value];
+            if (!producer || !on_chip(*producer) || !graph_.nodes[*producer].is("reshape")) return value;
+            value = graph_.nodes[*producer].inputs.front();
+        }
+    }
+
+    Tensor tensor_for(ValueId value, Form form) const {
+        const ir::Value& stored = graph_.values[value];
+        return {.name = stored.name,
+                .form = form,
+                .shape = ir::feature_map(stored.shape),
+                .zero_point = ir::encoding_of(stored).zero_point};
+    }
+
+    Part whole(TensorId tensor) const {
+        return {.tensor = tensor, .first_channel = 0, .shape = network_.tensors[tensor].shape};
+    }
+
+    TensorId add_tensor(Tensor tensor) {
+        network_.tensors.push_back(std::move(tensor));
+        return static_cast<TensorId>(network_.tensors.size() - 1);
+    }
+
+    /// Inputs of a concatenation are computed where they lie in its result, from the last one backwards.
+    void place_joined() {
+        for (NodeId id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
+            const Node& node = graph_.nodes[id];
+            if (!on_chip(id) || !node.is("concat")) continue;
+            if (!parts_[node.output()])
+                parts_[node.output()] = whole(add_tensor(tensor_for(node.output(), Form::Image)));
+            Part part = *parts_[node.output()];
+            std::uint32_t channel = part.first_channel;
+            for (const ValueId input : node.inputs) {
+                const ir::FeatureMap shape = ir::feature_map(graph_.values[input].shape);
+                if (can_lie_in(input)) {
+                    parts_[input] = {.tensor = part.tensor, .first_channel = channel, .shape = shape};
+                }
+                channel += shape.channels;
+            }
+        }
+    }
+
+    /// Whether a value may be computed as a part of another tensor: an image that a step writes.
+    bool can_lie_in(ValueId value) const {
+        if (parts_[value] || border_.is_input(value)) return false;
+        const auto producer = producers_[value];
+        if (!producer || !on_chip(*producer)) return false;
+        const Node& node = graph_.nodes[*producer];
+        return !node.is("dense") && !node.is("reshape") && !node.is("concat") && !border_.is_output(value);
+    }
+
+    void read_inputs() {
+        for (const ValueId input : graph_.inputs) {
+            const bool is_read = std::ranges::any_of(readers_[input], [&](NodeId id) { return on_chip(id); });
+            if (!is_read) continue;
+            parts_[input] = whole(add_tensor(tensor_for(input, Form::Image)));
+            network_.reads.push_back({.value = input, .part = *parts_[input]});
+        }
+    }
+
+    std::uint32_t layer_of(const Node& node) {
+        const std::uint64_t macs = node.op->macs({graph_, node});
+        network_.layers.push_back({.name = node.name, .kind = std::string(node.op->name()), .macs = macs});
+        return static_cast<std::uint32_t>(network_.layers.size() - 1);
+    }
+
+    void add_step(Step step) {
+        const auto number = static_cast<std::uint32_t>(network_.steps.size());
+        const auto read = [&](const Part& part) { network_.tensors[part.tensor].last = number; };
+        read(step.source);
+        if (step.other) read(*step.other);
+        Tensor& result = network_.tensors[step.result.tensor];
+        if (!written_.contains(step.result.tensor)) {
+            result.first = number;
+            written_.insert(step.result.tensor);
+        }
+        result.last = std::max(result.last, number);
+        network_.steps.push_back(std::move(step));
+    }
+
+    /// The part of a value, as an image or spread over lanes, as it was computed.
+    Part computed(ValueId value) const { return parts_[root_of(value)].value(); }
+
+    /// A value as a vector in every tile.
+    Part in_every_tile(ValueId value, NodeId node, std::uint32_t layer) {
+        const ValueId root = root_of(value);
+        const Part source = parts_[root].value();
+        if (network_.tensors[source.tensor].form == Form::EveryTile) return source;
+        if (const auto found = collected_.find(root); found != collected_.end()) return whole(found->second);
+        Tensor tensor = tensor_for(root, Form::EveryTile);
+        tensor.shape = {
+            .height = 1, .width = 1, .channels = static_cast<std::uint32_t>(source.shape.elements())};
+        const TensorId id = add_tensor(std::move(tensor));
+        add_step(
+            {.kind = StepKind::Collect, .node = node, .layer = layer, .source = source, .result = whole(id)});
+        collected_.emplace(root, id);
+        return whole(id);
+    }
+
+    /// A value as an image: a vector over lanes is first collected; every tile has it then, and the first
+    /// works on it.
+    Part as_image(ValueId value, NodeId node, std::uint32_t layer) {
+        const Part part = computed(value);
+        return network_.tensors[part.tensor].form == Form::OverLanes ? in_every_tile(value, node, layer)
+                                                                     : part;
+    }
+
+    Part result_of(const Node& node, Form form) {
+        const ValueId value = node.output();
+        if (!parts_[value]) parts_[value] = whole(add_tensor(tensor_for(value, form)));
+        return *parts_[value];
+    }
+
+    void add_node(NodeId id) {
+        const Node& node = graph_.nodes[id];
+        if (node.is("reshape")) return;
+        const std::uint32_t layer = layer_of(node);
+        if (node.is("concat")) return copy_inputs(id, layer);
+        if (node.is("dense")) {
+            const Part source = in_every_tile(node.inputs.front(), id, layer);
+            return add_step({.kind = StepKind::Multiply,
+                             .node = id,
+                             .layer = layer,
+                             .product = isa::TileProduct::Dense,
+                             .source = source,
+                             .result = result_of(node, Form::OverLanes)});
+        }
+        Step step{
+            .node = id, .layer = layer, .source = as_image(node.inputs.front(), id, layer), .result = {}};
+        if (node.is("convolution") || node.is("depthwise_convolution")) {
+            step.kind = StepKind::Multiply;
+            step.product = node.is("convolution") ? isa::TileProduct::Convolve : isa::TileProduct::Depthwise;
+            step.window = ir::window_of(node);
+        } else {
+            step.kind = StepKind::Vector;
+            step.operation = operation_of(node);
+            if (node.is("max_pool") || node.is("average_pool")) {
+                step.window = ir::window_of(node);
+            } else {
+                step.other = as_image(node.inputs.at(1), id, layer);
+            }
+        }
+        step.result = result_of(node, Form::Image);
+        add_step(std::move(step));
+    }
+
+    static isa::TileOperation operation_of(const Node& node) {
+        static const std::map<std::string_view, isa::TileOperation> operations{
+            {"add", isa::TileOperation::Add},          {"multiply", isa::TileOperation::Multiply},
+            {"maximum", isa::TileOperation::Maximum},  {"minimum", isa::TileOperation::Minimum},
+            {"max_pool", isa::TileOperation::MaxPool}, {"average_pool", isa::TileOperation::AveragePool}};
+        return operations.at(node.op->name());
+    }
+
+    /// Inputs of a concatenation that do not lie in its result.
+    void copy_inputs(NodeId id, std::uint32_t layer) {
+        const Node& node = graph_.nodes[id];
+        const Part joined = parts_[node.output()].value();
+        std::uint32_t channel = joined.first_channel;
+        for (const ValueId input : node.inputs) {
+            const ir::FeatureMap shape = ir::feature_map(graph_.values[input].shape);
+            const Part place{.tensor = joined.tensor, .first_channel = channel, .shape = shape};
+            channel += shape.channels;
+            const Part source = as_image(input, id, layer);
+            if (source.tensor == place.tensor && source.first_channel == place.first_channel) continue;
+            // The larger of a number and itself.
+            add_step({.kind = StepKind::Vector,
+                      .node = id,
+                      .layer = layer,
+                      .operation = isa::TileOperation::Maximum,
+                      .source = source,
+                      .other = source,
+                      .result = place});
+        }
+    }
+
+    void write_results() {
+        const auto end = static_cast<std::uint32_t>(network_.steps.size());
+        std::set<ValueId> written;
+        const auto write = [&](ValueId value) {
+            if (!written.insert(value).second) return;
+            const Part part = computed(value);
+            network_.tensors[part.tensor].last = end;
+            network_.writes.push_back({.value = value, .part = part});
+        };
+        const auto is_of_chip = [&](ValueId value) {
+            const auto producer = producers_[value];
+            return producer && on_chip(*producer);
+        };
+        for (const ValueId output : graph_.outputs) {
+            // What the host computes at the end starts from what the program computes last.
+            const ValueId value = network_.host.at_end.empty() ? output : operators::program_output(graph_);
+            if (is_of_chip(value)) write(value);
+        }
+        for (const operators::SegmentGraph& segment : network_.segments) {
+            for (const ValueId input : segment.inputs) {
+                if (is_of_chip(input)) write(input);
+            }
+        }
+    }
+
+    void reach(const Step& step) {
+        if (!step.window) return;
+        const ir::Window& window = *step.window;
+        const Margins y = margins_of({.inputs = step.source.shape.height,
+                                      .outputs = step.result.shape.height,
+                                      .kernel = window.kernel_height,
+                                      .stride = window.stride_y,
+                                      .dilation = window.dilation_y,
+                                      .pad = window.pad_top},
+                                     grid_.lines);
+        const Margins x = margins_of({.inputs = step.source.shape.width,
+                                      .outputs = step.result.shape.width,
+                                      .kernel = window.kernel_width,
+                                      .stride = window.stride_x,
+                                      .dilation = window.dilation_x,
+                                      .pad = window.pad_left},
+                                     grid_.columns);
+        Tensor& source = network_.tensors[step.source.tensor];
+        source.top = std::max(source.top, y.before);
+        source.bottom = std::max(source.bottom, y.behind);
+        source.left = std::max(source.left, x.before);
+        source.right = std::max(source.right, x.behind);
+    }
+
+    const ir::Graph& graph_;
+    const isa::TileGrid grid_;
+    const ir::BorderValues border_;
+    const std::vector<std::vector<NodeId>> readers_;
+    const std::vector<std::optional<NodeId>> producers_;
+    Network network_;
+    std::vector<std::optional<Part>> parts_;  ///< by value
+    std::set<TensorId> written_;
+    std::map<ValueId, TensorId> collected_;  ///< the vector in every tile, by value
+};
+
+}  // namespace
+
+Network make_network(const ir::Graph& graph, const isa::TileGrid& grid) {
+    return Builder(graph, grid).build();
+}
+
+}  // namespace systole::edge_tpu

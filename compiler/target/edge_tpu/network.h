@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/host_segments.h"
+#include "compiler/target/edge_tpu/placement.h"
+#include "hw/isa/instructions/tile_multiply.h"
+#include "hw/isa/instructions/tile_vector.h"
+#include "hw/isa/tile_grid.h"
+
+/// A network as steps of the tiles.
+namespace systole::edge_tpu {
+
+using TensorId = std::uint32_t;
+
+/// How a tensor lies in the narrow memories.
+enum class Form : std::uint8_t {
+    Image,      ///< spread over the tiles
+    EveryTile,  ///< a vector, whole in each tile
+    OverLanes,  ///< a vector, as a dense product leaves it
+};
+
+struct Tensor {
+    std::string name;
+    Form form = Form::Image;
+    ir::FeatureMap shape;
+    std::int32_t zero_point = 0;
+    // Margins that the windows of its readers reach into.
+    std::uint32_t top = 0;
+    std::uint32_t bottom = 0;
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+    // The steps between which it must be there: from the one that writes it first to the one that reads it
+    // last. The network's inputs are written before step 0, outputs read behind the last.
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint32_t address = 0;  ///< set by memory.h
+
+    bool has_margins() const { return top + bottom + left + right > 0; }
+};
+
+/// Channels of a tensor.
+struct Part {
+    TensorId tensor = 0;
+    std::uint32_t first_channel = 0;
+    ir::FeatureMap shape;
+};
+
+enum class StepKind : std::uint8_t { Multiply, Vector, Collect };
+
+/// An instruction of the tiles, or of the ring, with what it needs.
+struct Step {
+    StepKind kind = StepKind::Multiply;
+    ir::NodeId node = 0;
+    std::uint32_t layer = 0;  ///< of Network::layers
+    isa::TileProduct product = isa::TileProduct::Convolve;
+    isa::TileOperation operation = isa::TileOperation::Add;
+    std::optional<ir::Window> window = {};  ///< of products and pooling of images
+    Part source;
+    std::optional<Part> other = {};
+    Part result;
+};
+
+struct Layer {
+    std::string name;
+    std::string kind;
+    std::uint64_t macs = 0;
+};
+
+/// A value in host memory that the chip reads or writes.
+struct Border {
+    ir::ValueId value = 0;
+    Part part;
+};
+
+struct Network {
+    const ir::Graph* graph = nullptr;
+    std::vector<Placement> placements;  ///< by node
+    operators::HostPlan host;
+    std::vector<operators::SegmentGraph> segments;  ///< by segment of `host`
+    std::vector<Tensor> tensors;
+    std::vector<Layer> layers;
+    std::vector<Step> steps;
+    std::vector<Border> reads;   ///< inputs of the network that the chip reads
+    std::vector<Border> writes;  ///< outputs of the network, and what the host's segments read
+};
+
+/// Throws ModelError if the chip has no part of the network. The graph must outlive the result.
+Network make_network(const ir::Graph& graph, const isa::TileGrid& grid);
+
+}  // namespace systole::edge_tpu

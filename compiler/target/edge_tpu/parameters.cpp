@@ -1,0 +1,98 @@
+#include "compiler/target/edge_tpu/parameters.h"
+
+#include <algorithm>
+
+#include "base/arithmetic.h"
+#include "hw/isa/weight_blocks.h"
+#include "hw/timing/tiles.h"
+
+namespace systole::edge_tpu {
+namespace {
+
+/// Where the parameters of a layer begin in host memory.
+constexpr std::uint64_t host_alignment = 64;
+
+void compute_on_one_tile(Network& network, Step& step) {
+    step.product = isa::TileProduct::Convolve;
+    network.tensors[step.result.tensor].form = Form::Image;
+}
+
+}  // namespace
+
+std::uint64_t cache_bytes(const machine::MachineConfig& machine) {
+    const machine::TileArrayConfig& array = machine.tile_array;
+    const std::uint64_t all = std::uint64_t{machine.wide_memory.bytes} * array.tiles();
+    const std::uint64_t buffers = std::uint64_t{array.weight_buffers} * array.weight_buffer_rows *
+                                  array.lanes * isa::tile_word * array.tiles();
+    const std::uint64_t taken = buffers + machine.parameter_cache.reserved_bytes;
+    return taken < all ? all - taken : 0;
+}
+
+ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine) {
+    const isa::TileGrid grid = timing::grid_of(machine);
+    ParameterPlan plan;
+    const std::uint64_t room = cache_bytes(machine) / isa::tile_unit_bytes;
+    std::uint64_t used = 0;  // units, through all tiles
+    bool is_full = false;
+    for (Step& step : network.steps) {
+        plan.places.emplace_back();
+        if (step.kind != StepKind::Multiply) continue;
+        ParameterPlace place{.product = product_of(network, step, grid)};
+        const isa::WeightBlocks& blocks = place.product.blocks;
+        // In wide memory, a dense product begins at the same unit of every tile.
+        const bool is_dense = step.product == isa::TileProduct::Dense;
+        const std::uint64_t tiles = grid.tiles();
+        const std::uint64_t first = is_dense ? round_up(used, tiles) : used;
+        place.units = is_dense ? isa::dense_passes(blocks, grid) * blocks.block_units() * tiles
+                               : blocks.groups * blocks.block_units();
+        is_full = is_full || first + place.units > room;
+        place.cached = !is_full;
+        if (place.cached) {
+            place.unit = is_dense ? first / tiles : first;
+            used = first + place.units;
+            place.bytes = place.units * isa::tile_unit_bytes;
+            plan.cached_bytes += place.bytes;
+        } else {
+            if (is_dense) {
+                compute_on_one_tile(network, step);
+                place.product = product_of(network, step, grid);
+            }
+            place.bytes = place.product.blocks.block_bytes() * place.product.blocks.groups;
+            plan.streamed_bytes += place.bytes;
+        }
+        place.host_address = round_up(plan.host_bytes, host_alignment);
+        plan.host_bytes = place.host_address + place.bytes;
+        plan.places.back() = std::move(place);
+    }
+    return plan;
+}
+
+std::vector<std::uint8_t> parameter_bytes(const Network& network, const ParameterPlan& plan,
+                                          const isa::TileGrid& grid) {
+    std::vector<std::uint8_t> bytes(plan.host_bytes);
+    if (!network.graph->has_weights) return bytes;
+    for (std::size_t i = 0; i < network.steps.size(); ++i) {
+        if (!plan.places[i]) continue;
+        const ParameterPlace& place = *plan.places[i];
+        const isa::WeightBlocks& blocks = place.product.blocks;
+        const bool is_dense = place.product.multiply.product == isa::TileProduct::Dense;
+        for (std::uint64_t group = 0; group < blocks.groups; ++group) {
+            const std::vector<std::uint8_t> block =
+                block_of(network, network.steps[i], place.product, group, grid);
+            std::uint8_t* const to = bytes.data() + place.host_address;
+            if (!is_dense) {
+                std::ranges::copy(block, to + group * blocks.block_bytes());
+                continue;
+            }
+            for (std::uint64_t unit = 0; unit < blocks.block_units(); ++unit) {
+                const std::uint64_t place_of_unit =
+                    isa::dense_unit(blocks, grid, 0, group, unit) * isa::tile_unit_bytes;
+                std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(unit * isa::tile_unit_bytes),
+                            isa::tile_unit_bytes, to + place_of_unit);
+            }
+        }
+    }
+    return bytes;
+}
+
+}  // namespace systole::edge_tpu
