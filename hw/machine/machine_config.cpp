@@ -197,6 +197,8 @@ void describe(Visitor& visitor, TileArrayConfig& config) {
                   config.pooling_bytes_per_cycle, Range{1, most_lanes * 4});
     visitor.field({"result_cycles", "cycles", "from the last product until the result is in narrow memory"},
                   config.result_cycles, Range{0, most_latency});
+    visitor.choice({"rounding", "", "of results; tflite: as the network's file says"}, config.rounding,
+                   rounding_names);
 }
 
 template <class Visitor>
@@ -233,6 +235,28 @@ void describe(Visitor& visitor, StagingBufferConfig& config) {
                    .meaning = "of parameters that the host has sent and the ring has not taken",
                    .rule = staging_rule},
                   config.bytes, Range{1, std::uint64_t{1} << 40U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, ParameterCacheConfig& config) {
+    visitor.field({"reserved_bytes", "bytes", "of other networks, in all tiles"}, config.reserved_bytes,
+                  Range{0, std::uint64_t{1} << 40U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, ProgramConfig& config) {
+    visitor.field(
+        {"bytes_per_layer", "bytes", "of instructions, by which compiled networks grow with a layer"},
+        config.bytes_per_layer, Range{0, 1U << 24U});
+    visitor.field(
+        {"classifier_bytes", "bytes", "in addition, of a network that ends in a vector of products"},
+        config.classifier_bytes, Range{0, 1U << 28U});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, HostCallConfig& config) {
+    visitor.field({"call_us", "us", "that driver and runtime take for a call, besides the bytes"},
+                  config.call_us, RealRange{0, 1e6});
 }
 
 template <class Visitor>
@@ -339,6 +363,10 @@ void describe(Visitor& visitor, MachineConfig& config) {
     of_family(Family::EdgeTpu, {"mesh", "", "between neighbouring tiles"}, config.mesh);
     of_family(Family::EdgeTpu, {"staging_buffer", "", "of parameters on their way from the host"},
               config.staging_buffer);
+    of_family(Family::EdgeTpu, {"parameter_cache", "", "parameters that stay in wide memory"},
+              config.parameter_cache);
+    of_family(Family::EdgeTpu, {"program", "", "instructions that a call sends"}, config.program);
+    of_family(Family::EdgeTpu, {"host", "", "the host's part of a call"}, config.host);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);
@@ -583,6 +611,11 @@ std::uint64_t MachineConfig::activation_latency() const {
 
 std::uint64_t MachineConfig::host_latency() const {
     return host_interface.latency_cycles + to_cycles(host_interface.latency_ns, clock_hz());
+}
+
+std::uint64_t MachineConfig::host_call_cycles() const {
+    constexpr double nanoseconds = 1e3;
+    return to_cycles(host.call_us * nanoseconds, clock_hz());
 }
 
 double MachineConfig::peak_ops_per_second() const {

@@ -169,6 +169,9 @@ struct MachineConfig {
     RingConfig ring;
     MeshConfig mesh;
     StagingBufferConfig staging_buffer;
+    ParameterCacheConfig parameter_cache;
+    ProgramConfig program;
+    HostCallConfig host;
     // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
@@ -189,6 +192,8 @@ struct MachineConfig {
     /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
     std::uint64_t activation_latency() const;
     std::uint64_t host_latency() const;
+    /// Cycles of the host's part of a call, rounded up.
+    std::uint64_t host_call_cycles() const;
     /// Weight bytes of one 8-bit tile.
     std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
     /// Bytes of the unified buffer.

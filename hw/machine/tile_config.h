@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/rounding.h"
+
 /// The units of the family edge_tpu. Defaults are the Edge TPU's numbers; configs/machines/edge_tpu_*.json
 /// name a source for each.
 namespace systole::machine {
@@ -25,6 +27,7 @@ struct TileArrayConfig {
     std::uint32_t vector_bytes_per_cycle = 4;
     std::uint32_t pooling_bytes_per_cycle = 4;
     std::uint32_t result_cycles = 1;  ///< from a sum's last product until its result is in narrow memory
+    Rounding rounding = Rounding::FloatHalfEven;  ///< of results; networks are compiled for it
 
     std::uint32_t tiles() const { return lines * columns; }
 };
@@ -52,6 +55,22 @@ struct MeshConfig {
 /// Where parameters wait that come over the link to the host for the ring.
 struct StagingBufferConfig {
     std::uint64_t bytes = 131072;
+};
+
+/// What the compiler may use of the wide memories for parameters that stay.
+struct ParameterCacheConfig {
+    std::uint64_t reserved_bytes = 0;  ///< of other networks, in all tiles
+};
+
+/// The bytes of instructions that a call sends, of networks whose compiled files are not known.
+struct ProgramConfig {
+    std::uint64_t bytes_per_layer = 3250;
+    std::uint64_t classifier_bytes = 138000;  ///< in addition, of a network that ends in a vector of products
+};
+
+/// The host's part of a call.
+struct HostCallConfig {
+    double call_us = 0.0;  ///< from the call until the first byte leaves, with what follows the last
 };
 
 }  // namespace systole::machine
