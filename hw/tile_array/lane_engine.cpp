@@ -300,11 +300,20 @@ private:
         }
     }
 
-    const std::uint8_t* dense_block(const Product& product, std::uint64_t group) {
+    /// A word of a row of a dense product's block, in the tile's own memory.
+    const std::uint8_t* dense_word(const Product& product, std::uint64_t group, std::uint64_t row,
+                                   std::uint64_t lane) {
         const isa::WeightBlocks& blocks = product.cost.blocks;
-        const std::uint64_t tile = group % product.grid.tiles();
-        return wide_.from_unit(tile * product.grid.units + product.instruction.parameters +
-                               group / product.grid.tiles() * blocks.block_units());
+        const std::uint64_t byte = row * blocks.row_bytes() + lane * isa::tile_word;
+        const std::uint64_t unit = isa::dense_unit(blocks, product.grid, product.instruction.parameters,
+                                                   group, byte / isa::tile_unit_bytes);
+        return wide_.from_unit(unit) + byte % isa::tile_unit_bytes;
+    }
+    MultiplierWords dense_multiplier(const Product& product, std::uint64_t group, std::uint64_t lane) {
+        const auto word = [&](std::uint64_t row) {
+            return word_of(dense_word(product, group, row, lane), 0);
+        };
+        return {.first = word(1), .second = product.instruction.scaling == isa::Scaling::Float ? 0 : word(2)};
     }
 
     /// Returns the multiply-accumulates of the cycle in this tile.
@@ -317,15 +326,14 @@ private:
         const std::uint64_t count = std::min<std::uint64_t>(isa::tile_word, blocks.weights - first);
         count_macs(product, tile, count * outputs);
         if (!context_.computes_values()) return count * outputs;
-        const std::uint8_t* const bytes =
-            dense_block(product, group) + (blocks.parameter_rows + row) * blocks.row_bytes();
         for (std::uint64_t q = 0; q < count; ++q) {
             const std::int32_t a = element(narrow_.of_tile(tile)[product.instruction.source + first + q],
                                            product.instruction.is_signed) -
                                    product.source_zero_point();
             for (std::uint64_t lane = 0; lane < outputs; ++lane) {
-                const std::int32_t w = weight_of(product, bytes + lane * isa::tile_word + q);
-                sums[lane] = wrapping_add(sums[lane], a * w);
+                const std::uint8_t* const word =
+                    dense_word(product, group, blocks.parameter_rows + row, lane);
+                sums[lane] = wrapping_add(sums[lane], a * weight_of(product, word + q));
             }
         }
         return count * outputs;
@@ -335,17 +343,16 @@ private:
         const std::uint64_t outputs = product.cost.blocks.outputs_of(group, product.grid);
         counters_.work.results.add(outputs, product.tag);
         if (!context_.computes_values()) return;
-        const std::uint8_t* const block = dense_block(product, group);
         const isa::LaneVector result = product.lanes();
         const isa::Registers& registers = *product.registers;
         const MultiplierWords common{registers[isa::Register::VectorMultiplier],
                                      registers[isa::Register::VectorShift]};
         for (std::uint64_t lane = 0; lane < outputs; ++lane) {
             const std::uint64_t output = group * product.grid.lanes + lane;
-            const std::int32_t sum =
-                wrapping_add(sums[lane], static_cast<std::int32_t>(word_of(block, lane)));
-            narrow_.of_tile(result.tile_of(output))[result.address_of(output)] = result_of(
-                product, sum, product.instruction.by_channel ? multiplier_of(product, block, lane) : common);
+            const auto bias = static_cast<std::int32_t>(word_of(dense_word(product, group, 0, lane), 0));
+            narrow_.of_tile(result.tile_of(output))[result.address_of(output)] =
+                result_of(product, wrapping_add(sums[lane], bias),
+                          product.instruction.by_channel ? dense_multiplier(product, group, lane) : common);
         }
     }
 
