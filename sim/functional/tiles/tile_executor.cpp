@@ -61,12 +61,12 @@ void TileExecutor::run() {
 }
 
 std::span<const std::uint8_t> TileExecutor::narrow_memory(std::uint64_t tile) const {
-    const std::uint64_t bytes = state_->narrow.row_elements();
-    return std::as_const(state_->narrow).all().subspan(tile * bytes, bytes);
+    const std::uint64_t bytes = state_->narrow_memory.row_elements();
+    return std::as_const(state_->narrow_memory).all().subspan(tile * bytes, bytes);
 }
 
 std::span<const std::uint8_t> TileExecutor::wide_memory() const {
-    return std::as_const(state_->wide).all();
+    return std::as_const(state_->wide_memory).all();
 }
 
 }  // namespace systole::functional

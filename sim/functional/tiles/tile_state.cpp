@@ -29,16 +29,16 @@ TileState::TileState(const isa::Program& executed, const TileSizes& machine, Hos
       grid(executed.geometry.tiles),
       host(host_memory),
       processor(host_processor),
-      narrow(grid.tiles(), machine.narrow_bytes),
-      wide(std::uint64_t{grid.tiles()} * grid.units, isa::tile_unit_bytes),
+      narrow_memory(grid.tiles(), machine.narrow_bytes),
+      wide_memory(std::uint64_t{grid.tiles()} * grid.units, isa::tile_unit_bytes),
       positions(machine.positions) {}
 
 void TileState::check_fits(const isa::Footprint& touched) const {
     for (const auto& [memory, access, rows] : touched) {
         if (memory == isa::MemoryId::NarrowMemory) {
-            check_places(memory, rows, "a tile", narrow.row_elements());
+            check_places(memory, rows, "a tile", narrow_memory.row_elements());
         } else if (memory == isa::MemoryId::WideMemory) {
-            check_places(memory, rows, "the machine", wide.rows());
+            check_places(memory, rows, "the machine", wide_memory.rows());
         }
     }
 }

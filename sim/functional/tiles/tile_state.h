@@ -31,16 +31,16 @@ struct TileState {
 
     /// A byte of a tile's narrow memory.
     std::uint8_t& narrow_byte(std::uint64_t tile, std::uint64_t address) {
-        return narrow.rows(tile, 1)[address];
+        return narrow_memory.rows(tile, 1)[address];
     }
 
     const isa::Program& program;
     isa::TileGrid grid;
     isa::Registers registers;
     HostMemory& host;
-    isa::HostProcessor* processor;   ///< null if there is none
-    RowMemory<std::uint8_t> narrow;  ///< a row for each tile
-    RowMemory<std::uint8_t> wide;    ///< in units, through all tiles
+    isa::HostProcessor* processor;          ///< null if there is none
+    RowMemory<std::uint8_t> narrow_memory;  ///< a row for each tile
+    RowMemory<std::uint8_t> wide_memory;    ///< in units, through all tiles
     std::uint64_t positions;
     BlockQueue staged;   ///< sent by stream_parameters
     BlockQueue on_ring;  ///< sent by multicast

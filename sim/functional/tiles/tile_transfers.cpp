@@ -55,7 +55,7 @@ std::vector<std::uint8_t> packed_source(bool over_lanes, std::uint64_t address, 
 
 void execute(const isa::ReadParameters& read, TileState& state) {
     const auto from = state.host.range(read.host_address, std::uint64_t{read.units} * isa::tile_unit_bytes);
-    std::copy(from.begin(), from.end(), state.wide.rows(read.unit, read.units).begin());
+    std::copy(from.begin(), from.end(), state.wide_memory.rows(read.unit, read.units).begin());
 }
 
 void execute(const isa::ReadTensor& read, TileState& state) {
@@ -105,7 +105,7 @@ void execute(const isa::Collect& collect, TileState& state) {
     const std::vector<std::uint8_t> elements = packed_source(collect.over_lanes, collect.source, state);
     for (std::uint64_t tile = 0; tile < state.grid.tiles(); ++tile) {
         std::copy(elements.begin(), elements.end(),
-                  state.narrow.rows(tile, 1).subspan(collect.destination).begin());
+                  state.narrow_memory.rows(tile, 1).subspan(collect.destination).begin());
     }
 }
 
