@@ -80,6 +80,24 @@ std::optional<std::string> broken_rule_of_block(const WeightTile& tile, const Ge
     return fmt::format("block sums to {}; it must sum to useful, which is {}", sum, tile.useful_macs);
 }
 
+bool has_unit(const Geometry& geometry, QueueId unit) {
+    switch (unit) {
+        case QueueId::HostRead:
+        case QueueId::HostWrite:
+        case QueueId::Host:
+            return true;
+        case QueueId::Weights:
+        case QueueId::Matrix:
+        case QueueId::Activation:
+            return !geometry.has_tiles();
+        case QueueId::Ring:
+        case QueueId::Mesh:
+        case QueueId::Tiles:
+            return geometry.has_tiles();
+    }
+    throw std::logic_error("a unit that does not exist");
+}
+
 /// An instruction of another kind of machine, and numbers that exceed the tiles.
 std::optional<std::string> broken_rule_of_machine(const Instruction& instruction, const Geometry& geometry) {
     const bool for_tiles =
@@ -89,6 +107,13 @@ std::optional<std::string> broken_rule_of_machine(const Instruction& instruction
     if (for_tiles && !geometry.has_tiles()) return "it is for machines with tiles; the program has no .tiles";
     if (for_array && geometry.has_tiles())
         return "it is for machines with a systolic array; the program has .tiles";
+    const auto missing = [&](QueueId unit) -> std::optional<std::string> {
+        if (has_unit(geometry, unit)) return std::nullopt;
+        return fmt::format("unit is {}, which is one of machines with {}", name(unit),
+                           geometry.has_tiles() ? "a systolic array" : "tiles");
+    };
+    if (const auto* const wait = std::get_if<SyncWait>(&instruction)) return missing(wait->unit);
+    if (const auto* const signal = std::get_if<SyncSignal>(&instruction)) return missing(signal->unit);
     const auto too_wide = [&](std::uint8_t units) -> std::optional<std::string> {
         const std::uint32_t most = geometry.tiles.lanes / tile_unit_lanes;
         if (units <= most) return std::nullopt;
@@ -118,7 +143,13 @@ std::optional<std::string> broken_rule(const Geometry& geometry) {
             return fmt::format("{} is {}; it must be from 1 to {}", what, side, largest_array_side);
         }
     }
-    return geometry.has_tiles() ? broken_rule(geometry.tiles) : std::nullopt;
+    if (!geometry.has_tiles()) return std::nullopt;
+    // Text has no place for the sides of an array that a program for tiles does not have.
+    if (geometry.rows != Geometry().rows || geometry.columns != Geometry().columns) {
+        return fmt::format("the array is {} x {}; in a program for tiles, it must be {} x {}", geometry.rows,
+                           geometry.columns, Geometry().rows, Geometry().columns);
+    }
+    return broken_rule(geometry.tiles);
 }
 
 std::optional<std::string> broken_rule(const TileGrid& grid) {

@@ -1,0 +1,300 @@
+// The bytes and units that instructions for tiles touch, and the registers they refuse: docs/isa.md,
+// "Machines with tiles".
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "hw/isa/footprint.h"
+#include "hw/isa/program_error.h"
+#include "hw/isa/tile_layout.h"
+#include "hw/isa/weight_blocks.h"
+
+using namespace systole::isa;
+
+namespace {
+
+using Settings = std::vector<std::pair<Register, std::uint32_t>>;
+
+/// 2 x 2 tiles of 32 lanes.
+constexpr Geometry grid = {.tiles = {.lines = 2, .columns = 2, .lanes = 32, .units = 100}};
+
+Registers with(const Settings& settings) {
+    Registers registers;
+    for (const auto& [reg, value] : settings) registers.set(reg, value);
+    return registers;
+}
+
+/// A source of 5 x 7 pixels of 3 channels, 4 bytes each; its patches have 3 x 4 pixels, and tiles store 5
+/// x 7. A result of 3 x 4 pixels of 40 channels; its patches have 2 x 2.
+const Settings images = {
+    {Register::SourceLines, 5},      {Register::SourceColumns, 7},  {Register::SourceChannels, 3},
+    {Register::SourcePixelBytes, 4}, {Register::SourceTop, 1},      {Register::SourceBottom, 1},
+    {Register::SourceLeft, 1},       {Register::SourceRight, 2},    {Register::ResultLines, 3},
+    {Register::ResultColumns, 4},    {Register::ResultChannels, 40}};
+constexpr std::uint64_t source_bytes = (5 * 7 - 1) * 4 + 3;
+constexpr std::uint64_t result_bytes = 2 * 2 * 40;
+
+Settings changed(Settings settings, const Settings& changes) {
+    settings.insert(settings.end(), changes.begin(), changes.end());
+    return settings;
+}
+
+Footprint of(const Instruction& instruction, const Settings& settings = images) {
+    return footprint(instruction, with(settings), grid);
+}
+
+void check_error(const Instruction& instruction, const Settings& settings, const std::string& rule) {
+    CHECK_THROWS_WITH(of(instruction, settings), Catch::Matchers::EndsWith(": " + rule));
+}
+
+void check_touches(const Footprint& touched, const std::vector<MemoryRows>& expected) {
+    CHECK(std::vector<MemoryRows>(touched.begin(), touched.end()) == expected);
+}
+
+MemoryRows read(MemoryId memory, std::uint64_t first, std::uint64_t count) {
+    return {.memory = memory, .access = Access::Read, .rows = {first, first + count}};
+}
+MemoryRows written(MemoryId memory, std::uint64_t first, std::uint64_t count) {
+    return {.memory = memory, .access = Access::Write, .rows = {first, first + count}};
+}
+
+constexpr MemoryId narrow_memory = MemoryId::NarrowMemory;
+constexpr MemoryId wide_memory = MemoryId::WideMemory;
+constexpr MemoryId host_memory = MemoryId::HostMemory;
+
+}  // namespace
+
+TEST_CASE("Transfers touch what tiles store of their tensor", "[isa][footprint]") {
+    check_touches(of(ReadProgram{.bytes = 9}), {});
+    check_touches(of(ReadParameters{.host_address = 7, .unit = 3, .units = 2}),
+                  {written(wide_memory, 3, 2), read(host_memory, 7, 128)});
+    check_touches(of(ReadTensor{.host_address = 7, .address = 10}),
+                  {written(narrow_memory, 10, result_bytes), read(host_memory, 7, 3 * 4 * 40)});
+    check_touches(of(WriteTensor{.host_address = 7, .address = 10}),
+                  {read(narrow_memory, 10, source_bytes), written(host_memory, 7, 5 * 7 * 3)});
+    check_touches(of(Exchange{.address = 10}), {written(narrow_memory, 10, source_bytes)});
+    check_touches(of(Collect{.destination = 500, .source = 10}),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 500, 5 * 7 * 3)});
+    // 130 elements are 5 groups of 32 lanes, two of them in the first tile.
+    const Settings vector = {{Register::SourceChannels, 130}};
+    check_touches(of(WriteTensor{.host_address = 7, .address = 10, .over_lanes = true}, vector),
+                  {read(narrow_memory, 10, 64), written(host_memory, 7, 130)});
+    check_touches(of(Collect{.destination = 500, .source = 10, .over_lanes = true}, vector),
+                  {read(narrow_memory, 10, 64), written(narrow_memory, 500, 130)});
+    check_error(Collect{.destination = 10 + source_bytes - 1, .source = 10}, images,
+                "it may not write bytes that it reads");
+    CHECK_NOTHROW(of(Collect{.destination = 10 + source_bytes, .source = 10}));
+}
+
+TEST_CASE("Blocks are sent from all their groups", "[isa][footprint]") {
+    check_touches(of(StreamParameters{.host_address = 7, .rows = 3, .units = 2, .groups = 5, .repeats = 9}),
+                  {read(host_memory, 7, 3 * 2 * 5 * 64)});
+    Multicast multicast{.parameters = 7, .rows = 3, .units = 2, .groups = 5, .repeats = 9};
+    check_touches(of(multicast), {read(wide_memory, 7, 30)});
+    multicast.streamed = true;
+    check_touches(of(multicast), {read(host_memory, 7, 30 * 64)});
+    multicast = {.parameters = (1U << 24) - 29, .rows = 3, .units = 2, .groups = 5, .repeats = 1};
+    check_error(multicast, {}, "30 units of wide memory from 16777187 on; addresses end at unit 16777215");
+}
+
+TEST_CASE("A product touches its images and the blocks of all its groups", "[isa][footprint]") {
+    // Windows of 3 x 3 x 3 from pixel (-1, -1) on, two apart: a bias and 7 rows of weights, of 2 units each,
+    // twice.
+    const Settings convolution = changed(images, {{Register::WindowKernelHeight, 3},
+                                                  {Register::WindowKernelWidth, 3},
+                                                  {Register::WindowStrideY, 2},
+                                                  {Register::WindowStrideX, 2},
+                                                  {Register::WindowPadTop, 1},
+                                                  {Register::WindowPadLeft, 1}});
+    TileMultiply multiply{.result = 1000, .source = 10, .parameters = 7};
+    const auto touched = [&](std::uint64_t units) {
+        return std::vector<MemoryRows>{read(narrow_memory, 10, source_bytes),
+                                       written(narrow_memory, 1000, result_bytes),
+                                       read(wide_memory, 7, units)};
+    };
+    check_touches(of(multiply, convolution), touched(2 * 8 * 2));
+    multiply.by_channel = true;
+    check_touches(of(multiply, convolution), touched(2 * 10 * 2));
+    multiply.scaling = Scaling::Float;
+    check_touches(of(multiply, convolution), touched(2 * 9 * 2));
+    multiply.streamed = true;
+    check_touches(of(multiply, convolution),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, result_bytes),
+                   read(host_memory, 7, 2 * 9 * 2 * 64)});
+    // 9 weights and fewer outputs than lanes: 3 rows after the bias, of a unit each.
+    check_touches(of(TileMultiply{.product = TileProduct::Depthwise, .result = 1000, .source = 10},
+                     changed(convolution, {{Register::ResultChannels, 12}})),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 2 * 2 * 12),
+                   read(wide_memory, 0, 4)});
+
+    const TileMultiply plain{.result = 1000, .source = 10};
+    check_error(TileMultiply{.product = TileProduct::Depthwise, .result = 1000}, convolution,
+                "result.channels is 40; a depthwise product has a multiple of the source's 3");
+    check_error(TileMultiply{.result = 10 + source_bytes - 1, .source = 10}, convolution,
+                "it may not write bytes that it reads");
+    check_error(
+        plain, changed(convolution, {{Register::SourceTop, 0}}),
+        "in tile 0 of the lines, its windows reach from -1 to 3 of 4 that are stored; the source needs "
+        "wider margins");
+    check_error(
+        plain, changed(convolution, {{Register::WindowDilationX, 3}}),
+        "in tile 0 of the columns, its windows reach from 0 to 8 of 7 that are stored; the source needs "
+        "wider margins");
+    check_error(plain, changed(convolution, {{Register::SourceZeroPoint, 256}}),
+                "source.zero_point is 256; it must be a number of uint8, 0 to 255");
+    check_error(plain, changed(convolution, {{Register::MultiplyWeightZeroPoint, 0xffffffff}}),
+                "multiply.weight_zero_point is -1; it must be a number of uint8, 0 to 255");
+    check_error(TileMultiply{.is_signed = true, .result = 1000, .source = 10}, convolution,
+                "output.maximum is 255; it must be a number of int8, -128 to 127");
+    check_error(plain, changed(convolution, {{Register::OutputMinimum, 9}, {Register::OutputMaximum, 8}}),
+                "output.minimum is 9; it must be at most output.maximum, which is 8");
+    check_error(plain, changed(convolution, {{Register::WindowStrideX, 0}}),
+                "window.stride_x is 0; it must be from 1 to 65535");
+}
+
+TEST_CASE("A dense product touches the same units of each tile that computes a group", "[isa][footprint]") {
+    // 6 weights: a bias and 2 rows of 2 units. 130 outputs are 5 groups: two in tile 0, one in the others.
+    const Settings vector = {{Register::SourceChannels, 6}, {Register::ResultChannels, 130}};
+    const TileMultiply multiply{.product = TileProduct::Dense, .result = 1000, .source = 10, .parameters = 7};
+    check_touches(of(multiply, vector),
+                  {read(narrow_memory, 10, 6), written(narrow_memory, 1000, 64), read(wide_memory, 7, 12),
+                   read(wide_memory, 107, 6), read(wide_memory, 207, 6), read(wide_memory, 307, 6)});
+    // Fewer groups than tiles.
+    check_touches(of(multiply, {{Register::SourceChannels, 6}, {Register::ResultChannels, 33}}),
+                  {read(narrow_memory, 10, 6), written(narrow_memory, 1000, 32), read(wide_memory, 7, 6),
+                   read(wide_memory, 107, 6)});
+    TileMultiply late = multiply;
+    late.parameters = 88;
+    CHECK_NOTHROW(of(late, vector));
+    late.parameters = 89;
+    check_error(late, vector, "its blocks end before unit 101 of a tile; a tile has 100");
+    check_error(multiply, {{Register::ResultChannels, 1}}, "source.channels is 0; it must be at least 1");
+}
+
+TEST_CASE("Work without weights touches its operands and its result", "[isa][footprint]") {
+    const Settings alike = changed(images, {{Register::ResultLines, 5},
+                                            {Register::ResultColumns, 7},
+                                            {Register::ResultChannels, 3},
+                                            {Register::OtherTop, 1}});
+    const TileVector add{.result = 1000, .source = 10, .other = 500};
+    check_touches(of(add, alike), {read(narrow_memory, 10, source_bytes), read(narrow_memory, 500, 4 * 4 * 3),
+                                   written(narrow_memory, 1000, 3 * 4 * 3)});
+    const TileVector requantize{.operation = TileOperation::Requantize, .result = 1000, .source = 10};
+    check_touches(of(requantize, alike),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 3 * 4 * 3)});
+    check_error(add, images, "the source is 5 x 7 x 3, the result 3 x 4 x 40; they must be alike");
+    const std::string overlap = "it may not write bytes that it reads";
+    check_error(TileVector{.result = 10, .source = 10, .other = 500}, alike, overlap);
+    check_error(TileVector{.result = 500, .source = 10, .other = 500}, alike, overlap);
+    check_error(add, changed(alike, {{Register::VectorZeroPointA, 256}}),
+                "vector.zero_point_a is 256; it must be a number of uint8, 0 to 255");
+    const Settings wrong_b = changed(alike, {{Register::VectorZeroPointB, 256}});
+    check_error(add, wrong_b, "vector.zero_point_b is 256; it must be a number of uint8, 0 to 255");
+    CHECK_NOTHROW(of(requantize, wrong_b));
+
+    // Windows of 2 x 2 pixels, two apart: 3 x 4 of them, the last ones cut off.
+    const Settings pooling = changed(images, {{Register::ResultChannels, 3},
+                                              {Register::WindowKernelHeight, 2},
+                                              {Register::WindowKernelWidth, 2},
+                                              {Register::WindowStrideY, 2},
+                                              {Register::WindowStrideX, 2}});
+    const TileVector pool{.operation = TileOperation::MaxPool, .result = 1000, .source = 10};
+    check_touches(of(pool, pooling),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 2 * 2 * 3)});
+    check_error(pool, changed(pooling, {{Register::ResultChannels, 4}}),
+                "the source has 3 channels, the result 4; they must be alike");
+    check_error(pool, changed(pooling, {{Register::WindowDilationY, 2}, {Register::SourceBottom, 2}}),
+                "pooling has no dilation");
+    const std::string outside = "a window lies wholly outside the image";
+    check_error(pool, changed(pooling, {{Register::WindowPadTop, 2}, {Register::SourceTop, 2}}), outside);
+    check_error(pool, changed(pooling, {{Register::ResultLines, 4}, {Register::SourceBottom, 4}}), outside);
+}
+
+TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {
+    const auto check = [](Register reg, std::uint32_t value, const std::string& rule) {
+        check_error(Exchange{.address = 10}, changed(images, {{reg, value}}), rule);
+    };
+    check(Register::SourceLines, 0, "source.lines is 0; it must be from 1 to 65535");
+    check(Register::SourceColumns, 65536, "source.columns is 65536; it must be from 1 to 65535");
+    check(Register::SourceChannels, 0, "source.channels is 0; it must be from 1 to 16777215");
+    check(Register::SourcePixelBytes, 2, "source.pixel_bytes is 2; a pixel has 3 channels");
+    check(Register::SourceTop, 65536, "source.top is 65536; it must be from 0 to 65535");
+    check(Register::SourceBottom, 65536, "source.bottom is 65536; it must be from 0 to 65535");
+    check(Register::SourceLeft, 65536, "source.left is 65536; it must be from 0 to 65535");
+    check(Register::SourceRight, 65536, "source.right is 65536; it must be from 0 to 65535");
+    CHECK_NOTHROW(of(Exchange{.address = (1U << 24) - source_bytes}));
+    check_error(Exchange{.address = (1U << 24) - source_bytes + 1}, images,
+                "139 bytes of narrow memory from 16777078 on; addresses end at byte 16777215");
+}
+
+TEST_CASE("Every pixel has one owner, which stores the pixels of its windows", "[isa][tiles]") {
+    const auto tiles = GENERATE(1U, 2U, 4U);
+    const auto lines = GENERATE(1U, 3U, 4U, 9U);
+    const auto stride = GENERATE(1U, 2U);
+    CAPTURE(tiles, lines, stride);
+    const TileGrid column = {.lines = tiles, .columns = 1, .lanes = 16, .units = 1};
+    const TileLayout source{
+        .grid = column, .lines = lines, .columns = 1, .channels = 2, .pixel_bytes = 3, .top = 9, .bottom = 9};
+    const TileLayout result{.grid = column,
+                            .lines = (lines + stride - 1) / stride,
+                            .columns = 1,
+                            .channels = 1,
+                            .pixel_bytes = 1};
+    const TileWindow window{.kernel_height = 3, .stride_y = stride, .dilation_y = 2, .pad_top = 2};
+    CHECK_NOTHROW(check_windows_are_stored(source, result, window));
+    std::uint64_t next = 0;
+    std::uint64_t pixels = 0;
+    for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+        const OwnRange own = own_lines(result, tile);
+        CHECK((own.count() == 0 || own.first == next));
+        next += own.count();
+        pixels += own_pixels(result, tile);
+        CHECK(own_pixels(result, tile) == own.count());
+        CHECK(own.count() <= result.own_pixels());
+        for (std::uint64_t line = own.first; line < own.last; ++line) {
+            for (std::uint64_t kernel_line = 0; kernel_line < 3; ++kernel_line) {
+                // What the tile stores begins 9 lines above its patch.
+                const auto first_stored = static_cast<int>(tile * source.own_lines()) - 9;
+                const auto read = static_cast<int>(line * stride + 2 * kernel_line) - 2;
+                CHECK(static_cast<int>(stored_line(source, result, window, line, kernel_line)) ==
+                      read - first_stored);
+            }
+        }
+    }
+    CHECK(next == result.lines);
+    CHECK(pixels == result.lines);
+}
+
+TEST_CASE("A vector over lanes lies group by group in the tiles", "[isa][tiles]") {
+    const LaneVector vector{.grid = grid.tiles, .address = 10, .elements = 130};
+    CHECK(vector.groups() == 5);
+    CHECK(vector.passes() == 2);
+    CHECK(vector.tile_of(31) == 0);
+    CHECK(vector.tile_of(32) == 1);
+    CHECK(vector.tile_of(127) == 3);
+    CHECK(vector.tile_of(128) == 0);
+    CHECK(vector.address_of(31) == 10 + 31);
+    CHECK(vector.address_of(32) == 10);
+    CHECK(vector.address_of(129) == 10 + 32 + 1);
+}
+
+TEST_CASE("Blocks have as many lanes as their group needs", "[isa][tiles]") {
+    struct Case {
+        std::uint32_t outputs;
+        std::uint64_t groups;
+        std::uint64_t lanes;
+        std::uint64_t last;  ///< outputs of the last group
+    };
+    const auto c = GENERATE(Case{1, 1, 16, 1}, Case{16, 1, 16, 16}, Case{17, 1, 32, 17}, Case{32, 1, 32, 32},
+                            Case{33, 2, 32, 1}, Case{64, 2, 32, 32});
+    CAPTURE(c.outputs);
+    const Registers registers = with({{Register::SourceChannels, 5}, {Register::ResultChannels, c.outputs}});
+    const WeightBlocks blocks =
+        weight_blocks(TileMultiply{.product = TileProduct::Dense}, registers, grid.tiles);
+    CHECK(blocks.groups == c.groups);
+    CHECK(blocks.lanes == c.lanes);
+    CHECK(blocks.outputs_of(c.groups - 1, grid.tiles) == c.last);
+    CHECK(blocks.rows() == 3);
+    CHECK(blocks.row_units() == c.lanes / 16);
+    CHECK(blocks.block_bytes() == 3 * c.lanes * 4);
+    CHECK(blocks.block_units() * tile_unit_bytes == blocks.block_bytes());
+}
