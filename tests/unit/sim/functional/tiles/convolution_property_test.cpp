@@ -139,10 +139,8 @@ private:
 
     int element(int line, int column, int channel) const {
         const bool is_inside = line >= 0 && line < lines_.inputs && column >= 0 && column < columns_.inputs;
-        const std::uint8_t stored =
-            is_inside
-                ? image_[static_cast<std::size_t>((line * columns_.inputs + column) * channels_ + channel)]
-                : pad_;
+        const int index = (line * columns_.inputs + column) * channels_ + channel;
+        const std::uint8_t stored = is_inside ? image_[static_cast<std::size_t>(index)] : pad_;
         return number(stored, multiply_.is_signed) - source_zero_;
     }
 
@@ -260,8 +258,7 @@ private:
         constexpr std::uint64_t blocks_address = 0x10000;
         constexpr std::uint64_t output_address = 0x80000;
         const Bytes parameters = blocks();
-        const std::uint64_t results =
-            static_cast<std::uint64_t>(lines_.outputs * columns_.outputs * outputs_);
+        const int results = lines_.outputs * columns_.outputs * outputs_;
         grid_.units = static_cast<std::uint32_t>(parameters.size() / isa::tile_unit_bytes);
         program_.geometry.tiles = grid_;
         program_.buffers = {
@@ -274,7 +271,7 @@ private:
             {.name = "out",
              .kind = isa::BufferKind::Output,
              .address = output_address,
-             .bytes = results,
+             .bytes = static_cast<std::uint64_t>(results),
              .contents = {}}};
 
         // The source begins at a small address, the result lies at the middle of narrow memory.
