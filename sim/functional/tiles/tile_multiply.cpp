@@ -72,23 +72,30 @@ private:
         return bits;
     }
 
-    std::span<const std::uint8_t> bytes_of_group(std::uint64_t group, TileState& state) const {
-        if (multiply_.streamed) return state.host.range(block(group).address, blocks_.block_bytes());
+    std::vector<std::uint8_t> bytes_of_group(std::uint64_t group, TileState& state) const {
+        const auto copy_of = [](std::span<const std::uint8_t> bytes) {
+            return std::vector<std::uint8_t>(bytes.begin(), bytes.end());
+        };
+        if (multiply_.streamed) return copy_of(state.host.range(block(group).address, blocks_.block_bytes()));
         if (multiply_.product != isa::TileProduct::Dense) {
-            return state.wide_memory.rows(block(group).address, blocks_.block_units());
+            return copy_of(state.wide_memory.rows(block(group).address, blocks_.block_units()));
         }
-        const std::uint64_t tile = group % state.grid.tiles();
-        const std::uint64_t pass = group / state.grid.tiles();
-        return state.wide_memory.rows(
-            tile * state.grid.units + multiply_.parameters + pass * blocks_.block_units(),
-            blocks_.block_units());
+        // The tile's own units: every so many-th of all.
+        const std::uint64_t tiles = state.grid.tiles();
+        const std::uint64_t first = multiply_.parameters + group / tiles * blocks_.block_units();
+        std::vector<std::uint8_t> bytes;
+        for (std::uint64_t unit = first; unit < first + blocks_.block_units(); ++unit) {
+            const auto each = state.wide_memory.rows(unit * tiles + group % tiles, 1);
+            bytes.insert(bytes.end(), each.begin(), each.end());
+        }
+        return bytes;
     }
 
     const isa::TileMultiply& multiply_;
     const isa::Registers& registers_;
     std::uint64_t lanes_;
     isa::WeightBlocks blocks_;
-    std::vector<std::span<const std::uint8_t>> groups_;
+    std::vector<std::vector<std::uint8_t>> groups_;  ///< the bytes of each block
 };
 
 /// The byte of a result channel from the sum of its products.

@@ -17,7 +17,7 @@ using Settings = std::vector<std::pair<Register, std::uint32_t>>;
 /// 2 x 2 tiles of 32 lanes.
 constexpr Geometry grid = {.tiles = {.lines = 2, .columns = 2, .lanes = 32, .units = 100}};
 
-Registers with(const Settings& settings) {
+Registers with_registers(const Settings& settings) {
     Registers registers;
     for (const auto& [reg, value] : settings) registers.set(reg, value);
     return registers;
@@ -39,10 +39,10 @@ Settings changed(Settings settings, const Settings& changes) {
 }
 
 Footprint of(const Instruction& instruction, const Settings& settings = images) {
-    return footprint(instruction, with(settings), grid);
+    return footprint(instruction, with_registers(settings), grid);
 }
 
-void check_error(const Instruction& instruction, const Settings& settings, const std::string& rule) {
+void check_tile_error(const Instruction& instruction, const Settings& settings, const std::string& rule) {
     CHECK_THROWS_WITH(of(instruction, settings), Catch::Matchers::EndsWith(": " + rule));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("Transfers touch what tiles store of their tensor", "[isa][footprint]"
                   {read(narrow_memory, 10, 64), written(host_memory, 7, 130)});
     check_touches(of(Collect{.destination = 500, .source = 10, .over_lanes = true}, vector),
                   {read(narrow_memory, 10, 64), written(narrow_memory, 500, 130)});
-    check_error(Collect{.destination = 10 + source_bytes - 1, .source = 10}, images,
+    check_tile_error(Collect{.destination = 10 + source_bytes - 1, .source = 10}, images,
                 "it may not write bytes that it reads");
     CHECK_NOTHROW(of(Collect{.destination = 10 + source_bytes, .source = 10}));
 }
@@ -93,7 +93,7 @@ TEST_CASE("Blocks are sent from all their groups", "[isa][footprint]") {
     multicast.streamed = true;
     check_touches(of(multicast), {read(host_memory, 7, 30 * 64)});
     multicast = {.parameters = (1U << 24) - 29, .rows = 3, .units = 2, .groups = 5, .repeats = 1};
-    check_error(multicast, {}, "30 units of wide memory from 16777187 on; addresses end at unit 16777215");
+    check_tile_error(multicast, {}, "30 units of wide memory from 16777187 on; addresses end at unit 16777215");
 }
 
 TEST_CASE("A product touches its images and the blocks of all its groups", "[isa][footprint]") {
@@ -127,27 +127,27 @@ TEST_CASE("A product touches its images and the blocks of all its groups", "[isa
                    read(wide_memory, 0, 4)});
 
     const TileMultiply plain{.result = 1000, .source = 10};
-    check_error(TileMultiply{.product = TileProduct::Depthwise, .result = 1000}, convolution,
+    check_tile_error(TileMultiply{.product = TileProduct::Depthwise, .result = 1000}, convolution,
                 "result.channels is 40; a depthwise product has a multiple of the source's 3");
-    check_error(TileMultiply{.result = 10 + source_bytes - 1, .source = 10}, convolution,
+    check_tile_error(TileMultiply{.result = 10 + source_bytes - 1, .source = 10}, convolution,
                 "it may not write bytes that it reads");
-    check_error(
+    check_tile_error(
         plain, changed(convolution, {{Register::SourceTop, 0}}),
         "in tile 0 of the lines, its windows reach from -1 to 3 of 4 that are stored; the source needs "
         "wider margins");
-    check_error(
+    check_tile_error(
         plain, changed(convolution, {{Register::WindowDilationX, 3}}),
         "in tile 0 of the columns, its windows reach from 0 to 8 of 7 that are stored; the source needs "
         "wider margins");
-    check_error(plain, changed(convolution, {{Register::SourceZeroPoint, 256}}),
+    check_tile_error(plain, changed(convolution, {{Register::SourceZeroPoint, 256}}),
                 "source.zero_point is 256; it must be a number of uint8, 0 to 255");
-    check_error(plain, changed(convolution, {{Register::MultiplyWeightZeroPoint, 0xffffffff}}),
+    check_tile_error(plain, changed(convolution, {{Register::MultiplyWeightZeroPoint, 0xffffffff}}),
                 "multiply.weight_zero_point is -1; it must be a number of uint8, 0 to 255");
-    check_error(TileMultiply{.is_signed = true, .result = 1000, .source = 10}, convolution,
+    check_tile_error(TileMultiply{.is_signed = true, .result = 1000, .source = 10}, convolution,
                 "output.maximum is 255; it must be a number of int8, -128 to 127");
-    check_error(plain, changed(convolution, {{Register::OutputMinimum, 9}, {Register::OutputMaximum, 8}}),
+    check_tile_error(plain, changed(convolution, {{Register::OutputMinimum, 9}, {Register::OutputMaximum, 8}}),
                 "output.minimum is 9; it must be at most output.maximum, which is 8");
-    check_error(plain, changed(convolution, {{Register::WindowStrideX, 0}}),
+    check_tile_error(plain, changed(convolution, {{Register::WindowStrideX, 0}}),
                 "window.stride_x is 0; it must be from 1 to 65535");
 }
 
@@ -166,8 +166,8 @@ TEST_CASE("A dense product touches the same units of each tile that computes a g
     late.parameters = 88;
     CHECK_NOTHROW(of(late, vector));
     late.parameters = 89;
-    check_error(late, vector, "its blocks end before unit 101 of a tile; a tile has 100");
-    check_error(multiply, {{Register::ResultChannels, 1}}, "source.channels is 0; it must be at least 1");
+    check_tile_error(late, vector, "its blocks end before unit 101 of a tile; a tile has 100");
+    check_tile_error(multiply, {{Register::ResultChannels, 1}}, "source.channels is 0; it must be at least 1");
 }
 
 TEST_CASE("Work without weights touches its operands and its result", "[isa][footprint]") {
@@ -181,14 +181,14 @@ TEST_CASE("Work without weights touches its operands and its result", "[isa][foo
     const TileVector requantize{.operation = TileOperation::Requantize, .result = 1000, .source = 10};
     check_touches(of(requantize, alike),
                   {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 3 * 4 * 3)});
-    check_error(add, images, "the source is 5 x 7 x 3, the result 3 x 4 x 40; they must be alike");
+    check_tile_error(add, images, "the source is 5 x 7 x 3, the result 3 x 4 x 40; they must be alike");
     const std::string overlap = "it may not write bytes that it reads";
-    check_error(TileVector{.result = 10, .source = 10, .other = 500}, alike, overlap);
-    check_error(TileVector{.result = 500, .source = 10, .other = 500}, alike, overlap);
-    check_error(add, changed(alike, {{Register::VectorZeroPointA, 256}}),
+    check_tile_error(TileVector{.result = 10, .source = 10, .other = 500}, alike, overlap);
+    check_tile_error(TileVector{.result = 500, .source = 10, .other = 500}, alike, overlap);
+    check_tile_error(add, changed(alike, {{Register::VectorZeroPointA, 256}}),
                 "vector.zero_point_a is 256; it must be a number of uint8, 0 to 255");
     const Settings wrong_b = changed(alike, {{Register::VectorZeroPointB, 256}});
-    check_error(add, wrong_b, "vector.zero_point_b is 256; it must be a number of uint8, 0 to 255");
+    check_tile_error(add, wrong_b, "vector.zero_point_b is 256; it must be a number of uint8, 0 to 255");
     CHECK_NOTHROW(of(requantize, wrong_b));
 
     // Windows of 2 x 2 pixels, two apart: 3 x 4 of them, the last ones cut off.
@@ -200,18 +200,18 @@ TEST_CASE("Work without weights touches its operands and its result", "[isa][foo
     const TileVector pool{.operation = TileOperation::MaxPool, .result = 1000, .source = 10};
     check_touches(of(pool, pooling),
                   {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 2 * 2 * 3)});
-    check_error(pool, changed(pooling, {{Register::ResultChannels, 4}}),
+    check_tile_error(pool, changed(pooling, {{Register::ResultChannels, 4}}),
                 "the source has 3 channels, the result 4; they must be alike");
-    check_error(pool, changed(pooling, {{Register::WindowDilationY, 2}, {Register::SourceBottom, 2}}),
+    check_tile_error(pool, changed(pooling, {{Register::WindowDilationY, 2}, {Register::SourceBottom, 2}}),
                 "pooling has no dilation");
     const std::string outside = "a window lies wholly outside the image";
-    check_error(pool, changed(pooling, {{Register::WindowPadTop, 2}, {Register::SourceTop, 2}}), outside);
-    check_error(pool, changed(pooling, {{Register::ResultLines, 4}, {Register::SourceBottom, 4}}), outside);
+    check_tile_error(pool, changed(pooling, {{Register::WindowPadTop, 2}, {Register::SourceTop, 2}}), outside);
+    check_tile_error(pool, changed(pooling, {{Register::ResultLines, 4}, {Register::SourceBottom, 4}}), outside);
 }
 
 TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {
     const auto check = [](Register reg, std::uint32_t value, const std::string& rule) {
-        check_error(Exchange{.address = 10}, changed(images, {{reg, value}}), rule);
+        check_tile_error(Exchange{.address = 10}, changed(images, {{reg, value}}), rule);
     };
     check(Register::SourceLines, 0, "source.lines is 0; it must be from 1 to 65535");
     check(Register::SourceColumns, 65536, "source.columns is 65536; it must be from 1 to 65535");
@@ -222,7 +222,7 @@ TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {
     check(Register::SourceLeft, 65536, "source.left is 65536; it must be from 0 to 65535");
     check(Register::SourceRight, 65536, "source.right is 65536; it must be from 0 to 65535");
     CHECK_NOTHROW(of(Exchange{.address = (1U << 24) - source_bytes}));
-    check_error(Exchange{.address = (1U << 24) - source_bytes + 1}, images,
+    check_tile_error(Exchange{.address = (1U << 24) - source_bytes + 1}, images,
                 "139 bytes of narrow memory from 16777078 on; addresses end at byte 16777215");
 }
 
@@ -287,7 +287,7 @@ TEST_CASE("Blocks have as many lanes as their group needs", "[isa][tiles]") {
     const auto c = GENERATE(Case{1, 1, 16, 1}, Case{16, 1, 16, 16}, Case{17, 1, 32, 17}, Case{32, 1, 32, 32},
                             Case{33, 2, 32, 1}, Case{64, 2, 32, 32});
     CAPTURE(c.outputs);
-    const Registers registers = with({{Register::SourceChannels, 5}, {Register::ResultChannels, c.outputs}});
+    const Registers registers = with_registers({{Register::SourceChannels, 5}, {Register::ResultChannels, c.outputs}});
     const WeightBlocks blocks =
         weight_blocks(TileMultiply{.product = TileProduct::Dense}, registers, grid.tiles);
     CHECK(blocks.groups == c.groups);

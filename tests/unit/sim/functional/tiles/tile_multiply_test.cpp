@@ -260,9 +260,12 @@ TEST_CASE("A dense product has its weights in the wide memory of the tile that c
         read_tensor in at=0
         set source.lines 1; set source.columns 1; set source.channels 3
         collect dst=20 src=0
-        read_parameters p unit=3 units=2
-        read_parameters p+128 unit=11 units=2
-        read_parameters p+256 unit=5 units=2
+        read_parameters p unit=6 units=1
+        read_parameters p+64 unit=8 units=1
+        read_parameters p+128 unit=7 units=1
+        read_parameters p+192 unit=9 units=1
+        read_parameters p+256 unit=10 units=1
+        read_parameters p+320 unit=12 units=1
         set result.channels 40; set vector.multiplier 0x40000000; set vector.shift 1
         tile_multiply dense fixed_point dst=30 src=20 unit=3
         set source.channels 40
