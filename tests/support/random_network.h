@@ -21,6 +21,9 @@ public:
     explicit RandomNetwork(std::mt19937& random, std::uint32_t slice_bytes = 0)
         : random_(random), slice_bytes_(slice_bytes) {}
 
+    /// From now on, layers are mostly those that tiles compute, on numbers of one type of 8 bits.
+    void draw_for_tiles() { type_for_tiles_ = byte_type(); }
+
     /// From now on, about a third of the layers are work of the host.
     void add_host_work() { host_work_ = true; }
 
@@ -60,12 +63,17 @@ private:
         return std::ldexp(mantissa, between(low_exponent, high_exponent));
     }
 
-    Encoding any_encoding() { return encoding_of(one_in(3) ? DataType::Int16 : byte_type()); }
+    Encoding any_encoding() {
+        return encoding_of(!type_for_tiles_ && one_in(3) ? DataType::Int16 : byte_type());
+    }
     Encoding encoding_of(DataType type) {
         const std::int32_t zero_point = bytes_of(type) == 2 ? 0 : between(lowest_of(type), highest_of(type));
         return {one_in(3) ? near_power(-2, 0) : 0.5, zero_point, type};
     }
-    DataType byte_type() { return one_in(2) ? DataType::Int8 : DataType::Uint8; }
+    DataType byte_type() {
+        if (type_for_tiles_) return *type_for_tiles_;
+        return one_in(2) ? DataType::Int8 : DataType::Uint8;
+    }
     DataType type_of(ValueId id) const { return made_.graph().values[id].type; }
     bool is_wide(ValueId id) const { return bytes_of(type_of(id)) == 2; }
     ir::FeatureMap map(ValueId id) const { return made_.map(id); }
@@ -125,7 +133,7 @@ private:
     /// Appends matrix work, sometimes followed by a lookup.
     template <typename Append>
     ValueId with_lookup(const Encoding& result, const Append& append) {
-        if (!one_in(4)) return keep(append(result));
+        if (!one_in(type_for_tiles_ ? 40 : 4)) return keep(append(result));
         Encoding sums = encoding_of(bytes_of(result.type) == 2 ? DataType::Int16 : byte_type());
         return keep(append_lookup(append(sums), result));
     }
@@ -141,7 +149,7 @@ private:
         Axis axis{};
         axis.kernel = below(4) + 1;
         axis.stride = below(3) + 1;
-        axis.dilation = !touching && one_in(4) ? below(3) + 2 : 1;
+        axis.dilation = !type_for_tiles_ && !touching && one_in(4) ? below(3) + 2 : 1;
         const std::uint32_t most = touching ? axis.kernel : axis.kernel + 2;
         axis.before = below(most);
         axis.behind = below(most);
@@ -183,6 +191,7 @@ private:
             return;
         }
         const ValueId input = pick_input();
+        if (type_for_tiles_) return add_layer_for_tiles(input);
         switch (below(15)) {
             case 0:
             case 1:
@@ -212,6 +221,35 @@ private:
                 return add_parallel_dense(input);
             default:
                 return add_lookup(input);
+        }
+    }
+
+    void add_layer_for_tiles(ValueId input) {
+        switch (below(12)) {
+            case 0:
+            case 1:
+            case 2:
+                append_convolution(input, window(map(input), false).first, any_encoding());
+                return;
+            case 3:
+            case 4:
+                return add_depthwise(input);
+            case 5:
+                append_dense({input}, any_encoding());
+                return;
+            case 6:
+                keep(made_.pool(any_pool(), input, window(map(input), true).first));
+                return;
+            case 7:
+                return add_addition(input);
+            case 8:
+                return add_multiplication(input);
+            case 9:
+            case 10:
+                return add_module(input);
+            default:
+                keep(made_.append(one_in(2) ? "maximum" : "minimum", {input, input}, made_.encoding(input)));
+                return;
         }
     }
 
@@ -376,6 +414,7 @@ private:
                 return append_depthwise(input, geometry, 1, like);
             case 3:
                 // An element-wise layer at the end.
+                if (type_for_tiles_) return add_pool_branch(input, geometry);
                 return keep(append_lookup(add_pool_branch(input, geometry), like));
             case 4: {
                 const ValueId a = add_branch(input, geometry, shape);
@@ -430,6 +469,7 @@ private:
 
     std::mt19937& random_;
     std::uint32_t slice_bytes_;
+    std::optional<DataType> type_for_tiles_;
     bool host_work_ = false;
     IntegerGraph made_;
     std::vector<ValueId> values_;  ///< that layers may read

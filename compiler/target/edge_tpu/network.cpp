@@ -66,7 +66,15 @@ public:
         std::vector<bool> on_chip;
         for (const Placement& placement : network_.placements) on_chip.push_back(placement.on_chip);
         network_.host = operators::find_host_segments(graph, std::move(on_chip));
-        network_.segments = operators::segment_graphs(graph, network_.host.segments);
+        // Nothing needs a segment whose results nothing reads.
+        std::vector<operators::HostNodes> segments = std::move(network_.host.segments);
+        std::vector<operators::SegmentGraph> cut = operators::segment_graphs(graph, segments);
+        network_.host.segments.clear();
+        for (std::size_t i = 0; i < segments.size(); ++i) {
+            if (cut[i].outputs.empty()) continue;
+            network_.host.segments.push_back(std::move(segments[i]));
+            network_.segments.push_back(std::move(cut[i]));
+        }
     }
 
     Network build() {
@@ -77,6 +85,7 @@ public:
                             graph_.nodes.empty() ? "there is no layer" : network_.placements.front().reason));
         }
         place_joined();
+        part_from_operands();
         read_inputs();
         for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
             if (network_.host.on_chip[id]) add_node(id);
@@ -131,6 +140,21 @@ private:
                 }
                 channel += shape.channels;
             }
+        }
+    }
+
+    /// An instruction may not write a tensor that it reads: results whose operands lie in the same one get a
+    /// tensor of their own, and are copied.
+    void part_from_operands() {
+        for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            const Node& node = graph_.nodes[id];
+            if (!on_chip(id) || node.is("concat") || !parts_[node.output()]) continue;
+            const bool reads_it = std::ranges::any_of(node.inputs, [&](ValueId input) {
+                if (graph_.values[input].constant) return false;
+                const std::optional<Part>& part = parts_[root_of(input)];
+                return part && part->tensor == parts_[node.output()]->tensor;
+            });
+            if (reads_it) parts_[node.output()].reset();
         }
     }
 
@@ -235,6 +259,13 @@ private:
             }
         }
         step.result = result_of(node, Form::Image);
+        if (step.window && network_.tensors[step.source.tensor].form != Form::Image &&
+            margins(step.source.shape, step.result.shape, *step.window).any()) {
+            // A vector has no margins: the first tile copies it to where it has some.
+            const Part image = whole(add_tensor(tensor_for(root_of(node.inputs.front()), Form::Image)));
+            copy(id, layer, step.source, image);
+            step.source = image;
+        }
         add_step(std::move(step));
     }
 
@@ -257,15 +288,26 @@ private:
             channel += shape.channels;
             const Part source = as_image(input, id, layer);
             if (source.tensor == place.tensor && source.first_channel == place.first_channel) continue;
-            // The larger of a number and itself.
-            add_step({.kind = StepKind::Vector,
-                      .node = id,
-                      .layer = layer,
-                      .operation = isa::TileOperation::Maximum,
-                      .source = source,
-                      .other = source,
-                      .result = place});
+            if (source.tensor != place.tensor) {
+                copy(id, layer, source, place);
+                continue;
+            }
+            // An instruction may not write what it reads: through a tensor of its own.
+            const Part between = whole(add_tensor(tensor_for(input, Form::Image)));
+            copy(id, layer, source, between);
+            copy(id, layer, between, place);
         }
+    }
+
+    /// The larger of each number and itself.
+    void copy(NodeId node, std::uint32_t layer, const Part& from, const Part& to) {
+        add_step({.kind = StepKind::Vector,
+                  .node = node,
+                  .layer = layer,
+                  .operation = isa::TileOperation::Maximum,
+                  .source = from,
+                  .other = from,
+                  .result = to});
     }
 
     void write_results() {
@@ -293,28 +335,38 @@ private:
         }
     }
 
+    struct AllMargins {
+        Margins lines;
+        Margins columns;
+
+        bool any() const { return lines.before + lines.behind + columns.before + columns.behind > 0; }
+    };
+    AllMargins margins(const ir::FeatureMap& source, const ir::FeatureMap& result,
+                       const ir::Window& window) const {
+        return {.lines = margins_of({.inputs = source.height,
+                                     .outputs = result.height,
+                                     .kernel = window.kernel_height,
+                                     .stride = window.stride_y,
+                                     .dilation = window.dilation_y,
+                                     .pad = window.pad_top},
+                                    grid_.lines),
+                .columns = margins_of({.inputs = source.width,
+                                       .outputs = result.width,
+                                       .kernel = window.kernel_width,
+                                       .stride = window.stride_x,
+                                       .dilation = window.dilation_x,
+                                       .pad = window.pad_left},
+                                      grid_.columns)};
+    }
+
     void reach(const Step& step) {
         if (!step.window) return;
-        const ir::Window& window = *step.window;
-        const Margins y = margins_of({.inputs = step.source.shape.height,
-                                      .outputs = step.result.shape.height,
-                                      .kernel = window.kernel_height,
-                                      .stride = window.stride_y,
-                                      .dilation = window.dilation_y,
-                                      .pad = window.pad_top},
-                                     grid_.lines);
-        const Margins x = margins_of({.inputs = step.source.shape.width,
-                                      .outputs = step.result.shape.width,
-                                      .kernel = window.kernel_width,
-                                      .stride = window.stride_x,
-                                      .dilation = window.dilation_x,
-                                      .pad = window.pad_left},
-                                     grid_.columns);
+        const AllMargins needed = margins(step.source.shape, step.result.shape, *step.window);
         Tensor& source = network_.tensors[step.source.tensor];
-        source.top = std::max(source.top, y.before);
-        source.bottom = std::max(source.bottom, y.behind);
-        source.left = std::max(source.left, x.before);
-        source.right = std::max(source.right, x.behind);
+        source.top = std::max(source.top, needed.lines.before);
+        source.bottom = std::max(source.bottom, needed.lines.behind);
+        source.left = std::max(source.left, needed.columns.before);
+        source.right = std::max(source.right, needed.columns.behind);
     }
 
     const ir::Graph& graph_;

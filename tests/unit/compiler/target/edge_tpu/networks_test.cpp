@@ -1,0 +1,116 @@
+// Random networks on random machines with tiles: the compiled program gives the answers of the reference, on
+// the units and without time.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/set_rounding.h"
+#include "compiler/reference/executor.h"
+#include "compiler/target/edge_tpu/family.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_rules.h"
+#include "hw/system/system.h"
+#include "sim/functional/tiles/tile_executor.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/random_network.h"
+#include "tests/support/random_runs.h"
+#include "tests/support/reference_host.h"
+
+using namespace systole;
+
+namespace {
+
+std::uint32_t drawn(std::mt19937& random, std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
+}
+
+machine::MachineConfig random_tiles_machine(std::mt19937& random) {
+    machine::MachineConfig machine;
+    machine.family = machine::Family::EdgeTpu;
+    machine.tile_array.lines = drawn(random, 1, 4);
+    machine.tile_array.columns = drawn(random, 1, 4);
+    machine.tile_array.lanes = 16 * drawn(random, 1, 2);
+    machine.tile_array.pixels = drawn(random, 1, 12);
+    machine.tile_array.weight_buffers = drawn(random, 1, 2);
+    machine.tile_array.weight_buffer_rows = drawn(random, 4, 20);
+    machine.wide_memory.bytes =
+        64 * (drawn(random, 0, 1) == 0 ? drawn(random, 2, 60) : drawn(random, 60, 600));
+    machine.staging_buffer.bytes = std::uint64_t{machine.tile_array.weight_buffer_rows} * 32 * 4;
+    machine.narrow_memory.bytes = drawn(random, 0, 9) == 0 ? 600 : 100000;
+    return machine;
+}
+
+std::vector<std::uint8_t> bytes_of(std::span<const std::uint8_t> span) {
+    return {span.begin(), span.end()};
+}
+
+const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
+    return *std::ranges::find(program.buffers, kind, &isa::HostBuffer::kind);
+}
+
+}  // namespace
+
+TEST_CASE("Compiled random networks give the reference's answers on tiles", "[equality]") {
+    const std::uint32_t seed = 7000;
+    std::uint32_t refused = 0, streamed = 0, on_host = 0;
+    std::set<std::string> kinds;
+    const std::uint32_t runs = tests::random_runs(300);
+    for (std::uint32_t run = 0; run < runs; ++run) {
+        std::mt19937 random(seed + run);
+        tests::RandomNetwork networks(random);
+        networks.draw_for_tiles();
+        if (drawn(random, 0, 5) == 0) networks.add_host_work();
+        const ir::Graph drawn_graph = networks.draw();
+        const ir::Graph graph = passes::set_rounding(drawn_graph, static_cast<Rounding>(drawn(random, 0, 2)));
+        const machine::MachineConfig machine = random_tiles_machine(random);
+        mapping::Options options;
+        options.batches.inferences = drawn(random, 1, 3);
+        INFO("seed " << seed + run << "\n" << ir::to_text(graph) << machine::to_json(machine).dump());
+        mapping::Compiled compiled;
+        try {
+            compiled = edge_tpu::family.compile(graph, machine, options);
+        } catch (const ModelError&) {
+            ++refused;  // the host's first layer, or too little narrow memory
+            continue;
+        }
+        const isa::Program& program = compiled.program;
+        REQUIRE_NOTHROW(isa::validate(program));
+        const auto inferences = static_cast<std::uint32_t>(options.batches.inferences);
+        const std::vector<std::uint8_t> input = networks.images(graph, inferences);
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, inferences);
+
+        tests::ReferenceHost host(program);
+        functional::TileExecutor executor(
+            program, {.narrow_bytes = machine.narrow_memory.bytes, .positions = machine.tile_array.pixels},
+            &host);
+        std::ranges::copy(input, executor.host_bytes(buffer_of(program, isa::BufferKind::Input)).begin());
+        executor.run();
+        REQUIRE(bytes_of(executor.host_bytes(buffer_of(program, isa::BufferKind::Output))) == expected);
+
+        const tests::FreshSimulation simulation;
+        hw::System system("system", machine, program, {.host = &host, .test_delta_delay = {}});
+        std::ranges::copy(input, system.host_bytes(buffer_of(program, isa::BufferKind::Input)).begin());
+        REQUIRE_NOTHROW(system.run());
+        REQUIRE(bytes_of(system.host_bytes(buffer_of(program, isa::BufferKind::Output))) == expected);
+
+        on_host += static_cast<std::uint32_t>(program.host_segments.size());
+        for (const isa::Instruction& instruction : program.instructions) {
+            streamed += std::holds_alternative<isa::StreamParameters>(instruction);
+        }
+        for (const isa::LayerInfo& layer : program.layers) kinds.insert(layer.kind);
+    }
+    INFO("refused " << refused << ", streamed " << streamed << ", on the host " << on_host);
+    CHECK(refused < runs / 3);
+    CHECK(streamed >= tests::random_share(30));
+    CHECK(on_host >= tests::random_share(10));
+    if (tests::random_share(1) > 0) {
+        CHECK(kinds == std::set<std::string>{"add", "average_pool", "concat", "convolution", "dense",
+                                             "depthwise_convolution", "max_pool", "maximum", "minimum",
+                                             "multiply"});
+    }
+}
