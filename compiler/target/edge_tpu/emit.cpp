@@ -222,7 +222,7 @@ private:
     /// Fills the margins of a tensor, once: all of it, whatever part is read.
     void exchange(const Part& part) {
         const Tensor& tensor = network_.tensors[part.tensor];
-        if (tensor.form != Form::Image || !tensor.has_margins()) return;
+        if (tensor.form != Form::Image || !tensor.reaches_out) return;
         const Part whole{.tensor = part.tensor, .first_channel = 0, .shape = tensor.shape};
         if (!exchanged_.insert(part.tensor).second) return;
         RegisterValues values;

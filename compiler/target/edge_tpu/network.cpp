@@ -25,6 +25,7 @@ using ir::ValueId;
 struct Margins {
     std::uint32_t before = 0;
     std::uint32_t behind = 0;
+    bool outside = false;  ///< some pixels lie outside the image, perhaps in what is cut off from a patch
 };
 
 struct WindowSide {
@@ -41,6 +42,7 @@ Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
     const std::int64_t own_outputs = (side.outputs + tiles - 1) / tiles;
     std::int64_t before = 0;
     std::int64_t behind = 0;
+    bool outside = false;
     for (std::int64_t tile = 0; tile < tiles && tile * own_outputs < side.outputs; ++tile) {
         const std::int64_t last_output = std::min<std::int64_t>((tile + 1) * own_outputs, side.outputs) - 1;
         const std::int64_t first = tile * own_outputs * side.stride - side.pad;
@@ -48,8 +50,9 @@ Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
             last_output * side.stride - side.pad + std::int64_t{side.kernel - 1} * side.dilation;
         before = std::max(before, tile * own_inputs - first);
         behind = std::max(behind, last - (tile * own_inputs + own_inputs - 1));
+        outside = outside || first < 0 || last >= side.inputs;
     }
-    return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(behind)};
+    return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(behind), outside};
 }
 
 class Builder {
@@ -339,7 +342,10 @@ private:
         Margins lines;
         Margins columns;
 
-        bool any() const { return lines.before + lines.behind + columns.before + columns.behind > 0; }
+        bool any() const {
+            return lines.before + lines.behind + columns.before + columns.behind > 0 || lines.outside ||
+                   columns.outside;
+        }
     };
     AllMargins margins(const ir::FeatureMap& source, const ir::FeatureMap& result,
                        const ir::Window& window) const {
@@ -367,6 +373,7 @@ private:
         source.bottom = std::max(source.bottom, needed.lines.behind);
         source.left = std::max(source.left, needed.columns.before);
         source.right = std::max(source.right, needed.columns.behind);
+        source.reaches_out = source.reaches_out || needed.any();
     }
 
     const ir::Graph& graph_;

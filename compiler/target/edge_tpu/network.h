@@ -35,13 +35,13 @@ struct Tensor {
     std::uint32_t bottom = 0;
     std::uint32_t left = 0;
     std::uint32_t right = 0;
+    bool reaches_out = false;  ///< windows reach beyond what tiles own
     // The steps between which it must be there: from the one that writes it first to the one that reads it
     // last. The network's inputs are written before step 0, outputs read behind the last.
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     std::uint32_t address = 0;  ///< set by memory.h
 
-    bool has_margins() const { return top + bottom + left + right > 0; }
 };
 
 /// Channels of a tensor.
