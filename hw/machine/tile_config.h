@@ -62,10 +62,11 @@ struct ParameterCacheConfig {
     std::uint64_t reserved_bytes = 0;  ///< of other networks, in all tiles
 };
 
-/// The bytes of instructions that a call sends, of networks whose compiled files are not known.
+/// The bytes of instructions that a call sends.
 struct ProgramConfig {
+    std::uint64_t bytes = 0;  ///< where a compiled file's size is known; 0: by the numbers below
     std::uint64_t bytes_per_layer = 3250;
-    std::uint64_t classifier_bytes = 138000;  ///< in addition, of a network that ends in a vector of products
+    std::uint64_t classifier_bytes = 138000;  ///< in addition, of a network that ends in softmax
 };
 
 /// The host's part of a call.
