@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Writes networks that the Edge TPU was measured with as graph files (docs/graph_files.md).
+
+The layers are those of the publications named at each function; weights are drawn from a seed. Latencies do not depend on
+their values.
+"""
+
+import argparse
+import json
+import pathlib
+
+
+class Network:
+    """A graph file as it grows, layer by layer."""
+
+    def __init__(self, name, shape):
+        self.head = {
+            "schema": "sim.graph/1",
+            "name": name,
+            "input": {"shape": shape},
+            "weights": {"seed": 1},
+        }
+        self.layers = []
+
+    def add(self, op, source, name=None, **keys):
+        """Appends a layer and returns its name, which is what others read it by."""
+        name = name or f"{op}{len(self.layers) + 1}"
+        inputs = [source] if isinstance(source, str) else list(source)
+        self.layers.append({"name": name, "op": op, "inputs": inputs, **keys})
+        return name
+
+    def convolution(self, source, filters, kernel=1, stride=1, padding="same", activation="relu", name=None):
+        return self.add(
+            "convolution",
+            source,
+            name,
+            filters=filters,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            activation=activation,
+        )
+
+    def depthwise(self, source, kernel=3, stride=1):
+        return self.add(
+            "depthwise_convolution", source, kernel=kernel, stride=stride, padding="same", activation="relu"
+        )
+
+    def max_pool(self, source, kernel, stride, padding="same"):
+        return self.add("max_pool", source, kernel=kernel, stride=stride, padding=padding)
+
+    def classifier(self, source, classes):
+        """The mean of the image, and a product for each class."""
+        source = self.add("global_average_pool", source)
+        return self.add("dense", source, "scores", units=classes)
+
+    def text(self):
+        """One line a layer: what changed is what a diff shows."""
+        lines = [f'"{key}": {json.dumps(value)}' for key, value in self.head.items()]
+        layers = ",\n  ".join(json.dumps(layer) for layer in self.layers)
+        lines.append(f'"layers": [\n  {layers}\n ]')
+        lines.append(f'"output": {json.dumps(self.layers[-1]["name"])}')
+        return "{\n " + ",\n ".join(lines) + "\n}\n"
+
+
+def digits():
+    # The network whose 15,278 cycles the chip's own compiler estimated (tinycoral, NOTES.md): VALID convolutions
+    # 5x5 -> 32, 5x5 -> 32, max pool, 3x3 -> 64, 3x3 -> 64, max pool, fully connected 10.
+    network = Network("digits", [28, 28, 1])
+    value = network.convolution("input", 32, 5, padding="valid")
+    value = network.convolution(value, 32, 5, padding="valid")
+    value = network.max_pool(value, 2, 2, "valid")
+    value = network.convolution(value, 64, 3, padding="valid")
+    value = network.convolution(value, 64, 3, padding="valid")
+    value = network.max_pool(value, 2, 2, "valid")
+    value = network.add("flatten", value)
+    network.add("dense", value, "scores", units=10)
+    return network
+
+
+def mobilenet_v1():
+    # Howard et al. 2017, arXiv 1704.04861, Table 1.
+    network = Network("mobilenet_v1", [224, 224, 3])
+    value = network.convolution("input", 32, 3, 2)
+    for stride, filters in [(1, 64), (2, 128), (1, 128), (2, 256), (1, 256), (2, 512)] + [(1, 512)] * 5 + [
+        (2, 1024),
+        (1, 1024),
+    ]:
+        value = network.convolution(network.depthwise(value, 3, stride), filters)
+    network.classifier(value, 1001)
+    return network
+
+
+def inception_v1():
+    # Szegedy et al. 2014, arXiv 1409.4842, Table 1, with 3x3 in place of 5x5, as in TensorFlow's slim models.
+    network = Network("inception_v1", [224, 224, 3])
+    value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
+    value = network.convolution(network.convolution(value, 64), 192, 3)
+    value = network.max_pool(value, 3, 2)
+    modules = [
+        (64, 96, 128, 16, 32, 32),
+        (128, 128, 192, 32, 96, 64),
+        3,
+        (192, 96, 208, 16, 48, 64),
+        (160, 112, 224, 24, 64, 64),
+        (128, 128, 256, 24, 64, 64),
+        (112, 144, 288, 32, 64, 64),
+        (256, 160, 320, 32, 128, 128),
+        2,
+        (256, 160, 320, 32, 128, 128),
+        (384, 192, 384, 48, 128, 128),
+    ]
+    for module in modules:
+        if isinstance(module, int):
+            value = network.max_pool(value, module, 2)
+            continue
+        one, three_in, three, five_in, five, pooled = module
+        branches = [
+            network.convolution(value, one),
+            network.convolution(network.convolution(value, three_in), three, 3),
+            network.convolution(network.convolution(value, five_in), five, 3),
+            network.convolution(network.max_pool(value, 3, 1), pooled),
+        ]
+        value = network.add("concat", branches)
+    network.classifier(value, 1001)
+    return network
+
+
+def resnet50_v1():
+    # He et al. 2015, arXiv 1512.03385, Table 1; the stride is in the first convolution of a block.
+    network = Network("resnet50_v1", [299, 299, 3])
+    value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
+    for stage, (width, blocks) in enumerate([(64, 3), (128, 4), (256, 6), (512, 3)]):
+        for block in range(blocks):
+            stride = 2 if block == 0 and stage > 0 else 1
+            shortcut = value
+            if block == 0:
+                shortcut = network.convolution(value, 4 * width, 1, stride, activation="linear")
+            value = network.convolution(value, width, 1, stride)
+            value = network.convolution(value, width, 3)
+            value = network.convolution(value, 4 * width, activation="linear")
+            value = network.add("add", [value, shortcut], activation="relu")
+    network.classifier(value, 1000)
+    return network
+
+
+def vgg16():
+    # Simonyan and Zisserman 2014, arXiv 1409.1556, Table 1, column D.
+    network = Network("vgg16", [224, 224, 3])
+    value = "input"
+    for width, layers in [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]:
+        for _ in range(layers):
+            value = network.convolution(value, width, 3)
+        value = network.max_pool(value, 2, 2)
+    value = network.add("flatten", value)
+    for _ in range(2):
+        value = network.add("dense", value, units=4096, activation="relu")
+    network.add("dense", value, "scores", units=1000)
+    return network
+
+
+def efficientnet_edgetpu_s():
+    # Gupta and Akin 2020, arXiv 2003.02838, and the models published with it: fused blocks expand by 3x3; their stride
+    # is in the 1x1 projection.
+    network = Network("efficientnet_edgetpu_s", [224, 224, 3])
+    value = network.convolution("input", 32, 3, 2)
+    channels = 32
+    stages = [
+        # blocks, kernel, stride, expansion, filters, fused
+        (1, 3, 1, 4, 24, True),
+        (2, 3, 2, 8, 32, True),
+        (4, 3, 2, 8, 48, True),
+        (5, 5, 2, 8, 96, False),
+        (4, 5, 1, 8, 144, False),
+        (2, 5, 2, 8, 192, False),
+    ]
+    for blocks, kernel, stride, expansion, filters, fused in stages:
+        for block in range(blocks):
+            step = stride if block == 0 else 1
+            shortcut = value
+            # The first stage's expansion is of its filters, the others' of their inputs.
+            wide = expansion * (filters if channels == 32 and filters == 24 else channels)
+            if fused:
+                value = network.convolution(value, wide, kernel)
+                value = network.convolution(value, filters, 1, step, activation="linear")
+            else:
+                value = network.convolution(value, wide)
+                value = network.depthwise(value, kernel, step)
+                value = network.convolution(value, filters, activation="linear")
+            if block > 0:
+                value = network.add("add", [value, shortcut])
+            channels = filters
+    value = network.convolution(value, 1280)
+    network.classifier(value, 1001)
+    return network
+
+
+def dense(inputs, units):
+    # The fully connected layers of tinycoral's bench/RESULTS.md.
+    network = Network(f"dense_{inputs}x{units}", [inputs])
+    network.add("dense", "input", "scores", units=units)
+    return network
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
+    folder = parser.parse_args().folder
+    networks = [digits(), mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
+    networks += [dense(*sides) for sides in [(64, 64), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096)]]
+    for network in networks:
+        (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
