@@ -245,12 +245,13 @@ void describe(Visitor& visitor, ParameterCacheConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, ProgramConfig& config) {
+    visitor.field({"bytes", "bytes", "of instructions that a call sends; 0: by the keys below"}, config.bytes,
+                  Range{0, 1U << 30U});
     visitor.field(
         {"bytes_per_layer", "bytes", "of instructions, by which compiled networks grow with a layer"},
         config.bytes_per_layer, Range{0, 1U << 24U});
-    visitor.field(
-        {"classifier_bytes", "bytes", "in addition, of a network that ends in a vector of products"},
-        config.classifier_bytes, Range{0, 1U << 28U});
+    visitor.field({"classifier_bytes", "bytes", "in addition, of a network that ends in softmax"},
+                  config.classifier_bytes, Range{0, 1U << 28U});
 }
 
 template <class Visitor>

@@ -330,17 +330,15 @@ std::vector<isa::HostSegment> host_segments(const Network& network, const HostVa
 }  // namespace
 
 std::uint64_t program_bytes(const Network& network, const machine::MachineConfig& machine) {
+    const machine::ProgramConfig& program = machine.program;
+    if (program.bytes > 0) return program.bytes;
     std::set<std::uint32_t> layers;
     for (const Step& step : network.steps) layers.insert(step.layer);
-    std::uint64_t bytes = layers.size() * machine.program.bytes_per_layer;
-    // A classifier: the network ends in a vector of products.
-    const bool classifies = std::ranges::any_of(network.writes, [&](const Border& write) {
-        return write.part.shape.is_vector() && !network.steps.empty() &&
-               network.steps.back().kind == StepKind::Multiply &&
-               network.steps.back().result.tensor == write.part.tensor;
+    const bool classifies = std::ranges::any_of(network.graph->nodes, [](const ir::Node& node) {
+        return node.is("softmax") || node.is("integer_softmax");
     });
-    if (classifies) bytes += machine.program.classifier_bytes;
-    return std::max<std::uint64_t>(bytes, 1);
+    return std::max<std::uint64_t>(
+        layers.size() * program.bytes_per_layer + (classifies ? program.classifier_bytes : 0), 1);
 }
 
 isa::Program emit_program(const Network& network, const ParameterPlan& plan,
