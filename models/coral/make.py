@@ -52,7 +52,7 @@ class Network:
     def classifier(self, source, classes):
         """The mean of the image, and a product for each class."""
         source = self.add("global_average_pool", source)
-        return self.add("dense", source, "scores", units=classes)
+        return self.add("softmax", self.add("dense", source, "scores", units=classes), "probabilities")
 
     def text(self):
         """One line a layer: what changed is what a diff shows."""
@@ -155,7 +155,7 @@ def vgg16():
     value = network.add("flatten", value)
     for _ in range(2):
         value = network.add("dense", value, units=4096, activation="relu")
-    network.add("dense", value, "scores", units=1000)
+    network.add("softmax", network.add("dense", value, "scores", units=1000), "probabilities")
     return network
 
 
