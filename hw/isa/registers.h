@@ -78,7 +78,7 @@ enum class Register : std::uint8_t {
     SourceColumns,     ///< pixels of the image from left to right
     SourceChannels,    ///< elements of a pixel
     SourcePixelBytes,  ///< bytes from a pixel to the next; 0: as many as channels
-    SourceTop,         ///< pixels of the margin above a tile's patch
+    SourceTop,         ///< pixels of the margin above a tile's patch (signed)
     SourceBottom,      ///< pixels of the margin below it
     SourceLeft,        ///< pixels of the margin left of it
     SourceRight,       ///< pixels of the margin right of it

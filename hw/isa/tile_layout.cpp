@@ -38,66 +38,95 @@ OwnRange own_part(std::uint64_t extent, std::uint64_t own, std::uint64_t tile) {
 struct Direction {
     const char* name = "";
     std::uint64_t tiles = 0;
-    std::uint64_t outputs = 0;
-    std::uint64_t own_outputs = 0;
-    std::uint64_t own_inputs = 0;
-    std::uint64_t before = 0;  ///< pixels of the margin
-    std::uint64_t stored = 0;
-    std::uint64_t kernel = 0;
-    std::uint64_t stride = 0;
-    std::uint64_t dilation = 0;
-    std::uint64_t pad = 0;
+    std::int64_t outputs = 0;
+    std::int64_t own_outputs = 0;
+    std::int64_t own_inputs = 0;
+    std::int64_t before = 0;  ///< pixels of the source's margin
+    std::int64_t stored = 0;  ///< of the source
+    std::int64_t reach = 0;   ///< from the first to the last pixel of a window
+    std::int64_t stride = 0;
+    std::int64_t pad = 0;
 
-    /// Where the window of an output begins in what its tile stores; negative: before it.
-    std::int64_t begin(std::uint64_t output) const {
-        const std::uint64_t tile = output / own_outputs;
-        return static_cast<std::int64_t>(output * stride + before) - static_cast<std::int64_t>(pad) -
-               static_cast<std::int64_t>(tile * own_inputs);
+    /// Where the window of an output begins in the source, both relative to the tile's patches.
+    std::int64_t begin(std::uint64_t tile, std::int64_t output) const {
+        const auto at = static_cast<std::int64_t>(tile);
+        return (at * own_outputs + output) * stride - pad - at * own_inputs;
     }
-    std::uint64_t reach() const { return (kernel - 1) * dilation; }
 };
+
+std::int64_t number(std::uint64_t value) {
+    return static_cast<std::int64_t>(value);
+}
 
 Direction vertical(const TileLayout& source, const TileLayout& result, const TileWindow& window) {
     return {.name = "lines",
             .tiles = result.grid.lines,
-            .outputs = result.lines,
-            .own_outputs = result.own_lines(),
-            .own_inputs = source.own_lines(),
+            .outputs = number(result.lines),
+            .own_outputs = number(result.own_lines()),
+            .own_inputs = number(source.own_lines()),
             .before = source.top,
-            .stored = source.stored_lines(),
-            .kernel = window.kernel_height,
-            .stride = window.stride_y,
-            .dilation = window.dilation_y,
-            .pad = window.pad_top};
+            .stored = number(source.stored_lines()),
+            .reach = number((window.kernel_height - 1) * window.dilation_y),
+            .stride = number(window.stride_y),
+            .pad = number(window.pad_top)};
 }
 
 Direction horizontal(const TileLayout& source, const TileLayout& result, const TileWindow& window) {
     return {.name = "columns",
             .tiles = result.grid.columns,
-            .outputs = result.columns,
-            .own_outputs = result.own_columns(),
-            .own_inputs = source.own_columns(),
+            .outputs = number(result.columns),
+            .own_outputs = number(result.own_columns()),
+            .own_inputs = number(source.own_columns()),
             .before = source.left,
-            .stored = source.stored_columns(),
-            .kernel = window.kernel_width,
-            .stride = window.stride_x,
-            .dilation = window.dilation_x,
-            .pad = window.pad_left};
+            .stored = number(source.stored_columns()),
+            .reach = number((window.kernel_width - 1) * window.dilation_x),
+            .stride = number(window.stride_x),
+            .pad = number(window.pad_left)};
 }
 
-void check(const Direction& direction) {
+/// `first`, `count`: the outputs of each tile, relative to its patch.
+void check(const Direction& direction, std::int64_t first, std::uint64_t count) {
     for (std::uint64_t tile = 0; tile < direction.tiles; ++tile) {
-        const OwnRange own = own_part(direction.outputs, direction.own_outputs, tile);
-        if (own.count() == 0) return;
-        const std::int64_t first = direction.begin(own.first);
-        const std::int64_t last =
-            direction.begin(own.last - 1) + static_cast<std::int64_t>(direction.reach());
-        if (first >= 0 && last < static_cast<std::int64_t>(direction.stored)) continue;
+        const std::int64_t patch = number(tile) * direction.own_outputs;
+        const std::int64_t least = std::max(first, -patch);
+        const std::int64_t most = std::min(first + number(count), direction.outputs - patch) - 1;
+        if (most < least) continue;
+        const std::int64_t from = direction.begin(tile, least) + direction.before;
+        const std::int64_t to = direction.begin(tile, most) + direction.reach + direction.before;
+        if (from >= 0 && to < direction.stored) continue;
         throw ProgramError(fmt::format(
             "in tile {} of the {}, its windows reach from {} to {} of {} that are stored; the source "
             "needs wider margins",
-            tile, direction.name, first, last, direction.stored));
+            tile, direction.name, from, to, direction.stored));
     }
+}
+
+struct Extent {
+    std::int64_t first = 0;
+    std::uint64_t count = 0;
+};
+
+/// Lines or columns of a patch that are kept.
+Extent kept(std::uint64_t own, std::int64_t before, std::int64_t behind) {
+    const std::int64_t first = std::max<std::int64_t>(0, -before);
+    const std::int64_t last = std::min(number(own), number(own) + behind);
+    return {.first = first, .count = last > first ? static_cast<std::uint64_t>(last - first) : 0};
+}
+
+/// Those of an area that lie in the image.
+std::uint64_t in_image(std::int64_t first, std::uint64_t count, std::uint64_t own, std::uint64_t tile,
+                       std::uint64_t extent) {
+    const std::int64_t patch = number(tile * own);
+    const std::int64_t from = std::max<std::int64_t>(patch + first, 0);
+    const std::int64_t to = std::min(patch + first + number(count), number(extent));
+    return to > from ? static_cast<std::uint64_t>(to - from) : 0;
+}
+
+std::int64_t margin(const Registers& registers, Register reg) {
+    const std::int64_t value = registers.as_signed(reg);
+    if (value >= -number(largest_extent) && value <= number(largest_extent)) return value;
+    throw ProgramError(
+        fmt::format("{} is {}; it must be from -{} to {}", name(reg), value, largest_extent, largest_extent));
 }
 
 }  // namespace
@@ -110,9 +139,35 @@ OwnRange own_columns(const TileLayout& layout, std::uint64_t tile_column) {
     return own_part(layout.columns, layout.own_columns(), tile_column);
 }
 
-std::uint64_t own_pixels(const TileLayout& layout, std::uint64_t tile) {
-    return own_lines(layout, tile / layout.grid.columns).count() *
-           own_columns(layout, tile % layout.grid.columns).count();
+TileArea own_area(const TileLayout& layout) {
+    const Extent lines = kept(layout.own_lines(), layout.top, layout.bottom);
+    const Extent columns = kept(layout.own_columns(), layout.left, layout.right);
+    return {.first_line = lines.first,
+            .lines = lines.count,
+            .first_column = columns.first,
+            .columns = columns.count};
+}
+
+TileArea stored_area(const TileLayout& layout) {
+    return {.first_line = -layout.top,
+            .lines = layout.stored_lines(),
+            .first_column = -layout.left,
+            .columns = layout.stored_columns()};
+}
+
+std::uint64_t pixels_in_image(const TileLayout& layout, const TileArea& area, std::uint64_t tile) {
+    return in_image(area.first_line, area.lines, layout.own_lines(), tile / layout.grid.columns,
+                    layout.lines) *
+           in_image(area.first_column, area.columns, layout.own_columns(), tile % layout.grid.columns,
+                    layout.columns);
+}
+
+std::uint64_t pixels_in_image(const TileLayout& layout, const TileArea& area) {
+    std::uint64_t pixels = 0;
+    for (std::uint64_t tile = 0; tile < layout.grid.tiles(); ++tile) {
+        pixels += pixels_in_image(layout, area, tile);
+    }
+    return pixels;
 }
 
 TileLayout tile_layout(const Registers& registers, const LayoutRegisters& names, const TileGrid& grid,
@@ -123,10 +178,16 @@ TileLayout tile_layout(const Registers& registers, const LayoutRegisters& names,
                       .columns = from_to(registers, names.columns, 1, largest_extent),
                       .channels = from_to(registers, names.channels, 1, most_channels),
                       .pixel_bytes = registers[names.pixel_bytes],
-                      .top = from_to(registers, names.top, 0, largest_extent),
-                      .bottom = from_to(registers, names.bottom, 0, largest_extent),
-                      .left = from_to(registers, names.left, 0, largest_extent),
-                      .right = from_to(registers, names.right, 0, largest_extent)};
+                      .top = margin(registers, names.top),
+                      .bottom = margin(registers, names.bottom),
+                      .left = margin(registers, names.left),
+                      .right = margin(registers, names.right)};
+    const TileArea own = own_area(layout);
+    if (own.lines == 0 || own.columns == 0) {
+        throw ProgramError(fmt::format("{}, {}, {} and {} leave nothing of the patches of {} x {} pixels",
+                                       name(names.top), name(names.bottom), name(names.left),
+                                       name(names.right), layout.own_lines(), layout.own_columns()));
+    }
     if (layout.pixel_bytes == 0) layout.pixel_bytes = layout.channels;
     if (layout.pixel_bytes < layout.channels) {
         throw ProgramError(fmt::format("{} is {}; a pixel has {} channels", name(names.pixel_bytes),
@@ -165,21 +226,25 @@ TileWindow tile_window(const Registers& registers) {
             .pad_left = from_to(registers, Register::WindowPadLeft, 0, largest_extent)};
 }
 
-void check_windows_are_stored(const TileLayout& source, const TileLayout& result, const TileWindow& window) {
-    check(vertical(source, result, window));
-    check(horizontal(source, result, window));
+void check_windows_are_stored(const TileLayout& source, const TileLayout& result, const TileArea& area,
+                              const TileWindow& window) {
+    check(vertical(source, result, window), area.first_line, area.lines);
+    check(horizontal(source, result, window), area.first_column, area.columns);
 }
 
-std::uint64_t stored_line(const TileLayout& source, const TileLayout& result, const TileWindow& window,
-                          std::uint64_t line, std::uint64_t kernel_line) {
-    return static_cast<std::uint64_t>(vertical(source, result, window).begin(line)) +
-           kernel_line * window.dilation_y;
+std::int64_t window_line(const TileLayout& source, const TileLayout& result, const TileWindow& window,
+                         std::uint64_t tile_line, std::int64_t line) {
+    return vertical(source, result, window).begin(tile_line, line);
 }
 
-std::uint64_t stored_column(const TileLayout& source, const TileLayout& result, const TileWindow& window,
-                            std::uint64_t column, std::uint64_t kernel_column) {
-    return static_cast<std::uint64_t>(horizontal(source, result, window).begin(column)) +
-           kernel_column * window.dilation_x;
+std::int64_t window_column(const TileLayout& source, const TileLayout& result, const TileWindow& window,
+                           std::uint64_t tile_column, std::int64_t column) {
+    return horizontal(source, result, window).begin(tile_column, column);
+}
+
+void check_whole(const TileLayout& layout) {
+    if (std::min({layout.top, layout.bottom, layout.left, layout.right}) >= 0) return;
+    throw ProgramError("a margin is negative; this instruction needs whole patches");
 }
 
 }  // namespace systole::isa

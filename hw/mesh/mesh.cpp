@@ -11,39 +11,30 @@
 namespace systole::hw {
 namespace {
 
-/// Fills the margins of all tiles.
+/// Fills all that tiles keep and do not own.
 void fill_margins(const isa::TileLayout& layout, std::uint8_t outside, NarrowMemoryAccess& narrow) {
-    const auto own_height = static_cast<std::int64_t>(layout.own_lines());
-    const auto own_width = static_cast<std::int64_t>(layout.own_columns());
-    const auto top = static_cast<std::int64_t>(layout.top);
-    const auto left = static_cast<std::int64_t>(layout.left);
+    const isa::TileArea stored = isa::stored_area(layout);
+    const auto height = static_cast<std::int64_t>(layout.own_lines());
+    const auto width = static_cast<std::int64_t>(layout.own_columns());
     const auto tile_columns = static_cast<std::int64_t>(layout.grid.columns);
-    const auto fill_pixel = [&](std::size_t tile, std::uint64_t line, std::uint64_t column) {
-        const auto at = static_cast<std::int64_t>(tile);
-        const std::int64_t y = at / tile_columns * own_height + static_cast<std::int64_t>(line) - top;
-        const std::int64_t x = at % tile_columns * own_width + static_cast<std::int64_t>(column) - left;
-        std::uint8_t* const pixel = narrow.of_tile(tile) + layout.at(line, column);
-        const bool inside = y >= 0 && x >= 0 && y < static_cast<std::int64_t>(layout.lines) &&
-                            x < static_cast<std::int64_t>(layout.columns);
-        if (!inside) {
-            std::memset(pixel, outside, layout.channels);
-            return;
-        }
-        const auto owner = static_cast<std::size_t>(y / own_height * tile_columns + x / own_width);
-        if (owner == tile) return;
-        const std::uint8_t* const source =
-            narrow.of_tile(owner) + layout.at(static_cast<std::uint64_t>(y % own_height + top),
-                                              static_cast<std::uint64_t>(x % own_width + left));
-        std::memcpy(pixel, source, layout.channels);
-    };
     for (std::size_t tile = 0; tile < layout.grid.tiles(); ++tile) {
-        for (std::uint64_t line = 0; line < layout.stored_lines(); ++line) {
-            const bool is_margin = line < layout.top || line >= layout.top + layout.own_lines();
-            const bool cut_off = isa::own_pixels(layout, tile) < layout.own_pixels();
-            for (std::uint64_t column = 0; column < layout.stored_columns(); ++column) {
-                const bool own = !is_margin && !cut_off && column >= layout.left &&
-                                 column < layout.left + layout.own_columns();
-                if (!own) fill_pixel(tile, line, column);
+        for (std::uint64_t i = 0; i < stored.lines; ++i) {
+            for (std::uint64_t j = 0; j < stored.columns; ++j) {
+                const isa::ImagePixel pixel =
+                    isa::image_pixel(layout, tile, stored.line(i), stored.column(j));
+                std::uint8_t* const to =
+                    narrow.of_tile(tile) + isa::address_of(layout, stored.line(i), stored.column(j));
+                if (!pixel.is_in(layout)) {
+                    std::memset(to, outside, layout.channels);
+                    continue;
+                }
+                const auto owner =
+                    static_cast<std::size_t>(pixel.line / height * tile_columns + pixel.column / width);
+                if (owner == tile) continue;
+                std::memcpy(to,
+                            narrow.of_tile(owner) +
+                                isa::address_of(layout, pixel.line % height, pixel.column % width),
+                            layout.channels);
             }
         }
     }

@@ -57,7 +57,8 @@ public:
         }
         const Cycle cycles = timing::vector_cycles(work.instruction, *work.registers, context_.machine);
         counters_.work.vector_cycles.add(cycles, work.tag);
-        counters_.work.results.add(work.result.elements(), work.tag);
+        counters_.work.results.add(isa::pixels_in_image(work.result, work.area) * work.result.channels,
+                                   work.tag);
         wait(cycles);
     }
 
@@ -81,7 +82,8 @@ private:
                     macs += blocks.outputs_of(group, product.grid) * blocks.weights;
                 }
             } else {
-                macs = isa::own_pixels(product.result, tile) * blocks.outputs * blocks.weights;
+                macs = isa::pixels_in_image(product.result, product.area, tile) * blocks.outputs *
+                       blocks.weights;
             }
             counters_.each[tile].add(macs, product.tag);
         }

@@ -145,22 +145,61 @@ void unpack(const Product& product, const std::uint8_t* const block, std::uint64
     }
 }
 
-/// Calls visit(tile, line of the patch, first column of the image, columns) for each line of each patch.
+/// Calls visit(tile, line, first column, columns) for each line of an area that lies in the image; all
+/// numbers are relative to the tile's patch.
 template <class Visit>
-void for_each_patch_line(const isa::TileLayout& layout, const Visit& visit) {
+void for_each_line(const isa::TileLayout& layout, const isa::TileArea& area, const Visit& visit) {
     for (std::size_t tile = 0; tile < layout.grid.tiles(); ++tile) {
-        const isa::OwnRange lines = isa::own_lines(layout, tile / layout.grid.columns);
-        const isa::OwnRange columns = isa::own_columns(layout, tile % layout.grid.columns);
-        if (columns.count() == 0) continue;
-        for (std::uint64_t line = lines.first; line < lines.last; ++line) {
-            visit(tile, line, columns.first, columns.count());
+        const isa::ImagePixel patch = isa::image_pixel(layout, tile, 0, 0);
+        const std::int64_t first = std::max(area.first_column, -patch.column);
+        const std::int64_t last =
+            std::min(area.column(area.columns), static_cast<std::int64_t>(layout.columns) - patch.column);
+        if (last <= first) continue;
+        for (std::uint64_t i = 0; i < area.lines; ++i) {
+            const std::int64_t line = area.line(i);
+            if (!isa::image_pixel(layout, tile, line, first).is_in(layout)) continue;
+            visit(tile, line, first, static_cast<std::uint64_t>(last - first));
         }
     }
 }
 
-/// Where a tile keeps a pixel that it owns.
-std::uint64_t place_of(const isa::TileLayout& layout, std::uint64_t line, std::uint64_t column) {
-    return layout.at(layout.top + line % layout.own_lines(), layout.left + column % layout.own_columns());
+/// Pixels of an area outside the image get this value in every channel.
+void fill_outside(const isa::TileLayout& layout, const isa::TileArea& area, std::uint8_t value,
+                  NarrowMemoryAccess& narrow) {
+    for (std::size_t tile = 0; tile < layout.grid.tiles(); ++tile) {
+        if (isa::pixels_in_image(layout, area, tile) == area.pixels()) continue;
+        for (std::uint64_t index = 0; index < area.pixels(); ++index) {
+            const TilePixel pixel = pixel_of(layout, area, tile, index);
+            if (pixel.is_there) continue;
+            std::memset(narrow.of_tile(tile) + isa::address_of(layout, pixel.line, pixel.column), value,
+                        layout.channels);
+        }
+    }
+}
+
+/// With margins, pixels outside the image are as good as padding.
+template <class Work>
+void fill_margins_of(const Work& work, NarrowMemoryAccess& narrow) {
+    if (!work.instruction.with_margins) return;
+    fill_outside(work.result, work.area,
+                 static_cast<std::uint8_t>((*work.registers)[isa::Register::OutputZeroPoint]), narrow);
+}
+
+/// Where the window of the first of some pixels of a line begins in the source's patch.
+struct WindowBegin {
+    template <class Work>
+    WindowBegin(const Work& work, std::size_t tile, std::int64_t result_line, std::int64_t result_column)
+        : line(
+              isa::window_line(work.source, work.result, work.window, tile / work.grid.columns, result_line)),
+          column(isa::window_column(work.source, work.result, work.window, tile % work.grid.columns,
+                                    result_column)) {}
+
+    std::int64_t line;
+    std::int64_t column;
+};
+
+std::int64_t steps(std::uint64_t count, std::uint64_t step) {
+    return static_cast<std::int64_t>(count * step);
 }
 
 /// Bytes of the elements under windows that are gathered for one product.
@@ -213,30 +252,33 @@ void compute_convolution(const Product& product, const std::uint8_t* parameters,
         scratch.clear();
         pixels = 0;
     };
-    for_each_patch_line(
-        result, [&](std::size_t tile, std::uint64_t line, std::uint64_t first, std::uint64_t columns) {
-            const std::uint8_t* const memory = narrow.of_tile(tile);
-            const std::uint64_t stored_line = isa::stored_line(source, result, window, line, 0);
-            const std::uint64_t stored_column = isa::stored_column(source, result, window, first, 0);
-            for (std::uint64_t column = 0; column < columns; ++column) {
-                for (std::uint64_t y = 0; y < window.kernel_height; ++y) {
-                    const std::uint8_t* pixel = memory + source.at(stored_line + y * window.dilation_y,
-                                                                   stored_column + column * window.stride_x);
-                    const std::uint64_t step = window.dilation_x * source.pixel_bytes;
-                    if (step == source.channels) {  // the pixels of the line follow each other
-                        scratch.insert(scratch.end(), pixel, pixel + window.kernel_width * source.channels);
-                        continue;
-                    }
-                    for (std::uint64_t x = 0; x < window.kernel_width; ++x, pixel += step) {
-                        scratch.insert(scratch.end(), pixel, pixel + source.channels);
-                    }
-                }
-            }
-            runs.push_back({tile, place_of(result, line, first), columns});
-            pixels += columns;
-            if (pixels >= most) multiply();
-        });
+    const std::uint64_t step = window.dilation_x * source.pixel_bytes;
+    const bool is_packed = step == source.channels;  // the pixels of a window's line follow each other
+    for_each_line(result, product.area,
+                  [&](std::size_t tile, std::int64_t line, std::int64_t first, std::uint64_t columns) {
+                      const std::uint8_t* const memory = narrow.of_tile(tile);
+                      const WindowBegin begin(product, tile, line, first);
+                      for (std::uint64_t column = 0; column < columns; ++column) {
+                          for (std::uint64_t y = 0; y < window.kernel_height; ++y) {
+                              const std::uint8_t* pixel =
+                                  memory + isa::address_of(source, begin.line + steps(y, window.dilation_y),
+                                                           begin.column + steps(column, window.stride_x));
+                              if (is_packed) {
+                                  scratch.insert(scratch.end(), pixel,
+                                                 pixel + window.kernel_width * source.channels);
+                                  continue;
+                              }
+                              for (std::uint64_t x = 0; x < window.kernel_width; ++x, pixel += step) {
+                                  scratch.insert(scratch.end(), pixel, pixel + source.channels);
+                              }
+                          }
+                      }
+                      runs.push_back({tile, isa::address_of(result, line, first), columns});
+                      pixels += columns;
+                      if (pixels >= most) multiply();
+                  });
     multiply();
+    fill_margins_of(product, narrow);
 }
 
 void compute_depthwise(const Product& product, const std::uint8_t* parameters, NarrowMemoryAccess& narrow,
@@ -257,19 +299,20 @@ void compute_depthwise(const Product& product, const std::uint8_t* parameters, N
     std::vector<std::int32_t> sums;
     std::vector<std::int32_t> elements(blocks.outputs);
     static_cast<void>(scratch);
-    for_each_patch_line(
-        result, [&](std::size_t tile, std::uint64_t line, std::uint64_t first, std::uint64_t columns) {
+    for_each_line(
+        result, product.area,
+        [&](std::size_t tile, std::int64_t line, std::int64_t first, std::uint64_t columns) {
             const std::uint8_t* const memory = narrow.of_tile(tile);
-            const std::uint64_t stored_line = isa::stored_line(source, result, window, line, 0);
-            const std::uint64_t stored_column = isa::stored_column(source, result, window, first, 0);
+            const WindowBegin begin(product, tile, line, first);
             sums.assign(columns * blocks.outputs, 0);
             for (std::uint64_t column = 0; column < columns; ++column) {
                 std::int32_t* const sum = sums.data() + column * blocks.outputs;
                 for (std::uint64_t tap = 0; tap < blocks.weights; ++tap) {
                     const std::uint8_t* const pixel =
-                        memory + source.at(stored_line + tap / window.kernel_width * window.dilation_y,
-                                           stored_column + column * window.stride_x +
-                                               tap % window.kernel_width * window.dilation_x);
+                        memory + isa::address_of(
+                                     source, begin.line + steps(tap / window.kernel_width, window.dilation_y),
+                                     begin.column + steps(column, window.stride_x) +
+                                         steps(tap % window.kernel_width, window.dilation_x));
                     const std::int8_t* const weights = matrix.data() + tap * blocks.outputs;
                     for (std::uint64_t n = 0; n < blocks.outputs; ++n) {
                         elements[n] = element(pixel[copies == 1 ? n : n / copies], is_signed);
@@ -279,10 +322,11 @@ void compute_depthwise(const Product& product, const std::uint8_t* parameters, N
                     }
                 }
             }
-            math::requantize_rows(sums.data(), blocks.outputs, columns, blocks.outputs, requantization,
-                                  element_type(product), narrow.of_tile(tile) + place_of(result, line, first),
-                                  result.pixel_bytes);
+            math::requantize_rows(
+                sums.data(), blocks.outputs, columns, blocks.outputs, requantization, element_type(product),
+                narrow.of_tile(tile) + isa::address_of(result, line, first), result.pixel_bytes);
         });
+    fill_margins_of(product, narrow);
 }
 
 void compute_dense(const Product& product, NarrowMemoryAccess& narrow, WideMemoryAccess& wide,
@@ -321,26 +365,22 @@ void compute_dense(const Product& product, NarrowMemoryAccess& narrow, WideMemor
 namespace {
 
 /// Pools the windows of a pixel, channel by channel.
-void pool_pixel(const VectorWork& work, const ElementRules& rules, std::uint64_t line, std::uint64_t column,
+void pool_pixel(const VectorWork& work, const ElementRules& rules, std::size_t tile, const TilePixel& pixel,
                 const std::uint8_t* memory, std::uint8_t* out) {
     const isa::TileWindow& window = work.window;
     const bool is_mean = rules.operation == isa::TileOperation::AveragePool;
-    const auto outside = [](std::uint64_t at, std::uint64_t pad, std::uint64_t extent) {
-        return at < pad || at - pad >= extent;
-    };
+    const WindowBegin begin(work, tile, pixel.line, pixel.column);
     for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
         std::int32_t sum = 0;
         std::int32_t count = 0;
         std::int32_t largest = std::numeric_limits<std::int32_t>::min();
         for (std::uint64_t y = 0; y < window.kernel_height; ++y) {
-            if (outside(line * window.stride_y + y, window.pad_top, work.source.lines)) continue;
-            const std::uint64_t stored_line = isa::stored_line(work.source, work.result, window, line, y);
             for (std::uint64_t x = 0; x < window.kernel_width; ++x) {
-                if (outside(column * window.stride_x + x, window.pad_left, work.source.columns)) continue;
-                const std::uint64_t stored_column =
-                    isa::stored_column(work.source, work.result, window, column, x);
+                const std::int64_t line = begin.line + steps(y, 1);
+                const std::int64_t column = begin.column + steps(x, 1);
+                if (!isa::image_pixel(work.source, tile, line, column).is_in(work.source)) continue;
                 const std::int32_t value =
-                    element(memory[work.source.at(stored_line, stored_column) + channel], rules.is_signed);
+                    element(memory[isa::address_of(work.source, line, column) + channel], rules.is_signed);
                 sum += value;
                 largest = std::max(largest, value);
                 ++count;
@@ -356,22 +396,26 @@ void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow) {
     const ElementRules rules = element_rules(work.instruction, *work.registers);
     const bool is_pooling = work.instruction.is_pooling();
     const bool has_other = work.instruction.has_other();
-    for_each_patch_line(
-        work.result, [&](std::size_t tile, std::uint64_t line, std::uint64_t first, std::uint64_t columns) {
-            std::uint8_t* const memory = narrow.of_tile(tile);
-            for (std::uint64_t column = first; column < first + columns; ++column) {
-                std::uint8_t* const out = memory + place_of(work.result, line, column);
-                if (is_pooling) {
-                    pool_pixel(work, rules, line, column, memory, out);
-                    continue;
-                }
-                const std::uint8_t* const a = memory + place_of(work.source, line, column);
-                const std::uint8_t* const b = has_other ? memory + place_of(work.other, line, column) : a;
-                for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
-                    out[channel] = combine(rules, a[channel], b[channel]);
-                }
-            }
-        });
+    for_each_line(work.result, work.area,
+                  [&](std::size_t tile, std::int64_t line, std::int64_t first, std::uint64_t columns) {
+                      std::uint8_t* const memory = narrow.of_tile(tile);
+                      for (std::uint64_t i = 0; i < columns; ++i) {
+                          const std::int64_t column = first + steps(i, 1);
+                          std::uint8_t* const out = memory + isa::address_of(work.result, line, column);
+                          if (is_pooling) {
+                              pool_pixel(work, rules, tile,
+                                         {.is_there = true, .line = line, .column = column}, memory, out);
+                              continue;
+                          }
+                          const std::uint8_t* const a = memory + isa::address_of(work.source, line, column);
+                          const std::uint8_t* const b =
+                              has_other ? memory + isa::address_of(work.other, line, column) : a;
+                          for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
+                              out[channel] = combine(rules, a[channel], b[channel]);
+                          }
+                      }
+                  });
+    fill_margins_of(work, narrow);
 }
 
 }  // namespace systole::hw

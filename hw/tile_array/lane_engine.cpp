@@ -76,7 +76,7 @@ public:
             is_pooling ? array.pooling_bytes_per_cycle : array.vector_bytes_per_cycle;
         const std::uint64_t steps = is_pooling ? work.window.taps() : 1;
         std::uint64_t moved = 0;
-        for (std::uint64_t index = 0; index < work.result.own_pixels(); ++index) {
+        for (std::uint64_t index = 0; index < work.area.pixels(); ++index) {
             for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     if (moved++ % a_cycle == 0) {
@@ -142,17 +142,28 @@ private:
         return words;
     }
 
+    /// Where a tile keeps the source's pixel under a place of a window.
+    template <class Work>
+    static std::uint64_t under(const Work& work, std::uint64_t tile, const TilePixel& pixel,
+                               std::uint64_t tap) {
+        const isa::TileWindow& window = work.window;
+        const std::uint64_t y = tap / window.kernel_width * window.dilation_y;
+        const std::uint64_t x = tap % window.kernel_width * window.dilation_x;
+        return isa::address_of(
+            work.source,
+            isa::window_line(work.source, work.result, window, tile / work.grid.columns, pixel.line) +
+                static_cast<std::int64_t>(y),
+            isa::window_column(work.source, work.result, window, tile % work.grid.columns, pixel.column) +
+                static_cast<std::int64_t>(x));
+    }
+
     /// An element under a weight, less its zero point.
     std::int32_t source_element(const Product& product, std::uint64_t tile, const TilePixel& pixel,
                                 std::uint64_t weight, std::uint64_t channel) {
         const std::uint64_t tap = product.instruction.product == isa::TileProduct::Depthwise
                                       ? weight
                                       : weight / product.source.channels;
-        const std::uint64_t line = isa::stored_line(product.source, product.result, product.window,
-                                                    pixel.line, tap / product.window.kernel_width);
-        const std::uint64_t column = isa::stored_column(product.source, product.result, product.window,
-                                                        pixel.column, tap % product.window.kernel_width);
-        return element(narrow_.of_tile(tile)[product.source.at(line, column) + channel],
+        return element(narrow_.of_tile(tile)[under(product, tile, pixel, tap) + channel],
                        product.instruction.is_signed) -
                product.source_zero_point();
     }
@@ -176,7 +187,7 @@ private:
                 std::uint64_t useful = 0;
                 for (std::uint64_t tile = 0; tile < product.grid.tiles(); ++tile) {
                     const TilePixel pixel =
-                        pixel_of(product.result, tile, part.repeat * product.cost.at_once + i);
+                        pixel_of(product.result, product.area, tile, part.repeat * product.cost.at_once + i);
                     if (!pixel.is_there) continue;
                     multiply_word(product, tile, pixel, {first_weight, weights}, bytes, outputs,
                                   sums_of(product, tile, i));
@@ -261,7 +272,8 @@ private:
     void depthwise_mac(const Product& product, const ProductPart& part, std::uint64_t i,
                        const Channel& channel, std::uint64_t tap, const std::uint8_t* weight) {
         for (std::uint64_t tile = 0; tile < product.grid.tiles(); ++tile) {
-            const TilePixel pixel = pixel_of(product.result, tile, part.repeat * product.cost.at_once + i);
+            const TilePixel pixel =
+                pixel_of(product.result, product.area, tile, part.repeat * product.cost.at_once + i);
             if (!pixel.is_there) continue;
             count_macs(product, tile, 1);
             ++useful_in_cycle_;
@@ -282,19 +294,28 @@ private:
                        registers.as_signed(isa::Register::OutputMaximum)));
     }
 
+    /// What pixels outside the image become, where margins are computed.
+    static std::uint8_t outside(const isa::Registers& registers) {
+        return static_cast<std::uint8_t>(registers[isa::Register::OutputZeroPoint]);
+    }
+
     /// The sums of a block are complete.
     void write_results(const Product& product, const ProductPart& part) {
         const std::uint64_t outputs = product.cost.blocks.outputs_of(part.group, product.grid);
         for (std::uint64_t tile = 0; tile < product.grid.tiles(); ++tile) {
             for (std::uint64_t i = 0; i < product.cost.pixels_of(part.repeat); ++i) {
                 const std::uint64_t index = part.repeat * product.cost.at_once + i;
-                if (!pixel_of(product.result, tile, index).is_there) continue;
-                counters_.work.results.add(outputs, product.tag);
-                if (!context_.computes_values()) continue;
-                std::uint8_t* const out = narrow_.of_tile(tile) + address_of(product.result, index) +
+                const TilePixel pixel = pixel_of(product.result, product.area, tile, index);
+                if (pixel.is_there) counters_.work.results.add(outputs, product.tag);
+                if (!context_.computes_values() || !(pixel.is_there || product.instruction.with_margins))
+                    continue;
+                std::uint8_t* const out = narrow_.of_tile(tile) +
+                                          isa::address_of(product.result, pixel.line, pixel.column) +
                                           part.group * product.grid.lanes;
                 for (std::uint64_t lane = 0; lane < outputs; ++lane) {
-                    out[lane] = result_of(product, sums_of(product, tile, i)[lane], multipliers_[lane]);
+                    out[lane] = pixel.is_there
+                                    ? result_of(product, sums_of(product, tile, i)[lane], multipliers_[lane])
+                                    : outside(*product.registers);
                 }
             }
         }
@@ -358,41 +379,46 @@ private:
 
     void vector_element(const VectorWork& work, std::uint64_t tile, std::uint64_t index,
                         std::uint64_t channel) {
-        const TilePixel pixel = pixel_of(work.result, tile, index);
-        if (!pixel.is_there) return;
-        counters_.work.results.add(1, work.tag);
-        if (!context_.computes_values()) return;
+        const TilePixel pixel = pixel_of(work.result, work.area, tile, index);
+        if (pixel.is_there) counters_.work.results.add(1, work.tag);
+        if (!context_.computes_values() || !(pixel.is_there || work.instruction.with_margins)) return;
         const ElementRules rules = element_rules(work.instruction, *work.registers);
         std::uint8_t* const memory = narrow_.of_tile(tile);
-        std::uint8_t& result = memory[address_of(work.result, index) + channel];
-        if (work.instruction.is_pooling()) {
-            result = pooled(work, rules, memory, pixel, channel);
+        const auto place = [&](const isa::TileLayout& layout) {
+            return isa::address_of(layout, pixel.line, pixel.column) + channel;
+        };
+        std::uint8_t& result = memory[place(work.result)];
+        if (!pixel.is_there) {
+            result = outside(*work.registers);
             return;
         }
-        const std::uint8_t a = memory[address_of(work.source, index) + channel];
-        result = combine(
-            rules, a,
-            work.instruction.has_other() ? memory[address_of(work.other, index) + channel] : std::uint8_t{0});
+        if (work.instruction.is_pooling()) {
+            result = pooled(work, rules, memory, {tile, pixel}, channel);
+            return;
+        }
+        const std::uint8_t b = work.instruction.has_other() ? memory[place(work.other)] : std::uint8_t{0};
+        result = combine(rules, memory[place(work.source)], b);
     }
 
+    struct PixelOfTile {
+        std::uint64_t tile = 0;
+        TilePixel pixel;
+    };
+
     static std::uint8_t pooled(const VectorWork& work, const ElementRules& rules, const std::uint8_t* memory,
-                               const TilePixel& pixel, std::uint64_t channel) {
+                               const PixelOfTile& at, std::uint64_t channel) {
+        // The window's pixels of the image, from the pixel's own place in it.
+        const isa::ImagePixel own = isa::image_pixel(work.result, at.tile, at.pixel.line, at.pixel.column);
         std::vector<std::int32_t> met;
         for (std::uint64_t tap = 0; tap < work.window.taps(); ++tap) {
-            const std::uint64_t y = tap / work.window.kernel_width;
-            const std::uint64_t x = tap % work.window.kernel_width;
-            const auto line = static_cast<std::int64_t>(pixel.line * work.window.stride_y + y) -
-                              static_cast<std::int64_t>(work.window.pad_top);
-            const auto column = static_cast<std::int64_t>(pixel.column * work.window.stride_x + x) -
-                                static_cast<std::int64_t>(work.window.pad_left);
-            if (line < 0 || column < 0 || line >= static_cast<std::int64_t>(work.source.lines) ||
-                column >= static_cast<std::int64_t>(work.source.columns)) {
-                continue;
-            }
-            const std::uint64_t at =
-                work.source.at(isa::stored_line(work.source, work.result, work.window, pixel.line, y),
-                               isa::stored_column(work.source, work.result, work.window, pixel.column, x));
-            met.push_back(element(memory[at + channel], rules.is_signed));
+            const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+            const isa::ImagePixel pixel{
+                .line = own.line * number(work.window.stride_y) - number(work.window.pad_top) +
+                        number(tap / work.window.kernel_width),
+                .column = own.column * number(work.window.stride_x) - number(work.window.pad_left) +
+                          number(tap % work.window.kernel_width)};
+            if (!pixel.is_in(work.source)) continue;
+            met.push_back(element(memory[under(work, at.tile, at.pixel, tap) + channel], rules.is_signed));
         }
         if (rules.operation == isa::TileOperation::MaxPool) {
             return rules.stored(*std::max_element(met.begin(), met.end()));

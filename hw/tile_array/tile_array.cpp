@@ -24,12 +24,14 @@ Product product_of(const isa::TileMultiply& multiply, const Command& command,
                     .source = {},
                     .result = {},
                     .window = {},
+                    .area = {},
                     .number = command.number,
                     .tag = command.tag};
     if (product.is_dense()) return product;
     product.source = isa::tile_layout(registers, isa::source_registers, grid, multiply.source);
     product.result = isa::tile_layout(registers, isa::result_registers, grid, multiply.result);
     product.window = isa::tile_window(registers);
+    product.area = timing::area_of(product.result, multiply.with_margins);
     return product;
 }
 
@@ -42,8 +44,10 @@ VectorWork work_of(const isa::TileVector& vector, const Command& command, const 
                     .other = {},
                     .result = isa::tile_layout(registers, isa::result_registers, grid, vector.result),
                     .window = isa::tile_window(registers),
+                    .area = {},
                     .number = command.number,
                     .tag = command.tag};
+    work.area = timing::area_of(work.result, vector.with_margins);
     if (vector.has_other()) {
         work.other = isa::tile_layout(registers, isa::other_registers, grid, vector.other);
     }
@@ -83,10 +87,11 @@ void TileArray::execute(const Command& command) {
     } else if (const auto* const vector = std::get_if<isa::TileVector>(&instruction)) {
         const VectorWork work = work_of(*vector, command, grid_);
         engine_->vector(work);
+        const std::uint64_t results = isa::pixels_in_image(work.result, work.area) * work.result.channels;
         const std::uint64_t operands = vector->has_other() ? 2 : 1;
         const std::uint64_t taps = vector->is_pooling() ? work.window.taps() : 1;
-        narrow_.count_reads(work.result.elements() * operands * taps, command.tag);
-        narrow_.count_writes(work.result.elements(), command.tag);
+        narrow_.count_reads(results * operands * taps, command.tag);
+        narrow_.count_writes(results, command.tag);
     } else {
         throw std::logic_error("an instruction that is not the tiles'");
     }

@@ -27,6 +27,7 @@ struct Product {
     isa::TileLayout source;
     isa::TileLayout result;
     isa::TileWindow window;
+    isa::TileArea area;  ///< of the result: what is computed
     InstructionNumber number = 0;
     Tag tag = 0;
 
@@ -50,26 +51,25 @@ struct VectorWork {
     isa::TileLayout other;
     isa::TileLayout result;
     isa::TileWindow window;
+    isa::TileArea area;  ///< of the result: what is computed
     InstructionNumber number = 0;
     Tag tag = 0;
 };
 
-/// A pixel of the fullest tile's patch, as all tiles see it.
+/// A pixel of an area, as a tile sees it.
 struct TilePixel {
-    bool is_there = false;  ///< in the image
-    std::uint64_t line = 0;
-    std::uint64_t column = 0;
+    bool is_there = false;    ///< in the image
+    std::int64_t line = 0;    ///< relative to the patch
+    std::int64_t column = 0;  ///< relative to the patch
 };
-/// Pixel `index` of a tile's patch, counted line by line in the fullest tile's.
-inline TilePixel pixel_of(const isa::TileLayout& layout, std::uint64_t tile, std::uint64_t index) {
-    const std::uint64_t line = tile / layout.grid.columns * layout.own_lines() + index / layout.own_columns();
-    const std::uint64_t column =
-        tile % layout.grid.columns * layout.own_columns() + index % layout.own_columns();
-    return {.is_there = line < layout.lines && column < layout.columns, .line = line, .column = column};
-}
-/// Where the tile keeps it.
-inline std::uint64_t address_of(const isa::TileLayout& layout, std::uint64_t index) {
-    return layout.at(layout.top + index / layout.own_columns(), layout.left + index % layout.own_columns());
+/// Pixel `index` of a tile's area, counted line by line.
+inline TilePixel pixel_of(const isa::TileLayout& layout, const isa::TileArea& area, std::uint64_t tile,
+                          std::uint64_t index) {
+    const std::int64_t line = area.line(index / area.columns);
+    const std::int64_t column = area.column(index % area.columns);
+    return {.is_there = isa::image_pixel(layout, tile, line, column).is_in(layout),
+            .line = line,
+            .column = column};
 }
 
 }  // namespace systole::hw

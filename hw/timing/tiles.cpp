@@ -16,16 +16,11 @@ std::uint64_t hops(std::uint64_t margin, std::uint64_t own, std::uint64_t extent
     return sum;
 }
 
-/// Lines of the image that lie in the margins of the tiles of one line of tiles.
-std::uint64_t foreign(const isa::OwnRange& own, std::uint64_t own_extent, std::uint64_t extent,
-                      std::uint64_t before, std::uint64_t behind, std::uint64_t tile) {
-    const std::uint64_t patch = tile * own_extent;
-    const std::uint64_t first = patch > before ? patch - before : 0;
-    const std::uint64_t last = std::min(patch + own_extent + behind, extent);
-    return last <= first ? 0 : last - first - own.count();
-}
-
 }  // namespace
+
+isa::TileArea area_of(const isa::TileLayout& result, bool with_margins) {
+    return with_margins ? isa::stored_area(result) : isa::own_area(result);
+}
 
 isa::TileGrid grid_of(const machine::MachineConfig& machine) {
     const machine::TileArrayConfig& array = machine.tile_array;
@@ -74,8 +69,9 @@ ProductCost product_cost(const isa::TileMultiply& multiply, const isa::Registers
         return cost;
     }
     const isa::TileLayout result = isa::tile_layout(registers, isa::result_registers, grid, multiply.result);
-    cost.pixels = result.own_pixels();
-    cost.all_pixels = result.lines * result.columns;
+    const isa::TileArea area = area_of(result, multiply.with_margins);
+    cost.pixels = area.pixels();
+    cost.all_pixels = isa::pixels_in_image(result, area);
     return cost;
 }
 
@@ -83,7 +79,7 @@ Cycle vector_cycles(const isa::TileVector& vector, const isa::Registers& registe
                     const machine::MachineConfig& machine) {
     const isa::TileLayout result =
         isa::tile_layout(registers, isa::result_registers, grid_of(machine), vector.result);
-    const std::uint64_t elements = result.own_pixels() * result.channels;
+    const std::uint64_t elements = area_of(result, vector.with_margins).pixels() * result.channels;
     if (vector.is_pooling()) {
         return divide_up(elements * isa::tile_window(registers).taps(),
                          std::uint64_t{machine.tile_array.pooling_bytes_per_cycle});
@@ -105,22 +101,14 @@ ExchangeCost exchange_cost(const isa::TileLayout& layout) {
     const std::uint64_t own_lines = layout.own_lines();
     const std::uint64_t own_columns = layout.own_columns();
     const std::uint64_t vertical =
-        std::max(hops(layout.top, own_lines, layout.lines), hops(layout.bottom, own_lines, layout.lines));
-    const std::uint64_t horizontal = std::max(hops(layout.left, own_columns, layout.columns),
-                                              hops(layout.right, own_columns, layout.columns));
+        std::max(hops(static_cast<std::uint64_t>(layout.top), own_lines, layout.lines),
+                 hops(static_cast<std::uint64_t>(layout.bottom), own_lines, layout.lines));
+    const std::uint64_t horizontal =
+        std::max(hops(static_cast<std::uint64_t>(layout.left), own_columns, layout.columns),
+                 hops(static_cast<std::uint64_t>(layout.right), own_columns, layout.columns));
     cost.link_bytes = (vertical * own_columns + horizontal * layout.stored_lines()) * layout.channels;
-    for (std::uint64_t i = 0; i < layout.grid.lines; ++i) {
-        const isa::OwnRange lines = isa::own_lines(layout, i);
-        const std::uint64_t more_lines =
-            foreign(lines, own_lines, layout.lines, layout.top, layout.bottom, i);
-        for (std::uint64_t j = 0; j < layout.grid.columns; ++j) {
-            const isa::OwnRange columns = isa::own_columns(layout, j);
-            const std::uint64_t more_columns =
-                foreign(columns, own_columns, layout.columns, layout.left, layout.right, j);
-            const std::uint64_t stored = (lines.count() + more_lines) * (columns.count() + more_columns);
-            cost.bytes += (stored - lines.count() * columns.count()) * layout.channels;
-        }
-    }
+    const std::uint64_t stored = isa::pixels_in_image(layout, isa::stored_area(layout));
+    cost.bytes = (stored - layout.lines * layout.columns) * layout.channels;
     return cost;
 }
 

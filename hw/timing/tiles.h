@@ -15,6 +15,9 @@ namespace systole::timing {
 /// The tiles that programs for a machine are made for.
 isa::TileGrid grid_of(const machine::MachineConfig& machine);
 
+/// The pixels that an instruction computes of its result.
+isa::TileArea area_of(const isa::TileLayout& result, bool with_margins);
+
 /// A block of parameters goes over the ring in parts that fit a weight buffer.
 struct BlockParts {
     std::uint64_t rows = 0;       ///< of the block

@@ -24,6 +24,7 @@ Footprint Collect::footprint(const Registers& registers, const Geometry& geometr
         elements = vector.elements;
     } else {
         const TileLayout layout = tile_layout(registers, source_registers, geometry.tiles, source);
+        check_whole(layout);
         read = layout.range();
         elements = layout.elements();
     }

@@ -12,6 +12,7 @@ void Exchange::fields(FieldVisitor& visitor) {
 
 Footprint Exchange::footprint(const Registers& registers, const Geometry& geometry) const {
     const TileLayout layout = tile_layout(registers, source_registers, geometry.tiles, address);
+    check_whole(layout);
     Footprint result;
     result.write(MemoryId::NarrowMemory, layout.range());
     return result;

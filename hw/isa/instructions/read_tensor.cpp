@@ -13,6 +13,7 @@ void ReadTensor::fields(FieldVisitor& visitor) {
 
 Footprint ReadTensor::footprint(const Registers& registers, const Geometry& geometry) const {
     const TileLayout layout = tile_layout(registers, result_registers, geometry.tiles, address);
+    check_whole(layout);
     Footprint result;
     result.write(MemoryId::NarrowMemory, layout.range());
     result.read(MemoryId::HostMemory, packed_range(host_address, layout.elements()));

@@ -36,7 +36,9 @@ std::vector<MemoryRows> narrow_ranges(const TileMultiply& multiply, const Regist
     } else {
         const TileLayout source = tile_layout(registers, source_registers, grid, multiply.source);
         const TileLayout result = tile_layout(registers, result_registers, grid, multiply.result);
-        check_windows_are_stored(source, result, tile_window(registers));
+        check_windows_are_stored(source, result,
+                                 multiply.with_margins ? stored_area(result) : own_area(result),
+                                 tile_window(registers));
         if (multiply.product == TileProduct::Depthwise && result.channels % source.channels != 0) {
             throw ProgramError(
                 fmt::format("result.channels is {}; a depthwise product has a multiple of the "
@@ -72,10 +74,11 @@ void TileMultiply::fields(FieldVisitor& visitor) {
     visitor.choice("product", product_names, product);
     visitor.choice("scaling", scaling_names, scaling);
     visitor.flags(
-        std::array<FlagsPart, 4>{FlagField{.bit = 0, .word = "signed", .value = is_signed},
+        std::array<FlagsPart, 5>{FlagField{.bit = 0, .word = "signed", .value = is_signed},
                                  FlagField{.bit = 1, .word = "signed_weights", .value = has_signed_weights},
                                  FlagField{.bit = 2, .word = "by_channel", .value = by_channel},
-                                 FlagField{.bit = 3, .word = "streamed", .value = streamed}});
+                                 FlagField{.bit = 3, .word = "streamed", .value = streamed},
+                                 FlagField{.bit = 4, .word = "with_margins", .value = with_margins}});
     visitor.number({.name = "dst", .bytes = 3}, result);
     visitor.number({.name = "src", .bytes = 3}, source);
     if (streamed) {
@@ -84,6 +87,7 @@ void TileMultiply::fields(FieldVisitor& visitor) {
         visitor.number({.name = "unit", .bytes = host_address_bytes}, parameters);
     }
     visitor.rule(product != TileProduct::Dense || !streamed, "streamed is not for dense");
+    visitor.rule(product != TileProduct::Dense || !with_margins, "with_margins is not for dense");
     visitor.rule(scaling != Scaling::Real || by_channel, "scaling real is for by_channel");
 }
 

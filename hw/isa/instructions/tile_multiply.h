@@ -39,7 +39,10 @@ struct TileMultiply {
     /// Each output channel has a multiplier of its own, in its group's block. Otherwise all have
     /// vector.multiplier and vector.shift.
     bool by_channel = false;
-    bool streamed = false;     ///< the blocks come from host memory; see `multicast`
+    bool streamed = false;  ///< the blocks come from host memory; see `multicast`
+    /// Every tile computes all pixels that it stores of the result, those in margins too; pixels outside the
+    /// image become output.zero_point. Not for Dense.
+    bool with_margins = false;
     std::uint32_t result = 0;  ///< in narrow memory; 3 bytes encoded
     std::uint32_t source = 0;  ///< in narrow memory; 3 bytes encoded
     /// A unit of wide memory, of Dense in each tile, or a byte of host memory; 5 bytes encoded.

@@ -30,8 +30,26 @@ void check_same_image(const TileLayout& source, const TileLayout& result) {
                                    result.columns, result.channels));
 }
 
-void check_pooling(const TileLayout& source, const TileLayout& result, const TileWindow& window) {
-    check_windows_are_stored(source, result, window);
+/// Throws ProgramError unless tiles store an operand's pixels of an area.
+void check_stores(const TileLayout& operand, const TileArea& area) {
+    const TileArea stored = stored_area(operand);
+    if (area.first_line >= stored.first_line && area.first_column >= stored.first_column &&
+        area.line(area.lines) <= stored.line(stored.lines) &&
+        area.column(area.columns) <= stored.column(stored.columns)) {
+        return;
+    }
+    throw ProgramError("its tiles do not store all pixels of an operand; it needs wider margins");
+}
+
+/// An operand may be replaced pixel by pixel where it lies; otherwise nothing that is read may be written.
+void check_place(const TileLayout& operand, const TileLayout& result, bool is_element_wise) {
+    if (is_element_wise && operand == result) return;
+    if (result.range().overlaps(operand.range())) throw ProgramError("it may not write bytes that it reads");
+}
+
+void check_pooling(const TileLayout& source, const TileLayout& result, const TileArea& area,
+                   const TileWindow& window) {
+    check_windows_are_stored(source, result, area, window);
     if (source.channels != result.channels) {
         throw ProgramError(fmt::format("the source has {} channels, the result {}; they must be alike",
                                        source.channels, result.channels));
@@ -90,7 +108,9 @@ bool TileVector::scales() const {
 void TileVector::fields(FieldVisitor& visitor) {
     visitor.choice("operation", tile_operation_names, operation);
     visitor.choice("scaling", scaling_names, scaling);
-    visitor.flags(std::array<FlagsPart, 1>{FlagField{.bit = 0, .word = "signed", .value = is_signed}});
+    visitor.flags(
+        std::array<FlagsPart, 2>{FlagField{.bit = 0, .word = "signed", .value = is_signed},
+                                 FlagField{.bit = 1, .word = "with_margins", .value = with_margins}});
     visitor.number({.name = "dst", .bytes = 3}, result);
     visitor.number({.name = "src", .bytes = 3}, source);
     visitor.number({.name = "other", .bytes = 3, .absent = 0}, other);
@@ -107,17 +127,20 @@ Footprint TileVector::footprint(const Registers& registers, const Geometry& geom
     check_result_range(registers, is_signed);
     Footprint touched;
     touched.read(MemoryId::NarrowMemory, from.range());
+    const TileArea area = with_margins ? stored_area(to) : own_area(to);
     if (is_pooling()) {
-        check_pooling(from, to, tile_window(registers));
+        check_pooling(from, to, area, tile_window(registers));
     } else {
         check_same_image(from, to);
+        check_stores(from, area);
     }
     check_zero_point(registers, Register::VectorZeroPointA, is_signed);
-    if (to.range().overlaps(from.range())) throw ProgramError("it may not write bytes that it reads");
+    check_place(from, to, !is_pooling());
     if (has_other()) {
         check_zero_point(registers, Register::VectorZeroPointB, is_signed);
         const TileLayout second = tile_layout(registers, other_registers, geometry.tiles, other);
-        if (to.range().overlaps(second.range())) throw ProgramError("it may not write bytes that it reads");
+        check_stores(second, area);
+        check_place(second, to, true);
         touched.read(MemoryId::NarrowMemory, second.range());
     }
     touched.write(MemoryId::NarrowMemory, to.range());

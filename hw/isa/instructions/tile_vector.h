@@ -24,8 +24,8 @@ enum class TileOperation : std::uint8_t {
 
 /// Work without weights on the image that the result.* registers describe. Element-wise work reads the same
 /// image as source.* (whose lines, columns and channels must be those of the result) and, for two operands,
-/// other.*. Pooling reads windows (window.* registers) of the source's image; pixels outside of it do not
-/// count.
+/// other.*; it may replace an operand at its place. Pooling reads windows (window.* registers) of the
+/// source's image; pixels outside of it do not count.
 struct TileVector {
     static constexpr std::string_view mnemonic = "tile_vector";
     static constexpr std::uint8_t opcode = 0x61;
@@ -34,10 +34,11 @@ struct TileVector {
 
     TileOperation operation = TileOperation::Add;
     Scaling scaling = Scaling::FixedPoint;
-    bool is_signed = false;    ///< elements are int8, else uint8
-    std::uint32_t result = 0;  ///< in narrow memory; 3 bytes encoded
-    std::uint32_t source = 0;  ///< in narrow memory; 3 bytes encoded
-    std::uint32_t other = 0;   ///< in narrow memory; 3 bytes encoded; the second operand
+    bool is_signed = false;     ///< elements are int8, else uint8
+    bool with_margins = false;  ///< as in `tile_multiply`
+    std::uint32_t result = 0;   ///< in narrow memory; 3 bytes encoded
+    std::uint32_t source = 0;   ///< in narrow memory; 3 bytes encoded
+    std::uint32_t other = 0;    ///< in narrow memory; 3 bytes encoded; the second operand
 
     /// Whether `other` is read.
     bool has_other() const;

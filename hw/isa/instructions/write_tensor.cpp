@@ -23,6 +23,7 @@ Footprint WriteTensor::footprint(const Registers& registers, const Geometry& geo
         return result;
     }
     const TileLayout layout = tile_layout(registers, source_registers, geometry.tiles, address);
+    check_whole(layout);
     result.read(MemoryId::NarrowMemory, layout.range());
     result.write(MemoryId::HostMemory, packed_range(host_address, layout.elements()));
     return result;
