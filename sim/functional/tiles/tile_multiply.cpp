@@ -161,16 +161,20 @@ void multiply_windows(const isa::TileMultiply& multiply, const Parameters& param
         isa::tile_layout(state.registers, isa::result_registers, state.grid, multiply.result));
     const isa::TileWindow window = isa::tile_window(state.registers);
     const std::uint64_t outputs = parameters.blocks().outputs;
-    for (std::int64_t line = 0; line < result.lines(); ++line) {
-        for (std::int64_t column = 0; column < result.columns(); ++column) {
-            const std::uint64_t tile = result.owner({.line = line, .column = column});
-            const std::uint64_t to = result.address(tile, {.line = line, .column = column});
-            const Pixel corner = window_corner(window, {.line = line, .column = column});
+    const auto outside = static_cast<std::uint8_t>(state.registers[isa::Register::OutputZeroPoint]);
+    for (std::uint64_t tile = 0; tile < state.grid.tiles(); ++tile) {
+        for (const Pixel& pixel : result.computed(tile, multiply.with_margins)) {
+            const bool is_there = result.has(pixel);
+            if (!is_there && !multiply.with_margins) continue;
+            const std::uint64_t to = result.address(tile, pixel);
+            const Pixel corner = window_corner(window, pixel);
             for (std::uint64_t output = 0; output < outputs; ++output) {
-                const std::int32_t sum =
-                    window_sum(multiply, parameters, state, source, tile, corner, window, outputs, output);
                 state.narrow_byte(tile, to + output) =
-                    result_byte(multiply, parameters, output, sum, state.registers);
+                    is_there ? result_byte(multiply, parameters, output,
+                                           window_sum(multiply, parameters, state, source, tile, corner,
+                                                      window, outputs, output),
+                                           state.registers)
+                             : outside;
             }
         }
     }
@@ -179,8 +183,9 @@ void multiply_windows(const isa::TileMultiply& multiply, const Parameters& param
 /// Takes the blocks that `multicast` has sent: those of all groups, for each part of the pixels of the
 /// fullest tile that it has sums for at once.
 void take_blocks(const isa::TileMultiply& multiply, const Parameters& parameters, TileState& state) {
-    const std::uint64_t pixels =
-        isa::tile_layout(state.registers, isa::result_registers, state.grid, multiply.result).own_pixels();
+    const TiledImage result(
+        isa::tile_layout(state.registers, isa::result_registers, state.grid, multiply.result));
+    const std::uint64_t pixels = result.computed(0, multiply.with_margins).size();
     for (std::uint64_t first = 0; first < pixels; first += state.positions) {
         for (std::uint64_t group = 0; group < parameters.blocks().groups; ++group) {
             state.on_ring.take(parameters.block(group), "on the ring", "the product");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -59,13 +60,32 @@ TiledImage::TiledImage(const isa::TileLayout& layout)
       pixel_bytes_(static_cast<std::int64_t>(layout.pixel_bytes)),
       own_lines_(divide_up_signed(lines_, layout.grid.lines)),
       own_columns_(divide_up_signed(columns_, layout.grid.columns)),
-      top_(static_cast<std::int64_t>(layout.top)),
-      bottom_(static_cast<std::int64_t>(layout.bottom)),
-      left_(static_cast<std::int64_t>(layout.left)),
-      right_(static_cast<std::int64_t>(layout.right)) {}
+      top_(layout.top),
+      bottom_(layout.bottom),
+      left_(layout.left),
+      right_(layout.right) {}
 
 std::uint64_t TiledImage::owner(const Pixel& pixel) const {
     return static_cast<std::uint64_t>(pixel.line / own_lines_ * tile_columns_ + pixel.column / own_columns_);
+}
+
+std::vector<Pixel> TiledImage::computed(std::uint64_t tile, bool with_margins) const {
+    auto [first, behind] = stored(tile);
+    if (!with_margins) {
+        const Pixel patch{.line = static_cast<std::int64_t>(tile) / tile_columns_ * own_lines_,
+                          .column = static_cast<std::int64_t>(tile) % tile_columns_ * own_columns_};
+        first.line = std::max(first.line, patch.line);
+        first.column = std::max(first.column, patch.column);
+        behind.line = std::min(behind.line, patch.line + own_lines_);
+        behind.column = std::min(behind.column, patch.column + own_columns_);
+    }
+    std::vector<Pixel> pixels;
+    for (std::int64_t line = first.line; line < behind.line; ++line) {
+        for (std::int64_t column = first.column; column < behind.column; ++column) {
+            pixels.push_back({.line = line, .column = column});
+        }
+    }
+    return pixels;
 }
 
 std::pair<Pixel, Pixel> TiledImage::stored(std::uint64_t tile) const {

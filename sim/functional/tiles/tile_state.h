@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/host_processor.h"
@@ -72,6 +73,10 @@ public:
     /// The address, in what a tile stores, of the first channel of a pixel that it stores: its own, or one of
     /// its margins. Throws std::logic_error for other pixels.
     std::uint64_t address(std::uint64_t tile, const Pixel& pixel) const;
+    /// The pixels that a tile computes of a result: those that it owns and stores, or with margins all that
+    /// it stores. Some may lie outside the image; pixels of the same place in all tiles follow each other
+    /// alike.
+    std::vector<Pixel> computed(std::uint64_t tile, bool with_margins) const;
     /// The first pixel that a tile stores, and the one behind the last, at the lower right.
     std::pair<Pixel, Pixel> stored(std::uint64_t tile) const;
 

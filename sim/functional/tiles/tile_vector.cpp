@@ -106,12 +106,18 @@ void execute(const isa::TileVector& vector, TileState& state) {
             ? TiledImage(isa::tile_layout(registers, isa::other_registers, state.grid, vector.other))
             : source;
     const isa::TileWindow window = vector.is_pooling() ? isa::tile_window(registers) : isa::TileWindow();
-    for (Pixel pixel; pixel.line < result.lines(); ++pixel.line) {
-        for (pixel.column = 0; pixel.column < result.columns(); ++pixel.column) {
-            const std::uint64_t tile = result.owner(pixel);
+    const auto outside = static_cast<std::uint8_t>(registers[isa::Register::OutputZeroPoint]);
+    for (std::uint64_t tile = 0; tile < state.grid.tiles(); ++tile) {
+        for (const Pixel& pixel : result.computed(tile, vector.with_margins)) {
+            const bool is_there = result.has(pixel);
+            if (!is_there && !vector.with_margins) continue;
             const std::uint64_t to = result.address(tile, pixel);
             for (std::uint64_t channel = 0; channel < static_cast<std::uint64_t>(result.channels());
                  ++channel) {
+                if (!is_there) {
+                    state.narrow_byte(tile, to + channel) = outside;
+                    continue;
+                }
                 const auto element = [&](const TiledImage& image) {
                     return number_of(state.narrow_byte(tile, image.address(tile, pixel) + channel),
                                      vector.is_signed);
