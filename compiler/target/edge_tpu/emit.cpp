@@ -248,7 +248,7 @@ private:
                 .rows = static_cast<std::uint32_t>(blocks.rows()),
                 .units = static_cast<std::uint8_t>(blocks.row_units()),
                 .groups = static_cast<std::uint16_t>(blocks.groups),
-                .repeats = static_cast<std::uint32_t>(divide_up(result.own_pixels(), pixels_)),
+                .repeats = static_cast<std::uint32_t>(divide_up(isa::own_area(result).pixels(), pixels_)),
                 .streamed = multiply.streamed};
             if (multiply.streamed) {
                 stream_.append(isa::StreamParameters{.host_address = multiply.parameters,

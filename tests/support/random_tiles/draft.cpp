@@ -65,10 +65,13 @@ struct Tensor {
     std::uint32_t columns = 1;
     std::uint32_t channels = 1;
     std::uint32_t pixel_bytes = 1;
-    std::uint32_t top = 0;
-    std::uint32_t bottom = 0;
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
+    std::int32_t top = 0;
+    std::int32_t bottom = 0;
+    std::int32_t left = 0;
+    std::int32_t right = 0;
+
+    /// Whether tiles keep their whole patches, and not strips of them.
+    bool is_whole() const { return std::min({top, bottom, left, right}) >= 0; }
 };
 
 class Draft {
@@ -89,6 +92,10 @@ public:
         }
         write(choices_.one_of(tensors_));
         write(tensors_.back());
+        if (output_bytes_ == 0) {  // strips cannot be written
+            read_tensor();
+            write(tensors_.back());
+        }
         if (choices_.chance(20)) add(isa::InterruptHost{});
         add(isa::Halt{});
         declare_buffers();
@@ -110,18 +117,18 @@ private:
         set(names.columns, tensor.columns);
         set(names.channels, tensor.channels);
         set(names.pixel_bytes, tensor.pixel_bytes);
-        set(names.top, tensor.top);
-        set(names.bottom, tensor.bottom);
-        set(names.left, tensor.left);
-        set(names.right, tensor.right);
+        set(names.top, static_cast<std::uint32_t>(tensor.top));
+        set(names.bottom, static_cast<std::uint32_t>(tensor.bottom));
+        set(names.left, static_cast<std::uint32_t>(tensor.left));
+        set(names.right, static_cast<std::uint32_t>(tensor.right));
     }
 
     void set_other(const Tensor& tensor) {
         set(Register::OtherPixelBytes, tensor.pixel_bytes);
-        set(Register::OtherTop, tensor.top);
-        set(Register::OtherBottom, tensor.bottom);
-        set(Register::OtherLeft, tensor.left);
-        set(Register::OtherRight, tensor.right);
+        set(Register::OtherTop, static_cast<std::uint32_t>(tensor.top));
+        set(Register::OtherBottom, static_cast<std::uint32_t>(tensor.bottom));
+        set(Register::OtherLeft, static_cast<std::uint32_t>(tensor.left));
+        set(Register::OtherRight, static_cast<std::uint32_t>(tensor.right));
     }
 
     std::uint64_t bytes_of(const Tensor& tensor) const {
@@ -130,10 +137,8 @@ private:
             return isa::LaneVector{.grid = grid_, .address = 0, .elements = tensor.channels}.passes() *
                    grid_.lanes;
         }
-        const auto own_lines = (tensor.lines + grid_.lines - 1) / grid_.lines;
-        const auto own_columns = (tensor.columns + grid_.columns - 1) / grid_.columns;
-        return std::uint64_t{tensor.top + own_lines + tensor.bottom} *
-               (tensor.left + own_columns + tensor.right) * tensor.pixel_bytes;
+        const isa::TileLayout layout = layout_of(tensor);
+        return layout.stored_lines() * layout.line_bytes();
     }
 
     /// Gives the tensor an address. After the last byte, addresses begin again: what lies there is lost.
@@ -145,18 +150,37 @@ private:
         }
         tensor.address = static_cast<std::uint32_t>(next_);
         next_ += bytes;
+        forget_what_lies_at(tensor);
+        return true;
+    }
+
+    void forget_what_lies_at(const Tensor& tensor) {
+        const std::uint64_t bytes = bytes_of(tensor);
         std::erase_if(tensors_, [&](const Tensor& each) {
             return each.address < tensor.address + bytes && tensor.address < each.address + bytes_of(each);
         });
-        return true;
     }
 
     void draw_margins(Tensor& tensor) {
         if (choices_.chance(30)) return;
-        tensor.top = choices_.number<std::uint32_t>(0, 5);
-        tensor.bottom = choices_.number<std::uint32_t>(0, 5);
-        tensor.left = choices_.number<std::uint32_t>(0, 5);
-        tensor.right = choices_.number<std::uint32_t>(0, 5);
+        tensor.top = choices_.number<std::int32_t>(0, 5);
+        tensor.bottom = choices_.number<std::int32_t>(0, 5);
+        tensor.left = choices_.number<std::int32_t>(0, 5);
+        tensor.right = choices_.number<std::int32_t>(0, 5);
+    }
+
+    /// Perhaps leaves out some of each patch, once the tensor has its lines and columns.
+    void draw_strip(Tensor& tensor) {
+        if (choices_.chance(70)) return;
+        const isa::TileLayout layout = layout_of(tensor);
+        const auto leave_out = [&](std::uint64_t own, std::int32_t& before, std::int32_t& behind) {
+            const std::uint64_t first = choices_.from(0, own - 1);
+            const std::uint64_t last = choices_.from(first, own - 1);
+            if (choices_.chance(60)) before = -static_cast<std::int32_t>(first);
+            if (choices_.chance(60)) behind = -static_cast<std::int32_t>(own - 1 - last);
+        };
+        leave_out(layout.own_lines(), tensor.top, tensor.bottom);
+        leave_out(layout.own_columns(), tensor.left, tensor.right);
     }
 
     void draw_pixel(Tensor& tensor) {
@@ -180,6 +204,7 @@ private:
     }
 
     void write(const Tensor& tensor) {
+        if (!tensor.is_whole()) return;
         const bool over_lanes = tensor.kind == Tensor::Kind::OverLanes;
         Tensor shown = tensor;
         if (tensor.kind == Tensor::Kind::Vector) {  // every tile has it: as an image of one pixel
@@ -216,6 +241,7 @@ private:
     }
 
     void collect(Tensor source) {
+        if (!source.is_whole()) return;
         Tensor result;
         result.kind = Tensor::Kind::Vector;
         result.channels = source.lines * source.columns * source.channels;
@@ -235,7 +261,7 @@ private:
     }
 
     /// Windows of the source for a result, which gets its lines and columns. The source's margins must do.
-    bool draw_window(const Tensor& source, Tensor& result, bool for_pooling) {
+    bool draw_window(const Tensor& source, Tensor& result, bool for_pooling, bool with_margins) {
         for (int tries = 0; tries < 12; ++tries) {
             const bool simple = tries == 11;
             const auto draw = [&](std::uint32_t most) {
@@ -268,15 +294,23 @@ private:
                                          .dilation_x = x.dilation,
                                          .pad_top = y.pad,
                                          .pad_left = x.pad};
+            const Tensor margins = result;
+            draw_strip(result);
             try {
-                isa::check_windows_are_stored(layout_of(source), layout_of(result), window);
+                const isa::TileLayout computed = layout_of(result);
+                isa::check_windows_are_stored(layout_of(source), computed,
+                                              timing::area_of(computed, with_margins), window);
             } catch (const isa::ProgramError&) {
+                result = margins;
                 continue;
             }
             const auto reaches = [](std::uint32_t extent, const Side& side) {
                 return (side.outputs - 1) * side.stride < extent + side.pad;
             };
-            if (for_pooling && (!reaches(source.lines, y) || !reaches(source.columns, x))) continue;
+            if (for_pooling && (!reaches(source.lines, y) || !reaches(source.columns, x))) {
+                result = margins;
+                continue;
+            }
             window_ = window;
             return true;
         }
@@ -407,9 +441,12 @@ private:
                               : choices_.number<std::uint32_t>(1, 3 * grid_.lanes);
         draw_pixel(result);
         draw_margins(result);
-        if (!draw_window(source, result, false) || !place(result) || !is_there(source, result)) return;
+        const bool with_margins = choices_.chance(30);
+        if (!draw_window(source, result, false, with_margins) || !place(result) || !is_there(source, result))
+            return;
         if (choices_.chance(80)) exchange(source);
         isa::TileMultiply multiply = draw_product(product);
+        multiply.with_margins = with_margins;
         set_layout(isa::source_registers, source);
         set_layout(isa::result_registers, result);
         set_window();
@@ -424,14 +461,15 @@ private:
             bytes.insert(bytes.end(), each.begin(), each.end());
         }
         const std::uint64_t host = constant(bytes);
-        isa::Multicast sent{.parameters = host,
-                            .rows = static_cast<std::uint32_t>(blocks.rows()),
-                            .units = static_cast<std::uint8_t>(blocks.row_units()),
-                            .groups = static_cast<std::uint16_t>(blocks.groups),
-                            .repeats = static_cast<std::uint32_t>(
-                                (layout_of(result).own_pixels() + case_.machine.tile_array.pixels - 1) /
-                                case_.machine.tile_array.pixels),
-                            .streamed = multiply.streamed};
+        isa::Multicast sent{
+            .parameters = host,
+            .rows = static_cast<std::uint32_t>(blocks.rows()),
+            .units = static_cast<std::uint8_t>(blocks.row_units()),
+            .groups = static_cast<std::uint16_t>(blocks.groups),
+            .repeats = static_cast<std::uint32_t>((timing::area_of(layout_of(result), with_margins).pixels() +
+                                                   case_.machine.tile_array.pixels - 1) /
+                                                  case_.machine.tile_array.pixels),
+            .streamed = multiply.streamed};
         if (multiply.streamed) {
             multiply.parameters = host;
             add(isa::StreamParameters{.host_address = host,
@@ -460,6 +498,7 @@ private:
     }
 
     void exchange(const Tensor& tensor) {
+        if (!tensor.is_whole()) return;
         set_layout(isa::source_registers, tensor);
         set(Register::WindowPadValue, choices_.number<std::uint32_t>(0, 255));
         add(isa::Exchange{.address = tensor.address});
@@ -513,19 +552,23 @@ private:
         result.channels = source.channels;
         draw_pixel(result);
         draw_margins(result);
-        if (work.is_pooling() && !draw_window(source, result, true)) return;
-        if (!place(result) || !is_there(source, result)) return;
-        std::optional<Tensor> other;
+        work.with_margins = choices_.chance(30);
+        if (work.is_pooling() && !draw_window(source, result, true, work.with_margins)) return;
+        std::optional<Tensor> other = source;
+        if (!work.is_pooling()) {
+            draw_strip(result);
+            if (choices_.chance(30)) result = source;  // in place
+        }
+        const bool in_place =
+            !work.is_pooling() && result.address == source.address && layout_of(result) == layout_of(source);
+        if (!in_place && (!place(result) || !is_there(source, result))) return;
         if (work.has_other()) {
-            std::vector<Tensor> alike;
-            for (const Tensor& each : tensors_) {
-                if (each.kind == Tensor::Kind::Image && each.lines == source.lines &&
-                    each.columns == source.columns && each.channels == source.channels) {
-                    alike.push_back(each);
-                }
-            }
-            if (alike.empty()) return;
-            other = choices_.one_of(alike);
+            other = draw_alike(result, timing::area_of(layout_of(result), work.with_margins), in_place);
+            if (!other) return;
+            if (in_place && choices_.chance(50)) std::swap(source, *other);
+        }
+        if (!work.is_pooling() && !stores(source, timing::area_of(layout_of(result), work.with_margins))) {
+            return;
         }
         if (work.is_pooling()) {
             if (choices_.chance(80)) exchange(source);
@@ -547,12 +590,35 @@ private:
         set_layout(isa::result_registers, result);
         work.source = source.address;
         work.result = result.address;
-        if (other) {
+        if (work.has_other()) {
             set_other(*other);
             work.other = other->address;
         }
         add(work);
+        if (in_place) forget_what_lies_at(result);
         tensors_.push_back(result);
+    }
+
+    bool stores(const Tensor& tensor, const isa::TileArea& area) const {
+        const isa::TileArea stored = isa::stored_area(layout_of(tensor));
+        return area.first_line >= stored.first_line && area.line(area.lines) <= stored.line(stored.lines) &&
+               area.first_column >= stored.first_column &&
+               area.column(area.columns) <= stored.column(stored.columns);
+    }
+
+    /// A second operand, if there is one of this image that has the pixels. What is replaced in place may be
+    /// both operands.
+    std::optional<Tensor> draw_alike(const Tensor& image, const isa::TileArea& area, bool in_place) {
+        std::vector<Tensor> alike;
+        for (const Tensor& each : tensors_) {
+            if (each.kind == Tensor::Kind::Image && each.lines == image.lines &&
+                each.columns == image.columns && each.channels == image.channels && stores(each, area) &&
+                (in_place || is_there(each, image))) {
+                alike.push_back(each);
+            }
+        }
+        if (alike.empty()) return std::nullopt;
+        return choices_.one_of(alike);
     }
 
     void declare_buffers() {

@@ -51,8 +51,17 @@ TEST_CASE("Random programs for tiles meet every instruction in all its forms", "
                 ++met[fmt::format("{} scaling {}", product, static_cast<int>(multiply->scaling))];
                 if (multiply->streamed) ++met[product + " streamed"];
                 if (multiply->by_channel) ++met[product + " by channel"];
+                if (multiply->with_margins) ++met[product + " with margins"];
             } else if (const auto* const vector = std::get_if<isa::TileVector>(&instruction)) {
                 ++met[fmt::format("operation {}", static_cast<int>(vector->operation))];
+                if (vector->with_margins) ++met["operations with margins"];
+                if (vector->result == vector->source) ++met["operations in place"];
+                if (vector->has_other() && vector->result == vector->other) ++met["replaced second operands"];
+            } else if (const auto* const set = std::get_if<isa::SetConfig>(&instruction)) {
+                const bool is_margin =
+                    set->reg == isa::Register::ResultTop || set->reg == isa::Register::ResultBottom ||
+                    set->reg == isa::Register::ResultLeft || set->reg == isa::Register::ResultRight;
+                if (is_margin && static_cast<std::int32_t>(set->value) < 0) ++met["strips"];
             } else if (const auto* const sent = std::get_if<isa::Multicast>(&instruction)) {
                 if (sent->groups > 1) ++met["several groups"];
                 if (sent->repeats > 1) ++met["several repeats"];
@@ -74,7 +83,11 @@ TEST_CASE("Random programs for tiles meet every instruction in all its forms", "
             often(fmt::format("product {} scaling {}", product, scaling), 10);
         often(fmt::format("product {} by channel", product), 20);
         if (product < 2) often(fmt::format("product {} streamed", product), 15);
+        if (product < 2) often(fmt::format("product {} with margins", product), 15);
     }
+    often("replaced second operands", 10);
     for (int operation = 0; operation < 8; ++operation) often(fmt::format("operation {}", operation), 5);
-    for (const char* const what : {"several groups", "several repeats", "several parts"}) often(what, 30);
+    for (const char* const what : {"several groups", "several repeats", "several parts",
+                                   "operations with margins", "operations in place", "strips"})
+        often(what, 30);
 }
