@@ -294,7 +294,7 @@ TEST_CASE("Instructions that have sync already are refused", "[compiler][emit][s
 
 TEST_CASE("Each ordered pair of queues has a semaphore of its own, also of queues to come",
           "[compiler][emit][synchronize]") {
-    constexpr std::size_t to_come = 4;
+    constexpr std::size_t to_come = 2;
     std::set<std::uint8_t> semaphores;
     for (std::size_t queues = 1; queues <= isa::queue_count + to_come; ++queues) {
         const auto last = static_cast<QueueId>(queues - 1);
@@ -304,7 +304,8 @@ TEST_CASE("Each ordered pair of queues has a semaphore of its own, also of queue
         }
         CHECK(semaphores.size() == queues * queues);
     }
-    CHECK(*semaphores.rbegin() < isa::first_shared_semaphore);
+    // The last semaphore of a core is that of the Edge TPU's calls.
+    CHECK(*semaphores.rbegin() < isa::first_shared_semaphore - 1);
     // Programs of before have these.
     CHECK(semaphore_of(QueueId::Activation, QueueId::HostWrite) == 21);
     CHECK(semaphore_of(QueueId::Host, QueueId::HostRead) == 25);

@@ -240,8 +240,8 @@ TEST_CASE("halt ends the program when the last of the queues is complete", "[hw]
     const auto slowest = GENERATE(0U, 1U, 2U, 3U, 4U, 5U);
     CAPTURE(slowest);
     SequencerBench bench(machine_of_issues(2));
-    const std::array<Queue*, isa::queue_count> queues{&bench.host_read, &bench.host_write, &bench.weights,
-                                                      &bench.matrix,    &bench.activation, &bench.host};
+    const std::array<Queue*, 6> queues{&bench.host_read, &bench.host_write, &bench.weights,
+                                       &bench.matrix,    &bench.activation, &bench.host};
     for (std::size_t i = 0; i < queues.size(); ++i) queues[i]->complete = i == slowest ? 57 : 10 + i;
     bench.run_program({isa::DebugTag{.tag = 9}, isa::Nop{}});
     CHECK(bench.sequencer.end() == 57);
