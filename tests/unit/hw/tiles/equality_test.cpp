@@ -1,5 +1,7 @@
 // Random programs on random machines with tiles: both engines give the same times, counters and values, in
 // every order of the kernel's processes, and the values are those of sim/functional.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>

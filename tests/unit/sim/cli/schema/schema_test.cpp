@@ -39,6 +39,11 @@ void read(const std::string& document, const nlohmann::json& object) {
 std::string error_with_odd_value(const schema::Document& document, const std::string& path) {
     nlohmann::json object{{"schema", document.schema}};
     if (path.find(".dram.") != std::string::npos) object["weight_memory"]["model"] = "dram";
+    const std::string section = path.substr(0, path.find('.'));
+    for (const KeyDescription& key : document.keys) {
+        const bool is_of_tiles = key.rule.find(R"(family is "edge_tpu")") != std::string::npos;
+        if (key.name == section && is_of_tiles) object["family"] = "edge_tpu";
+    }
     std::string pointer = "/" + path;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
     object[nlohmann::json::json_pointer(pointer)] = {{"odd", 1}};
