@@ -8,12 +8,27 @@
 namespace systole::timing {
 namespace {
 
-/// Hops of all lines of a margin, `own` lines a tile, of an image of `extent` lines: a line that lies d lines
-/// beside the patch belongs to the tile ceil(d / own) tiles away.
-std::uint64_t hops(std::uint64_t margin, std::uint64_t own, std::uint64_t extent) {
-    std::uint64_t sum = 0;
-    for (std::uint64_t d = 1; d <= margin && d + own <= extent; ++d) sum += divide_up(d, own);
-    return sum;
+/// Lines that the busiest link of a column of tiles carries in one direction, each as often as tiles on one
+/// side of the link store it and one on the other side owns it; the same of columns.
+std::uint64_t busiest_link(std::uint64_t tiles, std::uint64_t own, std::uint64_t extent, std::uint64_t before,
+                           std::uint64_t behind) {
+    std::uint64_t most = 0;
+    for (std::uint64_t border = own; border < tiles * own; border += own) {
+        const std::uint64_t end = std::min(border, extent);  // of the lines in front of the link
+        std::uint64_t forwards = 0;
+        std::uint64_t backwards = 0;
+        for (std::uint64_t patch = 0; patch < tiles * own; patch += own) {
+            const std::uint64_t first = patch > before ? patch - before : 0;
+            const std::uint64_t last = std::min(patch + own + behind, extent);
+            if (patch >= border) {
+                forwards += end > first ? end - first : 0;
+            } else {
+                backwards += last > border ? last - border : 0;
+            }
+        }
+        most = std::max({most, forwards, backwards});
+    }
+    return most;
 }
 
 }  // namespace
@@ -101,11 +116,11 @@ ExchangeCost exchange_cost(const isa::TileLayout& layout) {
     const std::uint64_t own_lines = layout.own_lines();
     const std::uint64_t own_columns = layout.own_columns();
     const std::uint64_t vertical =
-        std::max(hops(static_cast<std::uint64_t>(layout.top), own_lines, layout.lines),
-                 hops(static_cast<std::uint64_t>(layout.bottom), own_lines, layout.lines));
+        busiest_link(layout.grid.lines, own_lines, layout.lines, static_cast<std::uint64_t>(layout.top),
+                     static_cast<std::uint64_t>(layout.bottom));
     const std::uint64_t horizontal =
-        std::max(hops(static_cast<std::uint64_t>(layout.left), own_columns, layout.columns),
-                 hops(static_cast<std::uint64_t>(layout.right), own_columns, layout.columns));
+        busiest_link(layout.grid.columns, own_columns, layout.columns,
+                     static_cast<std::uint64_t>(layout.left), static_cast<std::uint64_t>(layout.right));
     cost.link_bytes = (vertical * own_columns + horizontal * layout.stored_lines()) * layout.channels;
     const std::uint64_t stored = isa::pixels_in_image(layout, isa::stored_area(layout));
     cost.bytes = (stored - layout.lines * layout.columns) * layout.channels;

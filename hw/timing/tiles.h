@@ -54,11 +54,8 @@ struct ProductCost {
     Cycle convolution_cycles(std::uint64_t repeat, std::uint64_t begin, std::uint64_t end) const {
         return pixels_of(repeat) * weight_rows(begin, end);
     }
-    /// The same for all rows of a block of a depthwise product, whose multiply-accumulates follow `before`
-    /// others of the instruction in the fullest tile.
-    std::uint64_t depthwise_macs(std::uint64_t repeat, std::uint64_t outputs) const {
-        return pixels_of(repeat) * outputs * blocks.weights;
-    }
+    /// The same of a depthwise product for so many of its multiply-accumulates in the fullest tile, which
+    /// follow `before` others of the instruction.
     Cycle depthwise_cycles(std::uint64_t before, std::uint64_t macs) const;
     Cycle dense_cycles() const { return passes * blocks.weight_rows; }
     /// Cycles in which the tiles multiply, without any wait.
@@ -81,7 +78,7 @@ std::uint64_t collected_bytes(const isa::Collect& collect, const isa::Registers&
 /// The work of exchange in the mesh.
 struct ExchangeCost {
     std::uint64_t bytes = 0;       ///< that reach margins, in all tiles
-    std::uint64_t link_bytes = 0;  ///< over the links that carry most, one direction after the other
+    std::uint64_t link_bytes = 0;  ///< over the links that carry most, up and down, then left and right
 };
 ExchangeCost exchange_cost(const isa::TileLayout& layout);
 

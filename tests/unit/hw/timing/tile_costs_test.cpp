@@ -1,0 +1,196 @@
+// The functions of hw/timing/tiles.h against walking through the rules of docs/timing.md, "Machines with
+// tiles", tile by tile, pixel by pixel and link by link, on random layouts.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "hw/isa/footprint.h"
+#include "hw/isa/instruction.h"
+#include "hw/isa/program.h"
+#include "hw/isa/registers.h"
+#include "hw/isa/tile_layout.h"
+#include "hw/machine/machine_config.h"
+#include "hw/timing/tiles.h"
+#include "tests/support/random_program/choices.h"
+#include "tests/support/random_runs.h"
+
+using namespace systole;
+using isa::Register;
+using tests::Choices;
+
+namespace {
+
+isa::TileLayout random_layout(Choices& choices) {
+    const auto small = [&](std::uint64_t least, std::uint64_t most) {
+        return choices.number<std::uint64_t>(least, most);
+    };
+    isa::TileLayout layout;
+    layout.grid = {.lines = choices.number<std::uint32_t>(1, 4),
+                   .columns = choices.number<std::uint32_t>(1, 4),
+                   .lanes = 16,
+                   .units = 64};
+    layout.lines = small(1, 14);
+    layout.columns = small(1, 14);
+    layout.channels = small(1, 5);
+    layout.pixel_bytes = layout.channels + small(0, 2);
+    layout.top = small(0, 4);
+    layout.bottom = small(0, 4);
+    layout.left = small(0, 4);
+    layout.right = small(0, 4);
+    return layout;
+}
+
+/// Walks each position of each margin of a line of tiles from its owner through the links. Returns the
+/// positions that the busiest link carries, in one direction.
+std::uint64_t walked_phase(std::uint64_t tiles, std::uint64_t own, std::uint64_t extent, std::uint64_t before,
+                           std::uint64_t behind) {
+    std::map<std::pair<std::uint64_t, bool>, std::uint64_t> carried;  // by lower tile, and whether forwards
+    for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+        const auto first = static_cast<std::int64_t>(tile * own) - static_cast<std::int64_t>(before);
+        const auto last = static_cast<std::int64_t>((tile + 1) * own + behind);
+        for (std::int64_t at = std::max<std::int64_t>(first, 0);
+             at < std::min<std::int64_t>(last, static_cast<std::int64_t>(extent)); ++at) {
+            const std::uint64_t owner = static_cast<std::uint64_t>(at) / own;
+            for (std::uint64_t link = std::min(owner, tile); link < std::max(owner, tile); ++link) {
+                ++carried[{link, owner < tile}];
+            }
+        }
+    }
+    std::uint64_t most = 0;
+    for (const auto& [link, positions] : carried) most = std::max(most, positions);
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("An exchange takes what the busiest links carry, up and down, then left and right",
+          "[timing][tiles]") {
+    for (std::uint64_t seed = 1; seed <= tests::random_runs(2000); ++seed) {
+        Choices choices(seed);
+        const isa::TileLayout layout = random_layout(choices);
+        CAPTURE(seed);
+        const timing::ExchangeCost cost = timing::exchange_cost(layout);
+        const std::uint64_t own_lines = layout.own_lines();
+        const std::uint64_t own_columns = layout.own_columns();
+        const std::uint64_t vertical =
+            walked_phase(layout.grid.lines, own_lines, layout.lines, layout.top, layout.bottom);
+        const std::uint64_t horizontal =
+            walked_phase(layout.grid.columns, own_columns, layout.columns, layout.left, layout.right);
+        CHECK(cost.link_bytes ==
+              (vertical * own_columns + horizontal * layout.stored_lines()) * layout.channels);
+    }
+}
+
+TEST_CASE("An exchange brings each pixel that a tile stores of another's", "[timing][tiles]") {
+    for (std::uint64_t seed = 1; seed <= tests::random_runs(500); ++seed) {
+        Choices choices(seed);
+        const isa::TileLayout layout = random_layout(choices);
+        CAPTURE(seed);
+        std::uint64_t pixels = 0;
+        for (std::uint64_t tile = 0; tile < layout.grid.tiles(); ++tile) {
+            for (std::uint64_t line = 0; line < layout.lines; ++line) {
+                for (std::uint64_t column = 0; column < layout.columns; ++column) {
+                    const std::uint64_t i = tile / layout.grid.columns;
+                    const std::uint64_t j = tile % layout.grid.columns;
+                    const bool is_stored = line + layout.top >= i * layout.own_lines() &&
+                                           line < (i + 1) * layout.own_lines() + layout.bottom &&
+                                           column + layout.left >= j * layout.own_columns() &&
+                                           column < (j + 1) * layout.own_columns() + layout.right;
+                    const bool is_owned =
+                        line / layout.own_lines() == i && column / layout.own_columns() == j;
+                    if (is_stored && !is_owned) ++pixels;
+                }
+            }
+        }
+        CHECK(timing::exchange_cost(layout).bytes == pixels * layout.channels);
+    }
+}
+
+TEST_CASE("Parts of blocks are as long as a weight buffer, the last has what is left", "[timing][tiles]") {
+    machine::MachineConfig machine;
+    machine.tile_array.weight_buffer_rows = 5;
+    for (std::uint64_t rows = 1; rows <= 23; ++rows) {
+        CAPTURE(rows);
+        const timing::BlockParts parts = timing::block_parts(rows, machine);
+        std::uint64_t next = 0;
+        for (std::uint64_t part = 0; part < parts.count(); ++part) {
+            CHECK(parts.begin(part) == next);
+            CHECK(parts.rows_of(part) == std::min<std::uint64_t>(5, rows - next));
+            next += parts.rows_of(part);
+        }
+        CHECK(next == rows);
+    }
+}
+
+TEST_CASE("The parts of a product take its cycles together", "[timing][tiles]") {
+    for (std::uint64_t seed = 1; seed <= tests::random_runs(300); ++seed) {
+        Choices choices(seed);
+        CAPTURE(seed);
+        machine::MachineConfig machine;
+        machine.family = machine::Family::EdgeTpu;
+        machine.tile_array.lines = choices.number<std::uint32_t>(1, 3);
+        machine.tile_array.columns = choices.number<std::uint32_t>(1, 3);
+        machine.tile_array.lanes = 16;
+        machine.tile_array.pixels = choices.number<std::uint32_t>(1, 9);
+        machine.tile_array.weight_buffer_rows = choices.number<std::uint32_t>(4, 9);
+        machine.tile_array.depthwise_macs_per_cycle = choices.number<std::uint32_t>(1, 40);
+        const bool is_depthwise = choices.chance(50);
+        const auto channels = choices.number<std::uint32_t>(1, 9);
+        const auto kernel = choices.number<std::uint32_t>(1, 5);
+        isa::Registers registers;
+        registers.set(Register::SourceLines, choices.number<std::uint32_t>(1, 9));
+        registers.set(Register::SourceColumns, choices.number<std::uint32_t>(1, 9));
+        registers.set(Register::SourceChannels, channels);
+        registers.set(Register::SourceRight, kernel - 1);
+        registers.set(Register::WindowKernelWidth, kernel);
+        registers.set(Register::ResultLines, registers[Register::SourceLines]);
+        registers.set(Register::ResultColumns, registers[Register::SourceColumns]);
+        registers.set(Register::ResultChannels, is_depthwise ? channels * choices.number<std::uint32_t>(1, 5)
+                                                             : choices.number<std::uint32_t>(1, 40));
+        isa::TileMultiply multiply{.result = 100'000};
+        if (is_depthwise) multiply.product = isa::TileProduct::Depthwise;
+        multiply.by_channel = choices.chance(50);
+        isa::footprint(multiply, registers, {.tiles = timing::grid_of(machine)});
+        const timing::ProductCost cost = timing::product_cost(multiply, registers, machine);
+
+        // Each pixel of the fullest tile meets each weight of each output once.
+        const timing::BlockParts parts = timing::block_parts(cost.blocks.rows(), machine);
+        Cycle cycles = 0;
+        std::uint64_t pixels = 0;
+        std::uint64_t macs = 0;
+        for (std::uint64_t repeat = 0; repeat < cost.repeats(); ++repeat) {
+            CHECK(cost.pixels_of(repeat) >= 1);
+            CHECK(cost.pixels_of(repeat) <= machine.tile_array.pixels);
+            pixels += cost.pixels_of(repeat);
+            for (std::uint64_t group = 0; group < cost.blocks.groups; ++group) {
+                if (is_depthwise) {
+                    const std::uint64_t more = cost.pixels_of(repeat) *
+                                               cost.blocks.outputs_of(group, timing::grid_of(machine)) *
+                                               cost.blocks.weights;
+                    cycles += cost.depthwise_cycles(macs, more);
+                    macs += more;
+                    continue;
+                }
+                for (std::uint64_t part = 0; part < parts.count(); ++part) {
+                    cycles += cost.convolution_cycles(repeat, parts.begin(part), parts.begin(part + 1));
+                }
+            }
+        }
+        const std::uint64_t lines = registers[Register::ResultLines];
+        const std::uint64_t columns = registers[Register::ResultColumns];
+        const std::uint64_t outputs = registers[Register::ResultChannels];
+        const auto up = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
+        CHECK(pixels == up(lines, machine.tile_array.lines) * up(columns, machine.tile_array.columns));
+        CHECK(cycles == cost.cycles());
+        if (is_depthwise) {
+            CHECK(macs == pixels * outputs * kernel);
+            CHECK(cycles == up(macs, machine.tile_array.depthwise_macs_per_cycle));
+        } else {
+            CHECK(cycles == pixels * up(outputs, 16) * up(kernel * channels, 4));
+        }
+        CHECK(cost.useful_macs() == lines * columns * outputs * (is_depthwise ? kernel : kernel * channels));
+    }
+}
