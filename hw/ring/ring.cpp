@@ -86,10 +86,12 @@ void RingBus::send_part(WeightPart part, Tag tag) {
             staged.row_units != part.row_units) {
             throw InstructionError(
                 executing().number,
-                fmt::format(
-                    "the next block in the staging buffer is that of host byte {} with rows of {} units; it "
-                    "sends that of {} with rows of {}",
-                    staged.block, staged.row_units, part.block, part.row_units));
+                fmt::format("the next weights in the staging buffer are rows {} to {} of the block at host "
+                            "byte {}, {} units each; it sends rows {} to {} of the one at host byte {}, {} "
+                            "units each",
+                            staged.first_row, staged.first_row + staged.rows - 1, staged.block,
+                            staged.row_units, part.first_row, part.first_row + part.rows - 1, part.block,
+                            part.row_units));
         }
         part.values = staged.values;
     } else {

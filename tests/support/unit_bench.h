@@ -30,6 +30,7 @@
 #include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
+#include "hw/timing/tiles.h"
 #include "tests/support/fresh_simulation.h"
 
 namespace systole::tests {
@@ -98,7 +99,9 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     }
 
     isa::Geometry geometry() const {
-        return {.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
+        isa::Geometry geometry{.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
+        if (machine.family == machine::Family::EdgeTpu) geometry.tiles = timing::grid_of(machine);
+        return geometry;
     }
 
     void instruction(const hw::InstructionTimes& times) override { instructions.push_back(times); }
