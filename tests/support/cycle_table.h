@@ -18,6 +18,8 @@
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
+#include "hw/timing/tiles.h"
+#include "hw/timing/transfers.h"
 #include "tests/support/chip.h"
 
 namespace systole::tests {
@@ -28,7 +30,8 @@ namespace systole::tests {
 /// | line      | letters                                                                            |
 /// |-----------|------------------------------------------------------------------------------------|
 /// | NAME      | an instruction, NAME/1 its repetition 1: `q` issued and waiting, `=` rows or bytes |
-/// |           | go in, `-` on the way, `r` results arrive, `#` both, `*` complete                  |
+/// |           | go in, `-` on the way, `r` results arrive, `#` both, `*` complete; with one part   |
+/// |           | of a block of parameters: `w` waits for it, or for the buffer that it goes into    |
 /// | tile NAME | the tile of a `read_weights`: `f` fetched, `w` whole in the FIFO, `s` shifting in, |
 /// |           | `h` held in the shadow plane, `c` computing                                        |
 /// | fifo      | slots taken                                                                        |
@@ -44,11 +47,22 @@ public:
     }
 
     /// The machine of an example: defaults except for the keys of the JSON text.
-    static machine::MachineConfig machine_of(const std::string& keys, std::string_view engine) {
+    static machine::MachineConfig machine_of(const std::string& keys) {
         nlohmann::json object{{"schema", "sim.machine/1"}};
         object.merge_patch(nlohmann::json::parse(keys));
-        object["matrix_unit"]["engine"] = engine;
         return machine::read_machine(object, "docs/timing.md");
+    }
+    /// The same with each engine of its family; the first is the one that takes closed forms.
+    static std::vector<machine::MachineConfig> machines_of(const std::string& keys) {
+        std::vector<machine::MachineConfig> machines(2, machine_of(keys));
+        if (machines.front().family == machine::Family::EdgeTpu) {
+            machines[0].tile_array.engine = machine::TileEngine::ClosedForm;
+            machines[1].tile_array.engine = machine::TileEngine::Lane;
+        } else {
+            machines[0].matrix_unit.engine = machine::Engine::Wavefront;
+            machines[1].matrix_unit.engine = machine::Engine::Pe;
+        }
+        return machines;
     }
 
     /// The table of this run with the cycles and lines of another table.
@@ -171,7 +185,37 @@ private:
             return each([&](Cycle cycle) { return cycle == chip_cycles() ? '*' : '.'; });
         }
         const hw::InstructionTimes times = times_of(number, repetition);
-        each([&](Cycle cycle) { return letter(times, cycle); });
+        const Cycle waits = waits_for_part(times);
+        each([&](Cycle cycle) {
+            const bool is_waiting = cycle >= times.begun && cycle < times.begun + waits;
+            return is_waiting ? 'w' : letter(times, cycle);
+        });
+    }
+
+    /// Cycles in which an instruction with a single part of a block has begun and waits for it, or for its
+    /// buffer; 0 of other instructions.
+    Cycle waits_for_part(const hw::InstructionTimes& times) const {
+        const isa::Instruction& instruction = chip_.program().instructions[times.number];
+        const auto is_part = [&](std::uint64_t rows, std::uint64_t blocks) {
+            return blocks == 1 && timing::block_parts(rows, machine_).count() == 1;
+        };
+        Cycle moves = times.released - times.begun;
+        const Cycle all = moves;
+        if (const auto* sent = std::get_if<isa::Multicast>(&instruction)) {
+            const std::uint64_t bytes = std::uint64_t{sent->rows} * sent->units * isa::tile_unit_bytes;
+            if (is_part(sent->rows, std::uint64_t{sent->groups} * sent->repeats)) {
+                moves = timing::ring_cycles(bytes, machine_);
+            }
+        } else if (const auto* stream = std::get_if<isa::StreamParameters>(&instruction)) {
+            if (is_part(stream->rows, std::uint64_t{stream->groups} * stream->repeats)) {
+                moves = timing::host_read_cycles(stream->group_bytes(), machine_);
+            }
+        } else if (const auto* multiply = std::get_if<isa::TileMultiply>(&instruction)) {
+            const timing::ProductCost cost =
+                timing::product_cost(*multiply, registers_at(times.number), machine_);
+            if (is_part(cost.blocks.rows(), cost.blocks.groups * cost.repeats())) moves = cost.cycles();
+        }
+        return moves < all ? all - moves : 0;
     }
 
     char letter(const hw::InstructionTimes& times, Cycle cycle) const {
@@ -190,16 +234,15 @@ private:
                 return timing::matrix_latency(machine_);
             case isa::QueueId::Weights:
             case isa::QueueId::Host:
+            case isa::QueueId::Tiles:
                 return times.complete - times.begun;
             case isa::QueueId::HostRead:
             case isa::QueueId::HostWrite:
+            case isa::QueueId::Ring:
+            case isa::QueueId::Mesh:
                 return times.complete - times.released;
             case isa::QueueId::Activation:
                 return loads(times) + times.complete - times.released;
-            case isa::QueueId::Ring:
-            case isa::QueueId::Mesh:
-            case isa::QueueId::Tiles:
-                break;
         }
         throw std::logic_error("an instruction of no unit");
     }

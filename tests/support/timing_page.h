@@ -13,6 +13,7 @@ namespace systole::tests {
 /// An example of docs/timing.md: the run of a program on a machine, cycle by cycle.
 struct TimingExample {
     std::string section;   ///< the second-level heading above it
+    std::string part;      ///< the third-level heading above it in this section; empty if there is none
     std::size_t line = 0;  ///< line of the page in which the table begins
     std::string machine;   ///< a machine file's keys, as JSON; the others keep their defaults
     std::string program;   ///< text assembly
@@ -37,6 +38,9 @@ inline std::vector<TimingExample> read_timing_page(const std::filesystem::path& 
                 *block += line + "\n";
             } else if (line.starts_with("## ")) {
                 example.section = line.substr(3);
+                example.part.clear();
+            } else if (line.starts_with("### ")) {
+                example.part = line.substr(4);
             }
         } else if (block == nullptr) {
             const std::string kind = line.substr(fence.size());
