@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/arithmetic.h"
 #include "base/limits.h"
@@ -84,27 +85,46 @@ Direction horizontal(const TileLayout& source, const TileLayout& result, const T
             .pad = number(window.pad_left)};
 }
 
-/// `first`, `count`: the outputs of each tile, relative to its patch.
-void check(const Direction& direction, std::int64_t first, std::uint64_t count) {
+/// Calls visit(tile, from, to) with the first pixel and the last under the windows of each tile's outputs,
+/// all relative to its patches; not for tiles without outputs in the image.
+template <class Visit>
+void for_each_reach(const Direction& direction, std::int64_t first, std::uint64_t count, const Visit& visit) {
     for (std::uint64_t tile = 0; tile < direction.tiles; ++tile) {
         const std::int64_t patch = number(tile) * direction.own_outputs;
         const std::int64_t least = std::max(first, -patch);
         const std::int64_t most = std::min(first + number(count), direction.outputs - patch) - 1;
         if (most < least) continue;
-        const std::int64_t from = direction.begin(tile, least) + direction.before;
-        const std::int64_t to = direction.begin(tile, most) + direction.reach + direction.before;
-        if (from >= 0 && to < direction.stored) continue;
+        visit(tile, direction.begin(tile, least), direction.begin(tile, most) + direction.reach);
+    }
+}
+
+void check(const Direction& direction, std::int64_t first, std::uint64_t count) {
+    for_each_reach(direction, first, count, [&](std::uint64_t tile, std::int64_t least, std::int64_t most) {
+        const std::int64_t from = least + direction.before;
+        const std::int64_t to = most + direction.before;
+        if (from >= 0 && to < direction.stored) return;
         throw ProgramError(fmt::format(
             "in tile {} of the {}, its windows reach from {} to {} of {} that are stored; the source "
             "needs wider margins",
             tile, direction.name, from, to, direction.stored));
-    }
+    });
 }
 
 struct Extent {
     std::int64_t first = 0;
     std::uint64_t count = 0;
 };
+
+Extent under(const Direction& direction, std::int64_t first, std::uint64_t count) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int64_t most = std::numeric_limits<std::int64_t>::min();
+    for_each_reach(direction, first, count, [&](std::uint64_t /*tile*/, std::int64_t from, std::int64_t to) {
+        least = std::min(least, from);
+        most = std::max(most, to);
+    });
+    if (most < least) return {};
+    return {.first = least, .count = static_cast<std::uint64_t>(most - least + 1)};
+}
 
 /// Lines or columns of a patch that are kept.
 Extent kept(std::uint64_t own, std::int64_t before, std::int64_t behind) {
@@ -230,6 +250,16 @@ void check_windows_are_stored(const TileLayout& source, const TileLayout& result
                               const TileWindow& window) {
     check(vertical(source, result, window), area.first_line, area.lines);
     check(horizontal(source, result, window), area.first_column, area.columns);
+}
+
+TileArea windows_under(const TileLayout& source, const TileLayout& result, const TileArea& area,
+                       const TileWindow& window) {
+    const Extent lines = under(vertical(source, result, window), area.first_line, area.lines);
+    const Extent columns = under(horizontal(source, result, window), area.first_column, area.columns);
+    return {.first_line = lines.first,
+            .lines = lines.count,
+            .first_column = columns.first,
+            .columns = columns.count};
 }
 
 std::int64_t window_line(const TileLayout& source, const TileLayout& result, const TileWindow& window,

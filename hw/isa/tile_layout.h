@@ -194,6 +194,11 @@ TileWindow tile_window(const Registers& registers);
 void check_windows_are_stored(const TileLayout& source, const TileLayout& result, const TileArea& area,
                               const TileWindow& window);
 
+/// The area of the source under the windows of an area's pixels in the result's image, over all tiles.
+/// Without pixels if there are none.
+TileArea windows_under(const TileLayout& source, const TileLayout& result, const TileArea& area,
+                       const TileWindow& window);
+
 /// The line of the source, relative to the patch of a line of tiles, at which the windows of a line of the
 /// result begin, which is relative to the patch, too; and the same for columns.
 std::int64_t window_line(const TileLayout& source, const TileLayout& result, const TileWindow& window,

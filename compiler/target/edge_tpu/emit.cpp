@@ -184,7 +184,7 @@ private:
 
     void load_parameters() {
         for (const auto& place : plan_.places) {
-            if (!place || !place->cached) continue;
+            if (!place || !place->cached || place->is_again) continue;
             const bool is_dense = place->product.multiply.product == isa::TileProduct::Dense;
             const std::uint64_t first = is_dense ? place->unit * grid_.tiles() : place->unit;
             stream_.append(isa::ReadParameters{.host_address = place->host_address,
@@ -199,7 +199,8 @@ private:
         const Step& step = network_.steps[index];
         stream_.tag(static_cast<std::uint16_t>(step.layer + 1));
         if (index == 0 || network_.steps[index - 1].layer != step.layer) stream_.begin_layer();
-        if (step.window) exchange(step.source);
+        if (step.window || step.with_margins) exchange(step.source);
+        if (step.other && step.with_margins) exchange(*step.other);
         switch (step.kind) {
             case StepKind::Multiply:
                 return multiply(*plan_.places[index]);
@@ -243,13 +244,13 @@ private:
             for (const RegisterValue& each : place.product.registers) registers.set(each.reg, each.value);
             const isa::TileLayout result =
                 isa::tile_layout(registers, isa::result_registers, grid_, multiply.result);
-            const isa::Multicast sent{
-                .parameters = multiply.parameters,
-                .rows = static_cast<std::uint32_t>(blocks.rows()),
-                .units = static_cast<std::uint8_t>(blocks.row_units()),
-                .groups = static_cast<std::uint16_t>(blocks.groups),
-                .repeats = static_cast<std::uint32_t>(divide_up(isa::own_area(result).pixels(), pixels_)),
-                .streamed = multiply.streamed};
+            const isa::Multicast sent{.parameters = multiply.parameters,
+                                      .rows = static_cast<std::uint32_t>(blocks.rows()),
+                                      .units = static_cast<std::uint8_t>(blocks.row_units()),
+                                      .groups = static_cast<std::uint16_t>(blocks.groups),
+                                      .repeats = static_cast<std::uint32_t>(divide_up(
+                                          timing::area_of(result, multiply.with_margins).pixels(), pixels_)),
+                                      .streamed = multiply.streamed};
             if (multiply.streamed) {
                 stream_.append(isa::StreamParameters{.host_address = multiply.parameters,
                                                      .rows = sent.rows,
@@ -352,7 +353,7 @@ isa::Program emit_program(const Network& network, const ParameterPlan& plan,
                                .kind = isa::BufferKind::Constant,
                                .address = 0,
                                .bytes = plan.host_bytes,
-                               .contents = parameter_bytes(network, plan, grid)});
+                               .contents = parameter_bytes(network, plan)});
     if (plan.host_bytes == 0) {  // a network without weights
         program.buffers.back() = {.name = "parameters",
                                   .kind = isa::BufferKind::Exchange,

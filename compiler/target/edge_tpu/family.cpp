@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/target/edge_tpu/emit.h"
-#include "compiler/target/edge_tpu/memory.h"
 #include "compiler/target/edge_tpu/network.h"
 #include "compiler/target/edge_tpu/parameters.h"
+#include "compiler/target/edge_tpu/strips.h"
 #include "hw/machine/chosen_mapping.h"
 #include "hw/timing/tiles.h"
 
@@ -37,7 +37,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     Network network = make_network(prepared, timing::grid_of(machine));
     // What is streamed decides forms, forms decide sizes, and sizes decide addresses.
     plan_parameters(network, machine);
-    place_tensors(network, machine);
+    fit_into_narrow_memory(network, machine);
     const ParameterPlan plan = plan_parameters(network, machine);
     mapping::Compiled compiled;
     compiled.program = emit_program(network, plan, machine, options.batches.inferences);

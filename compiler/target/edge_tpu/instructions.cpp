@@ -25,6 +25,13 @@ std::uint32_t bits(std::int32_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
+void add_margins(const isa::TileLayout& layout, const isa::LayoutRegisters& names, RegisterValues& values) {
+    values.push_back({names.top, static_cast<std::uint32_t>(layout.top)});
+    values.push_back({names.bottom, static_cast<std::uint32_t>(layout.bottom)});
+    values.push_back({names.left, static_cast<std::uint32_t>(layout.left)});
+    values.push_back({names.right, static_cast<std::uint32_t>(layout.right)});
+}
+
 void add_layout(const Network& network, const Part& part, const isa::LayoutRegisters& names,
                 RegisterValues& values) {
     const Tensor& tensor = network.tensors[part.tensor];
@@ -34,10 +41,7 @@ void add_layout(const Network& network, const Part& part, const isa::LayoutRegis
     values.push_back(
         {names.channels, is_image ? part.shape.channels : static_cast<std::uint32_t>(part.shape.elements())});
     values.push_back({names.pixel_bytes, is_image ? tensor.shape.channels : 0});
-    values.push_back({names.top, tensor.top});
-    values.push_back({names.bottom, tensor.bottom});
-    values.push_back({names.left, tensor.left});
-    values.push_back({names.right, tensor.right});
+    add_margins(layout_of(network, part), names, values);
 }
 
 void add_window(const ir::Window& window, RegisterValues& values) {
@@ -132,10 +136,10 @@ void add_result(const Network& network, const Part& part, RegisterValues& values
 }
 
 std::uint32_t address_of(const Network& network, const Part& part) {
-    return network.tensors[part.tensor].address + part.first_channel;
+    return static_cast<std::uint32_t>(layout_of(network, part).address);
 }
 
-ProductInstruction product_of(const Network& network, const Step& step, const isa::TileGrid& grid) {
+ProductInstruction product_of(const Network& network, const Step& step) {
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     ProductInstruction made;
     made.multiply.product = step.product;
@@ -144,6 +148,7 @@ ProductInstruction product_of(const Network& network, const Step& step, const is
     made.multiply.is_signed = is_signed(node.output().type);
     made.multiply.has_signed_weights = true;
     made.multiply.by_channel = made.multiply.scaling == isa::Scaling::Real || is_by_channel(node);
+    made.multiply.with_margins = step.with_margins;
     made.multiply.result = address_of(network, step.result);
     made.multiply.source = address_of(network, step.source);
     RegisterValues& values = made.registers;
@@ -159,7 +164,7 @@ ProductInstruction product_of(const Network& network, const Step& step, const is
     }
     isa::Registers registers;
     for (const RegisterValue& each : values) registers.set(each.reg, each.value);
-    made.blocks = isa::weight_blocks(made.multiply, registers, grid);
+    made.blocks = isa::weight_blocks(made.multiply, registers, network.grid);
     return made;
 }
 
@@ -170,6 +175,7 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
     RegisterValues& values = made.registers;
     vector.operation = step.operation;
     vector.is_signed = is_signed(node.output().type);
+    vector.with_margins = step.with_margins;
     vector.result = address_of(network, step.result);
     vector.source = address_of(network, step.source);
     add_source(network, step.source, values);
@@ -178,10 +184,7 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         vector.other = address_of(network, *step.other);
         const Tensor& other = network.tensors[step.other->tensor];
         values.push_back({Register::OtherPixelBytes, other.form == Form::Image ? other.shape.channels : 0});
-        values.push_back({Register::OtherTop, other.top});
-        values.push_back({Register::OtherBottom, other.bottom});
-        values.push_back({Register::OtherLeft, other.left});
-        values.push_back({Register::OtherRight, other.right});
+        add_margins(layout_of(network, *step.other), isa::other_registers, values);
     }
     if (step.window) add_window(*step.window, values);
     if (!vector.scales()) {
@@ -212,15 +215,14 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
 }
 
 std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
-                                   const ProductInstruction& product, std::uint64_t group,
-                                   const isa::TileGrid& grid) {
+                                   const ProductInstruction& product, std::uint64_t group) {
     const isa::WeightBlocks& blocks = product.blocks;
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     if (!node.graph().has_weights) return std::vector<std::uint8_t>(blocks.block_bytes());
     const std::vector<std::int32_t> bias = operators::bias_of(node);
     const std::span<const std::int8_t> weights = operators::known_weights(node);
-    const std::uint64_t first = group * grid.lanes;
-    const std::uint64_t count = blocks.outputs_of(group, grid);
+    const std::uint64_t first = group * network.grid.lanes;
+    const std::uint64_t count = blocks.outputs_of(group, network.grid);
     std::vector<std::uint8_t> bytes;
     bytes.reserve(blocks.block_bytes());
     for (std::uint64_t lane = 0; lane < blocks.lanes; ++lane) {

@@ -31,7 +31,7 @@ struct ProductInstruction {
     RegisterValues registers;
     isa::WeightBlocks blocks;
 };
-ProductInstruction product_of(const Network& network, const Step& step, const isa::TileGrid& grid);
+ProductInstruction product_of(const Network& network, const Step& step);
 
 struct VectorInstruction {
     isa::TileVector vector;
@@ -41,7 +41,6 @@ VectorInstruction vector_of(const Network& network, const Step& step);
 
 /// The block of a group, of the graph's weights; zeros in a graph without weights.
 std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
-                                   const ProductInstruction& product, std::uint64_t group,
-                                   const isa::TileGrid& grid);
+                                   const ProductInstruction& product, std::uint64_t group);
 
 }  // namespace systole::edge_tpu

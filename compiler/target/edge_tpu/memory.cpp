@@ -1,16 +1,11 @@
 #include "compiler/target/edge_tpu/memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "base/arithmetic.h"
-#include "base/message_text.h"
-#include "compiler/ir/model_error.h"
 #include "hw/isa/tile_layout.h"
-#include "hw/timing/tiles.h"
 
 namespace systole::edge_tpu {
 namespace {
@@ -18,45 +13,29 @@ namespace {
 /// Words of narrow memory begin at multiples of this.
 constexpr std::uint64_t narrow_alignment = isa::tile_word;
 
-/// The layer in whose step so much memory is needed.
-std::string layer_at(const Network& network, std::uint32_t step) {
-    if (network.steps.empty()) return "none";
-    const std::size_t at = std::min<std::size_t>(step, network.steps.size() - 1);
-    return in_quotes(network.layers[network.steps[at].layer].name);
-}
-
 }  // namespace
 
-std::uint64_t narrow_bytes(const Tensor& tensor, const isa::TileGrid& grid) {
+std::uint64_t narrow_bytes(const Network& network, TensorId id) {
+    const Tensor& tensor = network.tensors[id];
     const std::uint64_t elements = tensor.shape.elements();
     switch (tensor.form) {
         case Form::EveryTile:
             return elements;
         case Form::OverLanes:
-            return isa::LaneVector{.grid = grid, .address = 0, .elements = elements}.passes() * grid.lanes;
+            return isa::LaneVector{.grid = network.grid, .address = 0, .elements = elements}.passes() *
+                   network.grid.lanes;
         case Form::Image:
             break;
     }
-    return isa::TileLayout{.grid = grid,
-                           .address = 0,
-                           .lines = tensor.shape.height,
-                           .columns = tensor.shape.width,
-                           .channels = tensor.shape.channels,
-                           .pixel_bytes = tensor.shape.channels,
-                           .top = tensor.top,
-                           .bottom = tensor.bottom,
-                           .left = tensor.left,
-                           .right = tensor.right}
-        .bytes();
+    return layout_of(network, {.tensor = id, .first_channel = 0, .shape = tensor.shape}).bytes();
 }
 
-void place_tensors(Network& network, const machine::MachineConfig& machine) {
-    const isa::TileGrid grid = timing::grid_of(machine);
+std::optional<Shortage> place_tensors(Network& network, const machine::MachineConfig& machine) {
     const std::uint64_t room = machine.narrow_memory.bytes;
     std::vector<Tensor>& tensors = network.tensors;
     std::vector<std::uint64_t> bytes;
-    for (const Tensor& tensor : tensors) {
-        bytes.push_back(round_up(narrow_bytes(tensor, grid), narrow_alignment));
+    for (TensorId id = 0; id < tensors.size(); ++id) {
+        bytes.push_back(round_up(narrow_bytes(network, id), narrow_alignment));
     }
     // Tensors that begin together: the largest first. Each takes the lowest place that is free for its time.
     std::vector<TensorId> order(tensors.size());
@@ -80,15 +59,12 @@ void place_tensors(Network& network, const machine::MachineConfig& machine) {
             address = std::max(address, tensors[other].address + bytes[other]);
         }
         if (address + bytes[id] > room) {
-            throw ModelError(fmt::format(
-                "{}: layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; images are "
-                "not cut "
-                "into strips yet",
-                network.graph->name, layer_at(network, tensors[id].first), address + bytes[id], room));
+            return Shortage{.step = tensors[id].first, .bytes = address + bytes[id]};
         }
         tensors[id].address = static_cast<std::uint32_t>(address);
         placed.push_back(id);
     }
+    return std::nullopt;
 }
 
 }  // namespace systole::edge_tpu

@@ -23,8 +23,8 @@ using ir::ValueId;
 
 /// The margins that windows over an image need on one side and the other, over all tiles of one direction.
 struct Margins {
-    std::uint32_t before = 0;
-    std::uint32_t behind = 0;
+    std::int32_t before = 0;
+    std::int32_t behind = 0;
     bool outside = false;  ///< some pixels lie outside the image, perhaps in what is cut off from a patch
 };
 
@@ -52,7 +52,7 @@ Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
         behind = std::max(behind, last - (tile * own_inputs + own_inputs - 1));
         outside = outside || first < 0 || last >= side.inputs;
     }
-    return {static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(behind), outside};
+    return {static_cast<std::int32_t>(before), static_cast<std::int32_t>(behind), outside};
 }
 
 class Builder {
@@ -65,6 +65,7 @@ public:
           producers_(ir::producers(graph)),
           parts_(graph.values.size()) {
         network_.graph = &graph;
+        network_.grid = grid;
         network_.placements = place(graph);
         std::vector<bool> on_chip;
         for (const Placement& placement : network_.placements) on_chip.push_back(placement.on_chip);
@@ -388,6 +389,28 @@ private:
 };
 
 }  // namespace
+
+isa::TileLayout layout_of(const Network& network, const Part& part) {
+    const Tensor& tensor = network.tensors[part.tensor];
+    isa::TileLayout layout{.grid = network.grid,
+                           .address = tensor.address + part.first_channel,
+                           .lines = part.shape.height,
+                           .columns = part.shape.width,
+                           .channels = part.shape.channels,
+                           .pixel_bytes = tensor.shape.channels,
+                           .top = tensor.top,
+                           .bottom = tensor.bottom,
+                           .left = tensor.left,
+                           .right = tensor.right};
+    if (part.lines) {
+        const auto first = static_cast<std::int64_t>(part.lines->first);
+        layout.address = isa::address_of(layout, first, -layout.left);
+        layout.top = -first;
+        layout.bottom = first + static_cast<std::int64_t>(part.lines->count) -
+                        static_cast<std::int64_t>(layout.own_lines());
+    }
+    return layout;
+}
 
 Network make_network(const ir::Graph& graph, const isa::TileGrid& grid) {
     return Builder(graph, grid).build();

@@ -12,6 +12,7 @@
 #include "hw/isa/instructions/tile_multiply.h"
 #include "hw/isa/instructions/tile_vector.h"
 #include "hw/isa/tile_grid.h"
+#include "hw/isa/tile_layout.h"
 
 /// A network as steps of the tiles.
 namespace systole::edge_tpu {
@@ -30,18 +31,23 @@ struct Tensor {
     Form form = Form::Image;
     ir::FeatureMap shape;
     std::int32_t zero_point = 0;
-    // Margins that the windows of its readers reach into.
-    std::uint32_t top = 0;
-    std::uint32_t bottom = 0;
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
+    // Margins that the windows of its readers reach into; negative where tiles keep a strip of their patches.
+    std::int32_t top = 0;
+    std::int32_t bottom = 0;
+    std::int32_t left = 0;
+    std::int32_t right = 0;
     bool reaches_out = false;  ///< windows reach beyond what tiles own
     // The steps between which it must be there: from the one that writes it first to the one that reads it
     // last. The network's inputs are written before step 0, outputs read behind the last.
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     std::uint32_t address = 0;  ///< set by memory.h
+};
 
+/// Lines of the patch of each tile.
+struct PatchLines {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
 };
 
 /// Channels of a tensor.
@@ -49,6 +55,7 @@ struct Part {
     TensorId tensor = 0;
     std::uint32_t first_channel = 0;
     ir::FeatureMap shape;
+    std::optional<PatchLines> lines = {};  ///< of a result; without, all
 };
 
 enum class StepKind : std::uint8_t { Multiply, Vector, Collect };
@@ -64,6 +71,7 @@ struct Step {
     Part source;
     std::optional<Part> other = {};
     Part result;
+    bool with_margins = false;  ///< every tile computes all pixels that it stores of the result
 };
 
 struct Layer {
@@ -80,6 +88,7 @@ struct Border {
 
 struct Network {
     const ir::Graph* graph = nullptr;
+    isa::TileGrid grid;
     std::vector<Placement> placements;  ///< by node
     operators::HostPlan host;
     std::vector<operators::SegmentGraph> segments;  ///< by segment of `host`
@@ -89,6 +98,9 @@ struct Network {
     std::vector<Border> reads;   ///< inputs of the network that the chip reads
     std::vector<Border> writes;  ///< outputs of the network, and what the host's segments read
 };
+
+/// How the tiles keep a part of an image.
+isa::TileLayout layout_of(const Network& network, const Part& part);
 
 /// Throws ModelError if the chip has no part of the network. The graph must outlive the result.
 Network make_network(const ir::Graph& graph, const isa::TileGrid& grid);

@@ -1,6 +1,8 @@
 #include "compiler/target/edge_tpu/parameters.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/arithmetic.h"
 #include "hw/isa/weight_blocks.h"
@@ -29,21 +31,29 @@ std::uint64_t cache_bytes(const machine::MachineConfig& machine) {
 }
 
 ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine) {
-    const isa::TileGrid grid = timing::grid_of(machine);
     ParameterPlan plan;
     const std::uint64_t room = cache_bytes(machine) / isa::tile_unit_bytes;
     std::uint64_t used = 0;  // units, through all tiles
     bool is_full = false;
+    std::map<ir::NodeId, std::size_t> known;  // the place of a product's first strip
     for (Step& step : network.steps) {
         plan.places.emplace_back();
         if (step.kind != StepKind::Multiply) continue;
-        ParameterPlace place{.product = product_of(network, step, grid)};
+        if (const auto [first, is_new] = known.emplace(step.node, plan.places.size() - 1); !is_new) {
+            ParameterPlace again = *plan.places[first->second];
+            again.product = product_of(network, step);
+            again.is_again = true;
+            if (!again.cached) plan.streamed_bytes += again.bytes;
+            plan.places.back() = std::move(again);
+            continue;
+        }
+        ParameterPlace place{.product = product_of(network, step)};
         const isa::WeightBlocks& blocks = place.product.blocks;
         // In wide memory, a dense product begins at the same unit of every tile.
         const bool is_dense = step.product == isa::TileProduct::Dense;
-        const std::uint64_t tiles = grid.tiles();
+        const std::uint64_t tiles = network.grid.tiles();
         const std::uint64_t first = is_dense ? round_up(used, tiles) : used;
-        place.units = is_dense ? isa::dense_passes(blocks, grid) * blocks.block_units() * tiles
+        place.units = is_dense ? isa::dense_passes(blocks, network.grid) * blocks.block_units() * tiles
                                : blocks.groups * blocks.block_units();
         is_full = is_full || first + place.units > room;
         place.cached = !is_full;
@@ -55,7 +65,7 @@ ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& ma
         } else {
             if (is_dense) {
                 compute_on_one_tile(network, step);
-                place.product = product_of(network, step, grid);
+                place.product = product_of(network, step);
             }
             place.bytes = place.product.blocks.block_bytes() * place.product.blocks.groups;
             plan.streamed_bytes += place.bytes;
@@ -67,18 +77,16 @@ ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& ma
     return plan;
 }
 
-std::vector<std::uint8_t> parameter_bytes(const Network& network, const ParameterPlan& plan,
-                                          const isa::TileGrid& grid) {
+std::vector<std::uint8_t> parameter_bytes(const Network& network, const ParameterPlan& plan) {
     std::vector<std::uint8_t> bytes(plan.host_bytes);
     if (!network.graph->has_weights) return bytes;
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
-        if (!plan.places[i]) continue;
+        if (!plan.places[i] || plan.places[i]->is_again) continue;
         const ParameterPlace& place = *plan.places[i];
         const isa::WeightBlocks& blocks = place.product.blocks;
         const bool is_dense = place.product.multiply.product == isa::TileProduct::Dense;
         for (std::uint64_t group = 0; group < blocks.groups; ++group) {
-            const std::vector<std::uint8_t> block =
-                block_of(network, network.steps[i], place.product, group, grid);
+            const std::vector<std::uint8_t> block = block_of(network, network.steps[i], place.product, group);
             std::uint8_t* const to = bytes.data() + place.host_address;
             if (!is_dense) {
                 std::ranges::copy(block, to + group * blocks.block_bytes());
@@ -86,7 +94,7 @@ std::vector<std::uint8_t> parameter_bytes(const Network& network, const Paramete
             }
             for (std::uint64_t unit = 0; unit < blocks.block_units(); ++unit) {
                 const std::uint64_t place_of_unit =
-                    isa::dense_unit(blocks, grid, 0, group, unit) * isa::tile_unit_bytes;
+                    isa::dense_unit(blocks, network.grid, 0, group, unit) * isa::tile_unit_bytes;
                 std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(unit * isa::tile_unit_bytes),
                             isa::tile_unit_bytes, to + place_of_unit);
             }

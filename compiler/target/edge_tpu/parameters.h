@@ -13,6 +13,7 @@ namespace systole::edge_tpu {
 /// Where the parameters of a product are.
 struct ParameterPlace {
     ProductInstruction product;
+    bool is_again = false;   ///< they are those of another step, of an earlier strip
     bool cached = false;     ///< in wide memory, since the first call; otherwise they come with every call
     std::uint64_t unit = 0;  ///< of cached ones: the first; of a dense product, in each tile
     std::uint64_t units = 0;
@@ -23,7 +24,7 @@ struct ParameterPlace {
 struct ParameterPlan {
     std::vector<std::optional<ParameterPlace>> places;  ///< by step; of products
     std::uint64_t cached_bytes = 0;
-    std::uint64_t streamed_bytes = 0;  ///< of a call, each block once
+    std::uint64_t streamed_bytes = 0;  ///< of a call, those of each strip
     std::uint64_t host_bytes = 0;      ///< of all
 };
 
@@ -36,7 +37,6 @@ std::uint64_t cache_bytes(const machine::MachineConfig& machine);
 ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine);
 
 /// The bytes of all parameters, as they lie in host memory.
-std::vector<std::uint8_t> parameter_bytes(const Network& network, const ParameterPlan& plan,
-                                          const isa::TileGrid& grid);
+std::vector<std::uint8_t> parameter_bytes(const Network& network, const ParameterPlan& plan);
 
 }  // namespace systole::edge_tpu
