@@ -179,10 +179,11 @@ private:
                     coin(),
                     coin(),
                     coin(),
+                    coin(),
                     row(),
                     row(),
                     host_address()};
-            if (each.product == TileProduct::Dense) each.streamed = false;
+            if (each.product == TileProduct::Dense) each.streamed = each.with_margins = false;
             if (each.scaling == Scaling::Real) each.by_channel = true;
         } else {
             static_assert(std::is_same_v<Each, TileVector>);
@@ -190,6 +191,7 @@ private:
             each.scaling = static_cast<Scaling>(number8(1));
             if (coin()) each.scaling = Scaling::Float;
             each.is_signed = coin();
+            each.with_margins = coin();
             each.result = row();
             each.source = row();
             if (each.has_other()) each.other = row();

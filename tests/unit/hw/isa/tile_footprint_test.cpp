@@ -222,10 +222,10 @@ TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {
     check(Register::SourceColumns, 65536, "source.columns is 65536; it must be from 1 to 65535");
     check(Register::SourceChannels, 0, "source.channels is 0; it must be from 1 to 16777215");
     check(Register::SourcePixelBytes, 2, "source.pixel_bytes is 2; a pixel has 3 channels");
-    check(Register::SourceTop, 65536, "source.top is 65536; it must be from 0 to 65535");
-    check(Register::SourceBottom, 65536, "source.bottom is 65536; it must be from 0 to 65535");
-    check(Register::SourceLeft, 65536, "source.left is 65536; it must be from 0 to 65535");
-    check(Register::SourceRight, 65536, "source.right is 65536; it must be from 0 to 65535");
+    check(Register::SourceTop, 65536, "source.top is 65536; it must be from -65535 to 65535");
+    check(Register::SourceBottom, 65536, "source.bottom is 65536; it must be from -65535 to 65535");
+    check(Register::SourceLeft, 65536, "source.left is 65536; it must be from -65535 to 65535");
+    check(Register::SourceRight, 65536, "source.right is 65536; it must be from -65535 to 65535");
     CHECK_NOTHROW(of(Exchange{.address = (1U << 24) - source_bytes}));
     check_tile_error(Exchange{.address = (1U << 24) - source_bytes + 1}, images,
                      "139 bytes of narrow memory from 16777078 on; addresses end at byte 16777215");
@@ -245,23 +245,24 @@ TEST_CASE("Every pixel has one owner, which stores the pixels of its windows", "
                             .channels = 1,
                             .pixel_bytes = 1};
     const TileWindow window{.kernel_height = 3, .stride_y = stride, .dilation_y = 2, .pad_top = 2};
-    CHECK_NOTHROW(check_windows_are_stored(source, result, window));
+    CHECK_NOTHROW(check_windows_are_stored(source, result, own_area(result), window));
     std::uint64_t next = 0;
     std::uint64_t pixels = 0;
     for (std::uint64_t tile = 0; tile < tiles; ++tile) {
         const OwnRange own = own_lines(result, tile);
         CHECK((own.count() == 0 || own.first == next));
         next += own.count();
-        pixels += own_pixels(result, tile);
-        CHECK(own_pixels(result, tile) == own.count());
-        CHECK(own.count() <= result.own_pixels());
+        pixels += pixels_in_image(result, own_area(result), tile);
+        CHECK(pixels_in_image(result, own_area(result), tile) == own.count());
+        CHECK(own.count() <= own_area(result).pixels());
         for (std::uint64_t line = own.first; line < own.last; ++line) {
             for (std::uint64_t kernel_line = 0; kernel_line < 3; ++kernel_line) {
-                // What the tile stores begins 9 lines above its patch.
-                const auto first_stored = static_cast<int>(tile * source.own_lines()) - 9;
-                const auto read = static_cast<int>(line * stride + 2 * kernel_line) - 2;
-                CHECK(static_cast<int>(stored_line(source, result, window, line, kernel_line)) ==
-                      read - first_stored);
+                const auto patch = static_cast<std::int64_t>(tile * source.own_lines());
+                const auto read = static_cast<std::int64_t>(line * stride + 2 * kernel_line) - 2;
+                CHECK(window_line(source, result, window, tile,
+                                  static_cast<std::int64_t>(line - tile * result.own_lines())) +
+                          static_cast<std::int64_t>(2 * kernel_line) ==
+                      read - patch);
             }
         }
     }
