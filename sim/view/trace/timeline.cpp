@@ -38,6 +38,8 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       program_(program),
       labels_(program.buffers),
       issue_cycles_(machine.sequencer.issue_cycles),
+      has_tiles_(program.geometry.has_tiles()),
+      bound_(program),
       events_(file, machine.clock_hz()),
       fifo_tiles_(events_, window, "weight FIFO", "tiles"),
       weight_bytes_(events_, window, "weight memory read", "bytes"),
@@ -141,6 +143,7 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
         streams_.push_back({times, state.repetition});
         show_streams();
     } else {
+        if (times.unit == tiles_unit) layer(state.released, times.tag);
         wait(state.track, std::max(state.taken_at, state.released), times.begun, "stall", times.number,
              times.tag);
         if (window_.takes(times.tag, times.begun, times.released)) {
@@ -148,7 +151,11 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
                 << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
             events_.end_slice();
         }
-        count_bytes(times);
+        if (has_tiles_) {
+            count_tile_bytes(times);
+        } else {
+            count_bytes(times);
+        }
     }
     state.released = times.released;
 }
@@ -200,6 +207,25 @@ void Timeline::count_bytes(const hw::InstructionTimes& times) {
     } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
         host_write_bytes_.add(times.released, transfer_bytes(*write), times.tag);
     }
+}
+
+void Timeline::count_tile_bytes(const hw::InstructionTimes& times) {
+    const isa::Instruction& instruction = instruction_of(times.number);
+    const isa::Footprint& footprint = bound_[times.number].footprint;
+    const auto bytes_of = [&](const isa::RowRange& rows) {
+        std::uint64_t bytes = rows.count();
+        if (const auto* const program = std::get_if<isa::ReadProgram>(&instruction)) bytes = program->bytes;
+        if (const auto* const sent = std::get_if<isa::StreamParameters>(&instruction)) bytes *= sent->repeats;
+        return static_cast<std::int64_t>(bytes);
+    };
+    if (times.unit == static_cast<std::size_t>(isa::QueueId::HostRead)) {
+        host_read_bytes_.add(times.released, bytes_of(footprint.read_rows(isa::MemoryId::HostMemory)),
+                             times.tag);
+    } else if (times.unit == static_cast<std::size_t>(isa::QueueId::HostWrite)) {
+        host_write_bytes_.add(times.released, bytes_of(footprint.written_rows(isa::MemoryId::HostMemory)),
+                              times.tag);
+    }
+    bound_.drop(times.number);
 }
 
 void Timeline::tile_fetched(const hw::TileTimes& times) {
@@ -269,11 +295,11 @@ void Timeline::close_layer(Cycle end) {
 }
 
 void Timeline::ended(Cycle end, hw::Tag tag) {
-    const Cycle array_free = matrix().released;
+    const Cycle array_free = main_unit().released;
     layer(array_free, tag);
     close_layer(end);
     const hw::InstructionNumber number = halt_ ? halt_->number : 0;
-    if (array_free < end && window_.takes(tag, array_free, end)) {
+    if (!has_tiles_ && array_free < end && window_.takes(tag, array_free, end)) {
         begin_wait(matrix().track, array_free, end, "non_matrix", number, tag, grey);
         events_.end_slice();
     }
@@ -295,7 +321,11 @@ void Timeline::failed(const hw::FailureTimes& where) {
         const hw::QueueTimes& taken = state.taken.front();
         unfinished(state.track, std::max(taken.taken, state.released), where.at, taken.number, taken.tag);
     }
-    unfinished_stream(where);
+    if (has_tiles_) {
+        close_layer(std::max(where.at, main_unit().released));
+    } else {
+        unfinished_stream(where);
+    }
     finish_counters();
 }
 

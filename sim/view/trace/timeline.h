@@ -15,6 +15,7 @@
 #include "hw/machine/machine_config.h"
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/occupancy/occupancy.h"
+#include "sim/view/trace/bound_instructions.h"
 #include "sim/view/trace/chrome_events.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/window.h"
@@ -74,7 +75,11 @@ private:
 
     static constexpr auto matrix_unit = static_cast<std::size_t>(isa::QueueId::Matrix);
 
+    static constexpr auto tiles_unit = static_cast<std::size_t>(isa::QueueId::Tiles);
+
     const UnitState& matrix() const { return units_.at(matrix_unit); }
+    /// The unit to whose instructions the track of layers belongs.
+    const UnitState& main_unit() const { return units_.at(has_tiles_ ? tiles_unit : matrix_unit); }
     const isa::Instruction& instruction_of(hw::InstructionNumber number) const {
         return program_.instructions[number];
     }
@@ -101,6 +106,8 @@ private:
     void show_streams();
     void show_stream(const Stream& stream, Cycle gaps);
     void count_bytes(const hw::InstructionTimes& times);
+    /// The same for an instruction of a machine with tiles.
+    void count_tile_bytes(const hw::InstructionTimes& times);
     /// The arrow from a tile's fetch over its shift to the multiply that uses it.
     void arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply);
     /// The layer that the matrix unit's cycles belong to from now on.
@@ -114,6 +121,8 @@ private:
     const isa::Program& program_;
     const isa::HostLabels labels_;
     const Cycle issue_cycles_;
+    const bool has_tiles_;
+    BoundInstructions bound_;  ///< of a machine with tiles
     ChromeEvents events_;
     CounterTrack fifo_tiles_;
     CounterTrack weight_bytes_;

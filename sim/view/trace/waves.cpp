@@ -23,15 +23,6 @@ constexpr auto host_write_unit = static_cast<std::size_t>(isa::QueueId::HostWrit
 constexpr auto host_unit = static_cast<std::size_t>(isa::QueueId::Host);
 constexpr auto activation_unit_number = static_cast<std::size_t>(isa::QueueId::Activation);
 
-/// Whether the constructor adds the signals of the queue's unit; those of other units are made from its
-/// instructions.
-bool has_own_signals(std::size_t unit) {
-    constexpr std::array units{isa::QueueId::HostRead, isa::QueueId::HostWrite, isa::QueueId::Weights,
-                               isa::QueueId::Matrix, isa::QueueId::Activation};
-    return std::any_of(units.begin(), units.end(),
-                       [unit](isa::QueueId each) { return static_cast<std::size_t>(each) == unit; });
-}
-
 /// The bits of a number up to `most`.
 unsigned bits_for(std::uint64_t most) {
     return std::max(1U, static_cast<unsigned>(std::bit_width(most)));
@@ -67,39 +58,54 @@ Waves::Waves(const TraceConfig& config, const isa::Program& program, const machi
       empty_(flag("sequencer.empty")),
       queue_full_(flag("sequencer.queue_full")),
       draining_(flag("sequencer.draining")),
-      levels_at_(signals_.size()),
-      host_read_(numbered("host_interface.read", "host_interface.read_instruction",
-                          last_of(program.instructions.size()))),
-      host_write_(numbered("host_interface.write", "host_interface.write_instruction",
-                           last_of(program.instructions.size()))),
-      buffer_host_in_(port("unified_buffer.host_in", machine.unified_buffer.rows)),
-      buffer_host_out_(port("unified_buffer.host_out", machine.unified_buffer.rows)),
-      buffer_setup_read_(port("unified_buffer.setup_read", machine.unified_buffer.rows)),
-      buffer_activation_read_(port("unified_buffer.activation_read", machine.unified_buffer.rows)),
-      buffer_activation_write_(port("unified_buffer.activation_write", machine.unified_buffer.rows)),
-      fetch_(numbered("weight_memory.fetch", "weight_memory.tile", last_of(program.tiles.size()))),
-      fifo_tiles_(level("weight_fifo.tiles", machine.weight_fifo.depth_tiles)),
-      fifo_whole_(level("weight_fifo.whole", machine.weight_fifo.depth_tiles)),
-      active_(flag("matrix_unit.active")),
-      weight_stall_(flag("matrix_unit.weight_stall")),
-      weight_shift_(flag("matrix_unit.weight_shift")),
-      non_matrix_(flag("matrix_unit.non_matrix")),
-      raw_stall_(flag("matrix_unit.raw_stall")),
-      input_stall_(flag("matrix_unit.input_stall")),
-      setup_stall_(flag("matrix_unit.setup_stall")),
-      port_stall_(flag("matrix_unit.port_stall")),
-      matrix_layer_(number("matrix_unit.layer", std::numeric_limits<hw::Tag>::max())),
-      stream_instruction_(number("matrix_unit.instruction", last_of(program.instructions.size()))),
-      stream_repetition_(number("matrix_unit.repetition", std::numeric_limits<std::uint8_t>::max())),
-      stream_tile_(number("matrix_unit.tile", last_of(program.tiles.size()))),
-      shift_(numbered("matrix_unit.shift", "matrix_unit.shift_tile", last_of(program.tiles.size()))),
-      sums_write_(port("accumulators.write", machine.accumulators.rows)),
-      sums_read_(port("accumulators.read", machine.accumulators.rows)),
-      activation_busy_(flag("activation_unit.busy")),
-      activation_load_(flag("activation_unit.load")),
-      activation_instruction_(number("activation_unit.instruction", last_of(program.instructions.size()))),
-      activation_layer_(number("activation_unit.layer", std::numeric_limits<hw::Tag>::max())) {
+      levels_at_(signals_.size()) {
+    if (machine.family == machine::Family::TpuV1) array_.emplace(array_signals());
     for (const Cell& cell : read_cells(config.processing_elements, machine)) add_cell(cell);
+}
+
+Waves::ArraySignals Waves::array_signals() {
+    return {
+        .host_read = numbered("host_interface.read", "host_interface.read_instruction",
+                              last_of(program_.instructions.size())),
+        .host_write = numbered("host_interface.write", "host_interface.write_instruction",
+                               last_of(program_.instructions.size())),
+        .buffer_host_in = port("unified_buffer.host_in", machine_.unified_buffer.rows),
+        .buffer_host_out = port("unified_buffer.host_out", machine_.unified_buffer.rows),
+        .buffer_setup_read = port("unified_buffer.setup_read", machine_.unified_buffer.rows),
+        .buffer_activation_read = port("unified_buffer.activation_read", machine_.unified_buffer.rows),
+        .buffer_activation_write = port("unified_buffer.activation_write", machine_.unified_buffer.rows),
+        .fetch = numbered("weight_memory.fetch", "weight_memory.tile", last_of(program_.tiles.size())),
+        .fifo_tiles = level("weight_fifo.tiles", machine_.weight_fifo.depth_tiles),
+        .fifo_whole = level("weight_fifo.whole", machine_.weight_fifo.depth_tiles),
+        .active = flag("matrix_unit.active"),
+        .weight_stall = flag("matrix_unit.weight_stall"),
+        .weight_shift = flag("matrix_unit.weight_shift"),
+        .non_matrix = flag("matrix_unit.non_matrix"),
+        .raw_stall = flag("matrix_unit.raw_stall"),
+        .input_stall = flag("matrix_unit.input_stall"),
+        .setup_stall = flag("matrix_unit.setup_stall"),
+        .port_stall = flag("matrix_unit.port_stall"),
+        .matrix_layer = number("matrix_unit.layer", std::numeric_limits<hw::Tag>::max()),
+        .stream_instruction = number("matrix_unit.instruction", last_of(program_.instructions.size())),
+        .stream_repetition = number("matrix_unit.repetition", std::numeric_limits<std::uint8_t>::max()),
+        .stream_tile = number("matrix_unit.tile", last_of(program_.tiles.size())),
+        .shift = numbered("matrix_unit.shift", "matrix_unit.shift_tile", last_of(program_.tiles.size())),
+        .sums_write = port("accumulators.write", machine_.accumulators.rows),
+        .sums_read = port("accumulators.read", machine_.accumulators.rows),
+        .activation_busy = flag("activation_unit.busy"),
+        .activation_load = flag("activation_unit.load"),
+        .activation_instruction =
+            number("activation_unit.instruction", last_of(program_.instructions.size())),
+        .activation_layer = number("activation_unit.layer", std::numeric_limits<hw::Tag>::max()),
+    };
+}
+
+bool Waves::has_own_signals(std::size_t unit) const {
+    constexpr std::array units{isa::QueueId::HostRead, isa::QueueId::HostWrite, isa::QueueId::Weights,
+                               isa::QueueId::Matrix, isa::QueueId::Activation};
+    return array_ && std::any_of(units.begin(), units.end(), [unit](isa::QueueId each) {
+               return static_cast<std::size_t>(each) == unit;
+           });
 }
 
 void Waves::begun(const std::vector<hw::TracedQueue>& queues) {
@@ -208,24 +214,24 @@ void Waves::queued(const hw::QueueTimes& times) {
 
 void Waves::instruction(const hw::InstructionTimes& times) {
     heard(times.begun);
-    if (times.unit == host_read_unit) {
+    if (const auto& work = queues_.at(times.unit).work) {
+        work->hold(times.begun, times.released, times.number);
+        bound_.drop(times.number);
+    } else if (times.unit == host_read_unit) {
         const Cycle latency = times.complete - times.released;
         const std::uint64_t row =
             bound_[times.number].footprint.written_rows(isa::MemoryId::UnifiedBuffer).first;
-        host_read_.hold(times.begun, times.released, times.number);
-        buffer_host_in_.hold(times.begun + latency, times.complete, row);
+        array_->host_read.hold(times.begun, times.released, times.number);
+        array_->buffer_host_in.hold(times.begun + latency, times.complete, row);
         bound_.drop(times.number);
     } else if (times.unit == host_write_unit) {
         const std::uint64_t row =
             bound_[times.number].footprint.read_rows(isa::MemoryId::UnifiedBuffer).first;
-        host_write_.hold(times.begun, times.released, times.number);
-        buffer_host_out_.hold(times.begun, times.released, row);
+        array_->host_write.hold(times.begun, times.released, times.number);
+        array_->buffer_host_out.hold(times.begun, times.released, row);
         bound_.drop(times.number);
     } else if (times.unit == activation_unit_number) {
         activation_unit(times);
-        bound_.drop(times.number);
-    } else if (const auto& work = queues_.at(times.unit).work) {
-        work->hold(times.begun, times.released, times.number);
         bound_.drop(times.number);
     }
 }
@@ -233,49 +239,49 @@ void Waves::instruction(const hw::InstructionTimes& times) {
 void Waves::activation_unit(const hw::InstructionTimes& times) {
     const isa::BoundInstruction& bound = bound_[times.number];
     const std::uint64_t row_bytes = machine_.matrix_unit.rows;
-    activation_busy_.hold(times.begun, times.released);
-    activation_load_.hold(times.begun, times.loaded);
-    activation_instruction_.hold(times.begun, times.released, times.number);
-    activation_layer_.hold(times.begun, times.released, times.tag);
+    array_->activation_busy.hold(times.begun, times.released);
+    array_->activation_load.hold(times.begun, times.loaded);
+    array_->activation_instruction.hold(times.begun, times.released, times.number);
+    array_->activation_layer.hold(times.begun, times.released, times.tag);
 
-    buffer_activation_read_.flag.hold(times.begun, times.loaded);
-    table_reads(bound, {times.begun, times.loaded}, buffer_activation_read_.number);
+    array_->buffer_activation_read.flag.hold(times.begun, times.loaded);
+    table_reads(bound, {times.begun, times.loaded}, array_->buffer_activation_read.number);
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
-        sums_read_.flag.hold(times.loaded, times.released);
+        array_->sums_read.flag.hold(times.loaded, times.released);
         if (activate->length > 0) {
-            sums_read_.number.drive({.begin = times.loaded,
-                                     .end = times.released,
-                                     .first = activate->accumulator_row,
-                                     .step = 1,
-                                     .every = (times.released - times.loaded) / activate->length});
+            array_->sums_read.number.drive({.begin = times.loaded,
+                                            .end = times.released,
+                                            .first = activate->accumulator_row,
+                                            .step = 1,
+                                            .every = (times.released - times.loaded) / activate->length});
         }
     } else {
-        buffer_activation_read_.flag.hold(times.loaded, times.released);
+        array_->buffer_activation_read.flag.hold(times.loaded, times.released);
         vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers,
-                     {times.loaded, times.released}, row_bytes, buffer_activation_read_.number);
+                     {times.loaded, times.released}, row_bytes, array_->buffer_activation_read.number);
     }
     const Cycle latency = times.complete - times.released;
     const PortCycles written{times.loaded + latency, times.complete};
-    buffer_activation_write_.flag.hold(written.begin, written.end);
-    activation_writes(bound, written, row_bytes, buffer_activation_write_.number);
+    array_->buffer_activation_write.flag.hold(written.begin, written.end);
+    activation_writes(bound, written, row_bytes, array_->buffer_activation_write.number);
 }
 
 void Waves::tile_fetched(const hw::TileTimes& times) {
     heard(times.fetched);
-    fifo_tiles_.come(times.fetched);
-    fifo_whole_.come(times.whole);
+    array_->fifo_tiles.come(times.fetched);
+    array_->fifo_whole.come(times.whole);
     // Tiles are shown one after the other, as on the timeline.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
-    fetch_.hold(begun, last_whole_, times.tile);
+    array_->fetch.hold(begun, last_whole_, times.tile);
     tiles_.push_back(times.tile);
 }
 
 void Waves::tile(const hw::TileTimes& times) {
     heard(times.shifted);
-    fifo_tiles_.go(times.shifted);
-    fifo_whole_.go(times.shifted);
-    shift_.hold(times.shifting, times.shifted, times.tile);
+    array_->fifo_tiles.go(times.shifted);
+    array_->fifo_whole.go(times.shifted);
+    array_->shift.hold(times.shifting, times.shifted, times.tile);
 }
 
 void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
@@ -284,14 +290,14 @@ void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
         cause.hold(begin, begin + cycles);
         begin += cycles;
     };
-    raw_stall_.hold(begin, begin + times.activations);
-    input_stall_.hold(begin, begin + times.inputs);
-    part(non_matrix_, times.idle.without_rows);
-    part(weight_stall_, times.idle.without_tile);
-    part(weight_shift_, times.idle.shifting);
-    non_matrix_.hold(begin, begin + times.idle.without_port);
-    part(port_stall_, times.idle.without_port);
-    matrix_layer_.hold(times.begin, begin, times.tag);
+    array_->raw_stall.hold(begin, begin + times.activations);
+    array_->input_stall.hold(begin, begin + times.inputs);
+    part(array_->non_matrix, times.idle.without_rows);
+    part(array_->weight_stall, times.idle.without_tile);
+    part(array_->weight_shift, times.idle.shifting);
+    array_->non_matrix.hold(begin, begin + times.idle.without_port);
+    part(array_->port_stall, times.idle.without_port);
+    array_->matrix_layer.hold(times.begin, begin, times.tag);
 }
 
 void Waves::stream(const hw::StreamTimes& times) {
@@ -306,39 +312,41 @@ void Waves::stream(const hw::StreamTimes& times) {
     streaming_ = times.number;
 
     const Cycle end = times.begun + times.lines * times.line_cycles;
-    stream_instruction_.hold(times.begun, end, times.number);
-    stream_repetition_.hold(times.begun, end, repetition_);
-    stream_tile_.hold(times.begun, end, tile_in_array_);
-    matrix_layer_.hold(times.begun, end, times.tag);
+    array_->stream_instruction.hold(times.begun, end, times.number);
+    array_->stream_repetition.hold(times.begun, end, repetition_);
+    array_->stream_tile.hold(times.begun, end, tile_in_array_);
+    array_->matrix_layer.hold(times.begun, end, times.tag);
     const bool has_gaps = times.line_rows * times.passes < times.line_cycles;
     if (has_gaps) {
         for (Cycle line = times.begun; line < end; line += times.line_cycles) enter_line(line, times);
     } else {
-        active_.hold(times.begun, end);
+        array_->active.hold(times.begun, end);
         const Cycle written = sums_written(times);
-        sums_write_.flag.hold(written, written + (end - times.begun));
+        array_->sums_write.flag.hold(written, written + (end - times.begun));
     }
-    buffer_setup_read_.flag.hold(times.begun, end);
+    array_->buffer_setup_read.flag.hold(times.begun, end);
     stream_reads(bound_[times.number], times, repetition_, machine_.matrix_unit.rows,
-                 buffer_setup_read_.number);
-    stream_writes(times, sums_write_.number);
+                 array_->buffer_setup_read.number);
+    stream_writes(times, array_->sums_write.number);
     array_free_ = end;
 }
 
 void Waves::enter_line(Cycle begin, const hw::StreamTimes& times) {
     const Cycle entered = begin + times.line_rows * times.passes;
     const Cycle end = begin + times.line_cycles;
-    active_.hold(begin, entered);
-    non_matrix_.hold(entered, end);
-    setup_stall_.hold(entered, end);
+    array_->active.hold(begin, entered);
+    array_->non_matrix.hold(entered, end);
+    array_->setup_stall.hold(entered, end);
     const Cycle latency = sums_written(times) - times.begun;
-    sums_write_.flag.hold(begin + latency, entered + latency);
+    array_->sums_write.flag.hold(begin + latency, entered + latency);
 }
 
 void Waves::ended(Cycle end, hw::Tag tag) {
     heard(end);
-    non_matrix_.hold(array_free_, end);
-    matrix_layer_.hold(array_free_, end, tag);
+    if (array_) {
+        array_->non_matrix.hold(array_free_, end);
+        array_->matrix_layer.hold(array_free_, end, tag);
+    }
     if (draining_since_) draining_.hold(*draining_since_, end);
     end_ = end;
 }

@@ -68,6 +68,38 @@ private:
         /// The instruction at which the unit works; absent if the unit has signals of its own.
         std::optional<NumberedFlag> work;
     };
+    /// The signals of a machine with an array; those of other machines are made from their queues.
+    struct ArraySignals {
+        NumberedFlag host_read;
+        NumberedFlag host_write;
+        NumberedFlag buffer_host_in;
+        NumberedFlag buffer_host_out;
+        NumberedFlag buffer_setup_read;
+        NumberedFlag buffer_activation_read;
+        NumberedFlag buffer_activation_write;
+        NumberedFlag fetch;
+        LevelSignal& fifo_tiles;
+        LevelSignal& fifo_whole;
+        DrivenSignal& active;
+        DrivenSignal& weight_stall;
+        DrivenSignal& weight_shift;
+        DrivenSignal& non_matrix;
+        DrivenSignal& raw_stall;
+        DrivenSignal& input_stall;
+        DrivenSignal& setup_stall;
+        DrivenSignal& port_stall;
+        DrivenSignal& matrix_layer;
+        DrivenSignal& stream_instruction;
+        DrivenSignal& stream_repetition;
+        DrivenSignal& stream_tile;
+        NumberedFlag shift;
+        NumberedFlag sums_write;
+        NumberedFlag sums_read;
+        DrivenSignal& activation_busy;
+        DrivenSignal& activation_load;
+        DrivenSignal& activation_instruction;
+        DrivenSignal& activation_layer;
+    };
     struct CellSignals {
         Cell cell;
         RegisterSignal& activation;
@@ -86,6 +118,10 @@ private:
     /// A memory port, which is held or not, and the row at it.
     NumberedFlag port(const std::string& name, std::uint64_t rows);
     LevelSignal& level(const std::string& name, std::uint64_t most);
+    ArraySignals array_signals();
+    /// Whether the constructor adds the signals of the queue's unit; those of other units are made from its
+    /// instructions.
+    bool has_own_signals(std::size_t unit) const;
     void add_cell(const Cell& cell);
 
     /// Notes that the run has reached this cycle. Throws ConfigError if the window has become too large.
@@ -122,35 +158,7 @@ private:
     DrivenSignal& queue_full_;
     DrivenSignal& draining_;
     const std::size_t levels_at_;  ///< the place of the queues' levels, which `begun` adds
-    NumberedFlag host_read_;
-    NumberedFlag host_write_;
-    NumberedFlag buffer_host_in_;
-    NumberedFlag buffer_host_out_;
-    NumberedFlag buffer_setup_read_;
-    NumberedFlag buffer_activation_read_;
-    NumberedFlag buffer_activation_write_;
-    NumberedFlag fetch_;
-    LevelSignal& fifo_tiles_;
-    LevelSignal& fifo_whole_;
-    DrivenSignal& active_;
-    DrivenSignal& weight_stall_;
-    DrivenSignal& weight_shift_;
-    DrivenSignal& non_matrix_;
-    DrivenSignal& raw_stall_;
-    DrivenSignal& input_stall_;
-    DrivenSignal& setup_stall_;
-    DrivenSignal& port_stall_;
-    DrivenSignal& matrix_layer_;
-    DrivenSignal& stream_instruction_;
-    DrivenSignal& stream_repetition_;
-    DrivenSignal& stream_tile_;
-    NumberedFlag shift_;
-    NumberedFlag sums_write_;
-    NumberedFlag sums_read_;
-    DrivenSignal& activation_busy_;
-    DrivenSignal& activation_load_;
-    DrivenSignal& activation_instruction_;
-    DrivenSignal& activation_layer_;
+    std::optional<ArraySignals> array_;
     std::vector<CellSignals> cells_;
     std::vector<QueueSignals> queues_;  ///< by number
 };
