@@ -619,14 +619,45 @@ std::uint64_t MachineConfig::host_call_cycles() const {
     return to_cycles(host.call_us * nanoseconds, clock_hz());
 }
 
+std::uint64_t MachineConfig::macs_a_cycle() const {
+    switch (family) {
+        case Family::TpuV1:
+            return std::uint64_t{matrix_unit.rows} * matrix_unit.columns;
+        case Family::EdgeTpu: {
+            constexpr std::uint64_t macs_a_lane = 4;
+            return macs_a_lane * tile_array.lanes * tile_array.tiles();
+        }
+    }
+    throw std::logic_error("a family without multiply-accumulates");
+}
+
 double MachineConfig::peak_ops_per_second() const {
     constexpr double operations_a_mac = 2.0;
-    if (family == Family::EdgeTpu) {
-        constexpr double macs_a_lane = 4.0;
-        return operations_a_mac * macs_a_lane * tile_array.tiles() * tile_array.lanes *
-               static_cast<double>(clock_hz());
+    return operations_a_mac * static_cast<double>(macs_a_cycle()) * static_cast<double>(clock_hz());
+}
+
+std::pair<std::string_view, std::string_view> MachineConfig::fast_engine() const {
+    switch (family) {
+        case Family::TpuV1:
+            return {"matrix_unit.engine", engine_names[static_cast<std::size_t>(Engine::Wavefront)]};
+        case Family::EdgeTpu:
+            return {"tile_array.engine", tile_engine_names[static_cast<std::size_t>(TileEngine::ClosedForm)]};
     }
-    return operations_a_mac * matrix_unit.rows * matrix_unit.columns * static_cast<double>(clock_hz());
+    throw std::logic_error("a family without engines");
+}
+
+void MachineConfig::use_fast_engine() {
+    matrix_unit.engine = Engine::Wavefront;
+    tile_array.engine = TileEngine::ClosedForm;
+}
+
+std::optional<std::string> MachineConfig::no_cells_reason() const {
+    if (family != Family::TpuV1) {
+        return fmt::format("the machine is of the family {}, which has no array of cells",
+                           family_names[static_cast<std::size_t>(family)]);
+    }
+    if (matrix_unit.engine == Engine::Pe) return std::nullopt;
+    return "the machine's engine has no registers; choose another with --set machine.matrix_unit.engine=pe";
 }
 
 MachineConfig read_machine(const nlohmann::json& object, const std::string& file) {

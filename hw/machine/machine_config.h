@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cycle.h"
@@ -200,8 +201,15 @@ struct MachineConfig {
     std::uint64_t unified_buffer_bytes() const {
         return std::uint64_t{unified_buffer.rows} * matrix_unit.rows;
     }
+    /// Multiply-accumulates of all cells, or of all lanes of all tiles.
+    std::uint64_t macs_a_cycle() const;
     /// Operations per second; a multiply-accumulate counts as two.
     double peak_ops_per_second() const;
+    /// The key of the simulator's engine, and its value for the fast one. All give the same cycles.
+    std::pair<std::string_view, std::string_view> fast_engine() const;
+    void use_fast_engine();
+    /// Why nothing can show registers of the array's cells, one by one; nullopt if the simulation has them.
+    std::optional<std::string> no_cells_reason() const;
 };
 
 /// Reads a machine from JSON; messages begin with `file`. Throws ConfigError for unknown keys, wrong types,

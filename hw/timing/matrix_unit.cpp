@@ -128,7 +128,7 @@ Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency) {
 }
 
 Cycle full_array_cycles(std::uint64_t cell_cycles, const machine::MachineConfig& machine) {
-    return divide_up(cell_cycles, std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns);
+    return divide_up(cell_cycles, machine.macs_a_cycle());
 }
 
 Cycle shift_cycles(const machine::MachineConfig& machine) {

@@ -74,8 +74,8 @@ Cycle matrix_latency(const machine::MachineConfig& machine);
 /// fetched.
 Cycle stream_completion(const StreamShape& shape, Cycle matrix_latency);
 
-/// The fewest cycles of array input for work that takes `cell_cycles` cycles of a cell: every cell is useful
-/// in every cycle.
+/// The fewest cycles of products for work that takes `cell_cycles` cycles of a cell: every cell, or lane of a
+/// tile, is useful in every cycle.
 Cycle full_array_cycles(std::uint64_t cell_cycles, const machine::MachineConfig& machine);
 
 /// Cycles of shifting a tile into the shadow plane: one for each array row. The next tile may begin

@@ -119,6 +119,7 @@ BufferView find_view(const isa::Program& program, const machine::MachineConfig& 
         const std::string_view name = text.substr(0, colon);
         view.buffer = find_buffer(program, name);
         if (view.buffer == nullptr) {
+            const bool has_rows = machine.family == machine::Family::TpuV1;
             for (const ChipMemory& memory :
                  {ChipMemory{isa::MemoryId::UnifiedBuffer, "ub", "the unified buffer",
                              machine.unified_buffer.rows, machine.matrix_unit.rows},
@@ -126,14 +127,13 @@ BufferView find_view(const isa::Program& program, const machine::MachineConfig& 
                              machine.accumulators.rows,
                              isa::row_bytes(isa::MemoryId::Accumulators, program.geometry)}}) {
                 const std::size_t first = text.find(':');
-                if (text.substr(0, first) != memory.prefix) continue;
+                if (!has_rows || text.substr(0, first) != memory.prefix) continue;
                 return request.chip_view(memory,
                                          first == std::string_view::npos ? "" : text.substr(first + 1));
             }
-            request.fail(
-                fmt::format("there is no host buffer \"{}\"; there are: {}; ub:ROW+ROWS and acc:ROW+ROWS "
-                            "show rows of the chip",
-                            name, names_of(program)));
+            request.fail(fmt::format("there is no host buffer \"{}\"; there are: {}{}", name,
+                                     names_of(program),
+                                     has_rows ? "; ub:ROW+ROWS and acc:ROW+ROWS show rows of the chip" : ""));
         }
         request.set_type(text.substr(colon + 1), view);
     }

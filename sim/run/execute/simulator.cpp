@@ -41,7 +41,7 @@ Cycle share(Cycle cycles, std::uint64_t wanted, std::uint64_t given) {
 
 compiler::Simulate simulator_of(const RunSpec& spec) {
     machine::MachineConfig machine = spec.machine;
-    machine.matrix_unit.engine = machine::Engine::Wavefront;  // the engines have the same cycles
+    machine.use_fast_engine();
     std::optional<baselines::Baseline> host_model;
     if (spec.host) host_model = baselines::read_baseline(nlohmann::json(*spec.host), "host");
     return [machine, host_model](const isa::Program& program, std::uint64_t inferences) {

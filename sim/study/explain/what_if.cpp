@@ -77,8 +77,8 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.machine_object = config.machine_object;
     timed.machine_settings = config.machine_settings;
     timed.settings_place = config.settings_place;
-    // The engines give the same cycles; this one is faster.
-    timed.machine_settings.push_back({"matrix_unit.engine", "wavefront"});
+    const auto [engine, fast] = run::read_machine(config, run::PathFinder(config.file)).fast_engine();
+    timed.machine_settings.push_back({std::string(engine), std::string(fast)});
     timed.model = config.model;
     timed.input_shape = config.input_shape;
     timed.tflite_runtime = config.tflite_runtime;

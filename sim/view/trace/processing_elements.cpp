@@ -50,11 +50,7 @@ void check_inside(const IndexRange& range, std::size_t count, std::string_view w
 
 std::vector<Cell> read_cells(const std::vector<std::string>& texts, const machine::MachineConfig& machine) {
     if (texts.empty()) return {};
-    if (machine.matrix_unit.engine != machine::Engine::Pe) {
-        fail(
-            texts.front(),
-            "the machine's engine has no registers; choose another with --set machine.matrix_unit.engine=pe");
-    }
+    if (const auto reason = machine.no_cells_reason()) fail(texts.front(), *reason);
     std::set<Cell> cells;
     for (const std::string& text : texts) {
         const std::string_view whole = text;
