@@ -1,15 +1,26 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/isa/footprint.h"
 #include "hw/isa/tile_grid.h"
 
 // How the units of the family edge_tpu see each other.
 namespace systole::hw {
+
+/// The end of the rows of a memory in a footprint.
+inline std::uint64_t end_of_rows(const isa::Footprint& footprint, isa::MemoryId memory) {
+    std::uint64_t end = 0;
+    for (const isa::MemoryRows& rows : footprint) {
+        if (rows.memory == memory && !rows.rows.empty()) end = std::max(end, rows.rows.last);
+    }
+    return end;
+}
 
 /// The narrow memories of the tiles. The sequencer refuses programs with bytes out of range.
 class NarrowMemoryAccess {
@@ -20,8 +31,8 @@ public:
     /// Bytes of all tiles that were read, and written.
     virtual void count_reads(std::uint64_t bytes, Tag tag) = 0;
     virtual void count_writes(std::uint64_t bytes, Tag tag) = 0;
-    /// Notes that a range of addresses is in use.
-    virtual void touch(std::uint64_t end) = 0;
+    /// Notes which addresses an instruction uses.
+    virtual void touch(const isa::Footprint& footprint) = 0;
 };
 
 /// The wide memories of the tiles, as one.
@@ -32,6 +43,8 @@ public:
     virtual std::uint8_t* from_unit(std::uint64_t unit) = 0;
     virtual void count_reads(std::uint64_t bytes, Tag tag) = 0;
     virtual void count_writes(std::uint64_t bytes, Tag tag) = 0;
+    /// Notes which units an instruction uses.
+    virtual void touch(const isa::Footprint& footprint) = 0;
 };
 
 /// A part of a block of parameters, as it fits a weight buffer.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <systemc>
@@ -84,6 +85,8 @@ public:
     /// "5 (matmul ub=0 acc=0 rows=3)"
     std::string describe(InstructionNumber number) const;
     FailureTimes where_it_failed() const;
+    /// Seconds of this computer inside the matrix products; absent where they are not timed.
+    virtual std::optional<double> product_seconds() const { return std::nullopt; }
     /// The queues that the program can use, in the order of the data path.
     std::vector<TracedQueue> traced_queues() const;
 

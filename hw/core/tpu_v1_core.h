@@ -32,6 +32,7 @@ public:
     const Accumulators& accumulators() const { return accumulators_; }
     /// Wall time inside the matrix products.
     math::GemmStatistics gemm() const { return matrix_unit_.gemm(); }
+    std::optional<double> product_seconds() const override { return gemm().seconds; }
 
 private:
     std::span<const CoreQueue> queues() const override { return queues_; }

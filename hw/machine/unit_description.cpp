@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <stdexcept>
 #include <string_view>
 
 namespace systole::machine {
+
+const UnitDescription& main_unit_of(const std::vector<UnitDescription>& units) {
+    const auto found =
+        std::ranges::find_if(units, [](const UnitDescription& unit) { return unit.main.has_value(); });
+    if (found == units.end()) throw std::logic_error("a machine without a main unit");
+    return *found;
+}
 
 ShownLine latency_line(std::uint32_t cycles, double nanoseconds) {
     constexpr double nanosecond = 1e-9;

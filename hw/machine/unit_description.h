@@ -44,6 +44,7 @@ struct ShownLine {
 struct Filled {
     std::uint64_t used_bytes = 0;
     std::uint64_t bytes = 0;
+    std::string figure = {};  ///< the name of `used_bytes` in report.json, behind that of the unit: "peak"
 
     bool operator==(const Filled&) const = default;
 };
@@ -108,20 +109,53 @@ enum class CauseForm : std::uint8_t {
     Share,        ///< "HEAD: in 5 % of its cycles WORDS"
     PerTile,      ///< "HEAD: 888 of 1,344 cycles per tile wait for WORDS"
     Whole,        ///< "5 % of its cycles WORDS"
-    UnusedCells,  ///< active cycles, in cells without a weight of the layer
-    UsefulCells,  ///< active cycles, in cells that multiply for the layer
+    UnusedCells,  ///< cycles of products, in cells without work; "HEAD: WORDS" with the share of the others
+    UsefulCells,  ///< the same, in cells that multiply; "HEAD: WORDS" with the share of cycles and of cells
 };
 
-/// What cycles of the array are spent on. The cycles of all causes sum to all cycles.
+/// What cycles of the main unit are spent on. The cycles of all causes sum to all cycles.
 struct CycleCause {
     std::string name;
     CauseForm form = CauseForm::Share;
-    std::vector<std::string> counters;  ///< their paths; none for active cycles
+    std::vector<std::string> counters;  ///< their paths; none for cycles of products
     std::string head;
-    std::string words;
+    std::string words;                  ///< of cycles of products, with {} for each share
     std::vector<std::string> what_ifs;  ///< names of changes that may help; of units, or "batch"
 
     bool operator==(const CycleCause&) const = default;
+};
+
+/// A class of the main unit's cycles.
+struct CycleClass {
+    std::string counter;  ///< its path: "matrix_unit.active_cycles"
+    std::string name;     ///< in texts: "array active"
+    std::string column;   ///< heads a column of few letters: "active"
+    std::string meaning;  ///< what the unit did in these cycles
+    bool waits_for_weights = false;
+
+    bool operator==(const CycleClass&) const = default;
+};
+
+/// The unit whose cycles reports divide, for the run and for each layer. A core has one.
+struct MainUnit {
+    std::string words;  ///< in sentences: "the matrix unit"
+    /// Every cycle counts in exactly one. In those of the first class the unit works.
+    std::vector<CycleClass> classes;
+    // Paths of counters.
+    std::string products;              ///< cycles in which it multiplied
+    std::string macs;                  ///< multiply-accumulates that it did
+    std::string useful_macs;           ///< cells with work for results, each for a cycle
+    std::string unused_macs;           ///< cells without, in cycles of products
+    std::vector<std::string> weights;  ///< bytes of weights that came for it, summed
+    std::vector<std::string> works;    ///< where the chip computes, one of these has counted
+    std::vector<std::string> groups;   ///< of counters: parts of its cycles, and what else it did
+    // Words of texts.
+    std::string cells;         ///< which cells have work: "of the cells in active cycles"
+    std::string full;          ///< with work for all cells: "full array"
+    std::string full_meaning;  ///< "with every cell useful in every cycle"
+    std::string fill_meaning;  ///< what `fill` is: "full array over the array's passes"
+
+    bool operator==(const MainUnit&) const = default;
 };
 
 struct UnitDescription {
@@ -131,7 +165,8 @@ struct UnitDescription {
     std::optional<Box> box = {};
     std::vector<DataPath> paths = {};  ///< a path is described by one of its two units
     std::vector<WhatIf> what_ifs = {};
-    std::vector<CycleCause> causes = {};  ///< of the array's cycles, in the order of reports
+    std::vector<CycleCause> causes = {};  ///< of the main unit's cycles, in the order of reports
+    std::optional<MainUnit> main = {};    ///< absent for all other units
 
     bool operator==(const UnitDescription&) const = default;
 };
@@ -149,6 +184,9 @@ struct Bound {
     Cycle value(std::uint16_t tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }
     bool operator==(const Bound&) const = default;
 };
+
+/// The unit that is the main one. Throws std::logic_error if none is.
+const UnitDescription& main_unit_of(const std::vector<UnitDescription>& units);
 
 /// "latency 1 cycle + 4.25 µs": a line of a box.
 ShownLine latency_line(std::uint32_t cycles, double nanoseconds);

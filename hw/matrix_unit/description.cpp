@@ -94,9 +94,41 @@ std::vector<machine::CycleCause> causes(bool with_host) {
                    "",
                    "are before the first or after the last rows of the program",
                    {"host_bandwidth", "activation_latency"}});
-    all.push_back({"unused_cells", UnusedCells, {}, "", "", {"smaller_array"}});
-    all.push_back({"useful_cells", UsefulCells, {}, "", "", {"clock"}});
+    all.push_back({"unused_cells",
+                   UnusedCells,
+                   {},
+                   "Underfills the array",
+                   "{} of the cells work in an average active cycle",
+                   {"smaller_array"}});
+    all.push_back({"useful_cells",
+                   UsefulCells,
+                   {},
+                   "Compute-bound",
+                   "the array is active in {} of its cycles, with {} of the cells at work",
+                   {"clock"}});
     return all;
+}
+
+machine::MainUnit main_unit() {
+    return {.words = "the matrix unit",
+            .classes = {{"matrix_unit.active_cycles", "array active", "active", "a row entered the array"},
+                        {"matrix_unit.weight_stall_cycles", "weight stall", "stall",
+                         "rows waited for a weight tile that was not whole in the FIFO", true},
+                        {"matrix_unit.weight_shift_cycles", "weight shift", "shift",
+                         "rows waited for a weight tile that was shifting in", true},
+                        {"matrix_unit.non_matrix_cycles", "non-matrix", "other",
+                         "the array had no instruction, or its rows were not there"}},
+            .products = "matrix_unit.active_cycles",
+            .macs = "matrix_unit.multiply_accumulates",
+            .useful_macs = "matrix_unit.useful_macs",
+            .unused_macs = "matrix_unit.unused_macs",
+            .weights = {"weight_fifo.bytes", "weight_fifo.spilled_bytes"},
+            .works = {"matrix_unit.active_cycles", "activation_unit.busy_cycles"},
+            .groups = {"matrix_unit.non_matrix_reasons"},
+            .cells = "of the cells in active cycles",
+            .full = "full array",
+            .full_meaning = "with every cell useful in every cycle",
+            .fill_meaning = "full array over the array's passes"};
 }
 
 }  // namespace
@@ -128,6 +160,7 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
              true});
     }
     unit.causes = causes(reasons_.by_reason.back() != nullptr);
+    unit.main = main_unit();
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"matrix_unit", "matrix_unit.useful_macs", each.mac, "matrix"},

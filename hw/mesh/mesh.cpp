@@ -54,6 +54,7 @@ Mesh::Mesh(const sc_core::sc_module_name& name, const UnitContext& context, Narr
 
 void Mesh::execute(const Command& command) {
     const Cycle begun = begin();
+    narrow_.touch(command.bound.footprint);
     const auto& exchange = std::get<isa::Exchange>(command.bound.instruction);
     const isa::Registers& registers = *command.bound.registers;
     const isa::TileLayout layout =

@@ -7,11 +7,10 @@ namespace systole::hw {
 
 void NarrowMemory::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     unit.box = {.title = "Narrow memory",
-                .column = 1,
-                .row = 1,
-                .lines = {{"{} a tile, for activations",
-                           {{static_cast<double>(machine.narrow_memory.bytes), "bytes"}}}},
-                .filled = machine::Filled{used_, machine.narrow_memory.bytes},
+                .column = 3,
+                .row = 2,
+                .lines = {{"{} a tile", {{static_cast<double>(machine.narrow_memory.bytes), "bytes"}}}},
+                .filled = machine::Filled{used_, machine.narrow_memory.bytes, "peak"},
                 .word = "ever used"};
 }
 

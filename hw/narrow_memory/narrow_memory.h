@@ -32,7 +32,9 @@ public:
     std::uint8_t* of_tile(std::size_t tile) override { return bytes_.data() + tile * bytes_of_tile_; }
     void count_reads(std::uint64_t bytes, Tag tag) override { counters_.read_bytes.add(bytes, tag); }
     void count_writes(std::uint64_t bytes, Tag tag) override { counters_.written_bytes.add(bytes, tag); }
-    void touch(std::uint64_t end) override { used_ = std::max(used_, end); }
+    void touch(const isa::Footprint& footprint) override {
+        used_ = std::max(used_, end_of_rows(footprint, isa::MemoryId::NarrowMemory));
+    }
 
     std::span<const std::uint8_t> bytes(std::size_t tile) const {
         return bytes_.all().subspan(tile * bytes_of_tile_, bytes_of_tile_);

@@ -1,4 +1,6 @@
 // What the unit says of itself.
+#include <fmt/format.h>
+
 #include "hw/ring/ring.h"
 #include "hw/timing/tiles.h"
 
@@ -7,24 +9,27 @@ namespace systole::hw {
 void RingBus::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     unit.box = {.title = "Ring",
                 .column = 1,
-                .row = 0,
-                .lines = {{"{} a cycle to all tiles", {{machine.ring.bytes_per_cycle, "bytes"}}}},
+                .row = 1,
+                .lines = {{fmt::format("{:g} B a cycle to all tiles", machine.ring.bytes_per_cycle)}},
                 .busy_counter = "ring.busy_cycles",
                 .word = "sending"};
     unit.paths = {{.from = "wide_memory",
                    .to = "ring",
-                   .counters = {"wide_memory.read_bytes"},
+                   .counters = {"ring.wide_bytes"},
                    .unit = "bytes",
-                   .most = machine.ring_rate()},
+                   .most = machine.ring_rate(),
+                   .shift_y = -20},
                   {.from = "ring",
                    .to = "tile_array",
                    .counters = {"ring.parameter_bytes", "ring.vector_bytes"},
                    .unit = "bytes",
-                   .most = machine.ring_rate()}};
+                   .most = machine.ring_rate(),
+                   .figures = machine::Side::Below,
+                   .shift_y = 20}};
     unit.what_ifs = {
         {"ring", "2x the ring's bandwidth", {{"ring.bytes_per_cycle", 2 * machine.ring.bytes_per_cycle}}},
         {"weight_buffers",
-         "twice the weight buffers",
+         "2x the weight buffers",
          {{"tile_array.weight_buffers", 2 * machine.tile_array.weight_buffers}}}};
 }
 

@@ -33,6 +33,7 @@ RingBus::RingBus(const sc_core::sc_module_name& name, const UnitContext& context
 
 void RingBus::execute(const Command& command) {
     begin();
+    narrow_.touch(command.bound.footprint);
     if (const auto* const sent = std::get_if<isa::Multicast>(&command.bound.instruction)) {
         multicast(*sent, command.tag);
     } else if (const auto* const moved = std::get_if<isa::Collect>(&command.bound.instruction)) {
@@ -96,6 +97,7 @@ void RingBus::send_part(WeightPart part, Tag tag) {
         part.values = staged.values;
     } else {
         wide_.count_reads(bytes, tag);
+        counters_.wide_bytes.add(bytes, tag);
         if (moves_words_) {
             const std::uint64_t unit = part.block + part.first_row * part.row_units;
             const std::uint8_t* const first = wide_.from_unit(unit);

@@ -23,6 +23,7 @@ struct RingCounters final : UnitCounters {
     Counter& staging_stall_cycles =
         add("staging_stall_cycles", CounterUnit::Cycles, "parameters had not come from the host");
     Counter& parameter_bytes = add("parameter_bytes", CounterUnit::Bytes, "parameters sent to all tiles");
+    Counter& wide_bytes = add("wide_bytes", CounterUnit::Bytes, "of these, parameters from wide memory");
     Counter& vector_bytes =
         add("vector_bytes", CounterUnit::Bytes, "elements sent to one tile, and from there to all");
 };

@@ -372,6 +372,16 @@ void name_core(std::size_t core, machine::UnitDescription& unit) {
     for (machine::DataPath& path : unit.paths) std::ranges::for_each(path.counters, name);
     for (machine::CycleCause& cause : unit.causes) std::ranges::for_each(cause.counters, name);
     if (unit.box && !unit.box->busy_counter.empty()) name(unit.box->busy_counter);
+    if (!unit.main) return;
+    for (machine::CycleClass& each : unit.main->classes) name(each.counter);
+    for (std::string* const counter :
+         {&unit.main->products, &unit.main->macs, &unit.main->useful_macs, &unit.main->unused_macs}) {
+        name(*counter);
+    }
+    for (std::vector<std::string>* const paths :
+         {&unit.main->weights, &unit.main->works, &unit.main->groups}) {
+        std::ranges::for_each(*paths, name);
+    }
 }
 
 }  // namespace

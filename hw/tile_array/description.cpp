@@ -1,43 +1,130 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "hw/tile_array/tile_array.h"
 #include "hw/timing/tiles.h"
 
 namespace systole::hw {
+namespace {
+
+machine::MainUnit main_unit() {
+    return {.words = "the tiles",
+            .classes = {{"tile_array.busy_cycles", "tiles busy", "busy",
+                         "the tiles multiplied, or did vector work"},
+                        {"tile_array.ring_stall_cycles", "ring stall", "ring",
+                         "the tiles waited for weights from the ring", true},
+                        {"tile_array.sync_cycles", "sync", "sync", "the tiles waited for another unit"},
+                        {"tile_array.idle_cycles", "idle", "idle", "the tiles had no instruction"}},
+            .products = "tile_array.work.multiply_cycles",
+            .macs = "tile_array.work.useful_macs",
+            .useful_macs = "tile_array.work.useful_macs",
+            .unused_macs = "tile_array.work.unused_macs",
+            .weights = {"ring.parameter_bytes", "tile_array.work.dense_bytes"},
+            .works = {"tile_array.busy_cycles"},
+            .groups = {"tile_array.work"},
+            .cells = "of the lanes in cycles that multiply",
+            .full = "all lanes",
+            .full_meaning = "with every lane useful in every cycle",
+            .fill_meaning = "all lanes over the cycles that multiply"};
+}
+
+/// All cycles, but for those of products.
+std::vector<machine::CycleCause> causes() {
+    using enum machine::CauseForm;
+    return {{"ring",
+             Share,
+             {"tile_array.ring_stall_cycles"},
+             "Ring-bound",
+             "the tiles wait for weights from the ring",
+             {"ring", "weight_buffers"}},
+            {"sync",
+             Share,
+             {"tile_array.sync_cycles"},
+             "Bound by other units",
+             "the tiles wait for a semaphore of another unit",
+             {"host_bandwidth", "ring", "mesh"}},
+            {"idle",
+             Share,
+             {"tile_array.idle_cycles"},
+             "Issue-bound",
+             "the tiles have no instruction",
+             {"queues", "host_bandwidth"}},
+            {"vector",
+             Share,
+             {"tile_array.work.vector_cycles"},
+             "Bound by vector work",
+             "the tiles work without weights",
+             {"vector_rate", "clock"}},
+            {"unused_lanes",
+             UnusedCells,
+             {},
+             "Underfills the tiles",
+             "{} of the lanes work in an average cycle that multiplies",
+             {"depthwise"}},
+            {"useful_lanes",
+             UsefulCells,
+             {},
+             "Compute-bound",
+             "the tiles multiply in {} of their cycles, with {} of the lanes at work",
+             {"clock"}}};
+}
+
+}  // namespace
 
 void TileArray::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     const machine::TileArrayConfig& array = machine.tile_array;
-    unit.box = {
-        .title = "Tiles",
-        .column = 2,
-        .row = 1,
-        .lines = {{fmt::format("{} x {} tiles of {} lanes", array.lines, array.columns, array.lanes)},
-                  {"{} multiply-accumulates a cycle", {{static_cast<double>(macs_a_cycle(grid_)), "count"}}}},
-        .busy_counter = "tile_array.busy_cycles",
-        .word = "computing"};
-    unit.paths = {{.from = "narrow_memory",
-                   .to = "tile_array",
-                   .counters = {"narrow_memory.read_bytes"},
-                   .unit = "bytes",
-                   .most = {.bytes = std::uint64_t{isa::tile_word} * array.tiles(), .cycles = 1}}};
-    unit.what_ifs = {{"depthwise",
-                      "twice the rate of depthwise products",
-                      {{"tile_array.depthwise_macs_per_cycle", 2 * array.depthwise_macs_per_cycle}}}};
+    unit.box = {.title = "Tiles",
+                .column = 3,
+                .row = 1,
+                .lines = {{fmt::format("{} x {} tiles of {} lanes", array.lines, array.columns, array.lanes)},
+                          {fmt::format("at {} MHz, peak {{}}", machine.clock_mhz),
+                           {{machine.peak_ops_per_second(), "OPS"}}}},
+                .busy_counter = "tile_array.busy_cycles",
+                .word = "computing"};
+    // A tile reads a word a cycle, or what its other work reads at most.
+    const std::uint64_t reads = std::max(
+        {std::uint64_t{isa::tile_word}, std::uint64_t{array.depthwise_macs_per_cycle},
+         2 * std::uint64_t{array.vector_bytes_per_cycle}, std::uint64_t{array.pooling_bytes_per_cycle}});
+    unit.paths = {
+        {.from = "narrow_memory",
+         .to = "tile_array",
+         .counters = {"tile_array.work.read_bytes"},
+         .unit = "bytes",
+         .most = {reads * array.tiles(), 1},
+         .figures = machine::Side::Left,
+         .shift_x = -30},
+        {.from = "tile_array",
+         .to = "narrow_memory",
+         .counters = {"tile_array.work.results"},
+         .unit = "bytes",
+         .most = {std::uint64_t{std::max(array.lanes, array.vector_bytes_per_cycle)} * array.tiles(), 1},
+         .figures = machine::Side::Right,
+         .shift_x = 30},
+        {.from = "wide_memory",
+         .to = "tile_array",
+         .counters = {"tile_array.work.dense_bytes"},
+         .unit = "bytes",
+         .most = {macs_a_cycle(grid_), 1},
+         .shift_x = 40,
+         .shift_y = -20}};
+    unit.what_ifs = {{"clock", "2x the clock", {{"clock_mhz", machine.clock_mhz * 2.0}}},
+                     {"depthwise",
+                      "2x the rate of depthwise products",
+                      {{"tile_array.depthwise_macs_per_cycle", 2 * array.depthwise_macs_per_cycle}}},
+                     {"vector_rate",
+                      "2x the rate of vector work",
+                      {{"tile_array.vector_bytes_per_cycle", 2 * array.vector_bytes_per_cycle},
+                       {"tile_array.pooling_bytes_per_cycle", 2 * array.pooling_bytes_per_cycle}}}};
+    unit.causes = causes();
+    unit.main = main_unit();
 }
 
 std::vector<UnitBound> TileArray::bounds(const machine::MachineConfig& /*machine*/) const {
-    return {{.name = "macs",
-             .part = "the tiles",
-             .meaning = "all lanes multiply for the layer",
-             .place = 0,
-             .computes = true,
-             .cycles =
-                 [this](const Amounts& amounts) {
-                     const std::uint64_t each = macs_a_cycle(grid_);
-                     return (amounts.of(done_.work.useful_macs) + each - 1) / each;
-                 }},
-            {.name = "array",
+    return {{.name = "array",
              .part = "the tiles",
              .meaning = "the tiles multiply",
              .place = 1,

@@ -24,6 +24,9 @@ struct TileWorkCounters final : CounterGroup {
     Counter& unused_macs =
         add("unused_macs", CounterUnit::Macs, "lanes without work in cycles in which the tiles multiplied");
     Counter& results = add("results", CounterUnit::Elements, "elements written to narrow memory");
+    Counter& read_bytes = add("read_bytes", CounterUnit::Bytes, "read from narrow memory");
+    Counter& dense_bytes =
+        add("dense_bytes", CounterUnit::Bytes, "weights that tiles read from their own wide memory");
 };
 
 /// The multiply-accumulates of each tile.

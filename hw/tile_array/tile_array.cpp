@@ -78,9 +78,7 @@ TileArray::TileArray(const sc_core::sc_module_name& name, const UnitContext& con
 
 void TileArray::execute(const Command& command) {
     begin();
-    for (const isa::MemoryRows& rows : command.bound.footprint) {
-        if (rows.memory == isa::MemoryId::NarrowMemory) narrow_.touch(rows.rows.last);
-    }
+    narrow_.touch(command.bound.footprint);
     const isa::Instruction& instruction = command.bound.instruction;
     if (const auto* const multiply_fields = std::get_if<isa::TileMultiply>(&instruction)) {
         multiply(product_of(*multiply_fields, command, context_.machine));
@@ -91,6 +89,7 @@ void TileArray::execute(const Command& command) {
         const std::uint64_t operands = vector->has_other() ? 2 : 1;
         const std::uint64_t taps = vector->is_pooling() ? work.window.taps() : 1;
         narrow_.count_reads(results * operands * taps, command.tag);
+        done_.work.read_bytes.add(results * operands * taps, command.tag);
         narrow_.count_writes(results, command.tag);
     } else {
         throw std::logic_error("an instruction that is not the tiles'");
@@ -176,12 +175,14 @@ void TileArray::count_moves(const Product& product) {
     if (product.is_dense()) {
         words = blocks.groups * blocks.weight_rows;
         wide_.count_reads(blocks.groups * blocks.block_bytes(), product.tag);
+        done_.work.dense_bytes.add(blocks.groups * blocks.weight_rows * blocks.row_bytes(), product.tag);
     }
     // A depthwise product reads an element for each product.
     const std::uint64_t read = product.instruction.product == isa::TileProduct::Depthwise
                                    ? results * blocks.weights
                                    : words * isa::tile_word;
     narrow_.count_reads(read, product.tag);
+    done_.work.read_bytes.add(read, product.tag);
     narrow_.count_writes(results, product.tag);
 }
 

@@ -85,6 +85,7 @@ void TileLink::read_parameters(const isa::ReadParameters& read, const Command& c
         });
     }
     counters_.parameter_bytes.add(bytes, command.tag);
+    wide_.touch(command.bound.footprint);
     wide_.count_writes(bytes, command.tag);
     receive(bytes);
 }
@@ -102,6 +103,7 @@ void TileLink::read_tensor(const isa::ReadTensor& read, const Command& command) 
         });
     }
     counters_.read_bytes.add(layout.elements(), command.tag);
+    narrow_.touch(command.bound.footprint);
     narrow_.count_writes(layout.elements(), command.tag);
     receive(layout.elements());
 }
@@ -204,6 +206,7 @@ void TileLink::write_tensor(const isa::WriteTensor& write, const Command& comman
         }
     }
     counters_.write_bytes.add(elements, command.tag);
+    narrow_.touch(command.bound.footprint);
     narrow_.count_reads(elements, command.tag);
     link_.outbound.transfer(elements);
 }

@@ -14,7 +14,7 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
         .row = 1,
         .lines = {{fmt::format("{{}}, rows of {} B", row_bytes_), {{static_cast<double>(bytes), "bytes"}}},
                   {fmt::format("{} ports to read, {} to write", buffer.read_ports, buffer.write_ports)}},
-        .filled = machine::Filled{touched_bytes(), bytes},
+        .filled = machine::Filled{touched_bytes(), bytes, "peak"},
         .word = "ever used"};
     unit.what_ifs = {
         {"buffer", "2x the unified buffer", {{"unified_buffer.rows", buffer.rows * 2}}, true},

@@ -18,7 +18,7 @@ machine::UnitDescription describe_weight_memory(const machine::MachineConfig& ma
                 .column = 2,
                 .row = 0,
                 .lines = {{"{}", {{static_cast<double>(memory.bytes), "bytes"}}}, bandwidth},
-                .filled = machine::Filled{used_bytes, memory.bytes},
+                .filled = machine::Filled{used_bytes, memory.bytes, "used"},
                 .word = "filled"};
     const machine::NewValue more =
         memory.model == machine::WeightMemoryModel::Dram

@@ -9,10 +9,14 @@ void WideMemory::describe(const machine::MachineConfig& machine, machine::UnitDe
     const double bytes = static_cast<double>(machine.wide_memory.bytes) * machine.tile_array.tiles();
     unit.box = {
         .title = "Wide memory",
-        .column = 0,
+        .column = 2,
         .row = 0,
-        .lines = {{"{} a tile, for parameters", {{static_cast<double>(machine.wide_memory.bytes), "bytes"}}},
-                  {"{} in all tiles", {{bytes, "bytes"}}}}};
+        .lines = {{"{} a tile", {{static_cast<double>(machine.wide_memory.bytes), "bytes"}}},
+                  {"{} in all tiles", {{bytes, "bytes"}}}},
+        .filled =
+            machine::Filled{used_units_ * isa::tile_unit_bytes,
+                            std::uint64_t{machine.wide_memory.bytes} * machine.tile_array.tiles(), "used"},
+        .word = "filled"};
 }
 
 }  // namespace systole::hw

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,12 +34,17 @@ public:
     void count_reads(std::uint64_t bytes, Tag tag) override { counters_.read_bytes.add(bytes, tag); }
     void count_writes(std::uint64_t bytes, Tag tag) override { counters_.written_bytes.add(bytes, tag); }
 
+    void touch(const isa::Footprint& footprint) override {
+        used_units_ = std::max(used_units_, end_of_rows(footprint, isa::MemoryId::WideMemory));
+    }
+
     std::span<const std::uint8_t> bytes() const { return bytes_.all(); }
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
 
     ZeroedMemory<std::uint8_t> bytes_;
+    std::uint64_t used_units_ = 0;  ///< from unit 0 on
     WideMemoryCounters counters_;
 };
 

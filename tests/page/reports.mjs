@@ -156,3 +156,9 @@ export function hostSegments() {
 export function assembly() {
     return run('assembly', 'docs/micro_benchmarks/fifo_runs_dry.asm', '--machine', 'tpu_v1', '--instructions');
 }
+
+/// Three layers of assembly on 4 x 4 tiles.
+export function tiles() {
+    return run('tiles', 'tests/support/tiles/three_layers.asm', '--machine', 'tests/support/tiles/machine.json',
+        '--random-input', '3', '--instructions');
+}

@@ -13,6 +13,8 @@
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/tile_interfaces.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/tile_grid.h"
 #include "hw/machine/machine_config.h"
 
@@ -28,7 +30,9 @@ public:
     std::uint8_t* of_tile(std::size_t tile) override { return tiles.at(tile).data(); }
     void count_reads(std::uint64_t bytes, hw::Tag /*tag*/) override { reads += bytes; }
     void count_writes(std::uint64_t bytes, hw::Tag /*tag*/) override { writes += bytes; }
-    void touch(std::uint64_t end) override { used = std::max(used, end); }
+    void touch(const isa::Footprint& footprint) override {
+        used = std::max(used, hw::end_of_rows(footprint, isa::MemoryId::NarrowMemory));
+    }
 
     std::vector<std::vector<std::uint8_t>> tiles;
     std::uint64_t reads = 0;
@@ -47,6 +51,7 @@ public:
     }
     void count_reads(std::uint64_t count, hw::Tag /*tag*/) override { reads += count; }
     void count_writes(std::uint64_t count, hw::Tag /*tag*/) override { writes += count; }
+    void touch(const isa::Footprint& /*footprint*/) override {}
 
     std::vector<std::uint8_t> bytes;
     std::uint64_t reads = 0;

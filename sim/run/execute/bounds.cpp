@@ -14,24 +14,22 @@ namespace {
 /// number formats. Work that the chip does twice counts once, and work that it does not do at all, such as
 /// that of the host, does not count.
 std::uint64_t cell_cycles(const RunRecord& record, Tag tag) {
-    const std::uint64_t done = record.counters.at("matrix_unit.multiply_accumulates").value(tag);
+    const std::uint64_t done = record.counters.at(record.main_unit().main->macs).value(tag);
     if (done == 0) return 0;
     const std::uint64_t needed = std::min(done, record.needed_macs(tag));
     return to_64_bits(
-        multiply_divide_up(needed, record.counters.at("matrix_unit.useful_macs").value(tag), done),
+        multiply_divide_up(needed, record.counters.at(record.main_unit().main->useful_macs).value(tag), done),
         "multiply-accumulates of a layer take more than 64 bits of cycles");
 }
 
 }  // namespace
 
 machine::Bound macs_bound(const RunRecord& record) {
-    machine::Bound bound{.name = "macs",
-                         .part = "full array",
-                         .meaning = "with every cell useful in every cycle",
-                         .run = 0,
-                         .by_tag = {}};
+    const machine::MainUnit& main = *record.main_unit().main;
+    machine::Bound bound{
+        .name = "macs", .part = main.full, .meaning = main.full_meaning, .run = 0, .by_tag = {}};
     std::uint64_t all = 0;
-    const std::size_t tags = record.counters.at("matrix_unit.multiply_accumulates").by_tag.size();
+    const std::size_t tags = record.counters.at(record.main_unit().main->macs).by_tag.size();
     for (std::size_t tag = 0; tag < tags; ++tag) {
         const std::uint64_t needed = cell_cycles(record, static_cast<Tag>(tag));
         all += needed;

@@ -49,9 +49,12 @@ TileUse use_of(const isa::WeightTile& tile) {
             .widest_columns = tile.columns};
 }
 
-bool is_matrix_instruction(const isa::Instruction& instruction) {
+/// Whether the main unit executes it.
+bool is_of_main_unit(const isa::Instruction& instruction) {
     return std::holds_alternative<isa::MatrixMultiply>(instruction) ||
-           std::holds_alternative<isa::Convolve>(instruction);
+           std::holds_alternative<isa::Convolve>(instruction) ||
+           std::holds_alternative<isa::TileMultiply>(instruction) ||
+           std::holds_alternative<isa::TileVector>(instruction);
 }
 
 std::vector<TagFacts> tags_of(const isa::Program& program) {
@@ -70,7 +73,7 @@ std::vector<TagFacts> tags_of(const isa::Program& program) {
         if (std::holds_alternative<isa::Halt>(instruction)) is_over = true;
         if (const auto* debug = std::get_if<isa::DebugTag>(&instruction)) tag = debug->tag;
         TagFacts& facts = tags[tag];
-        if (is_matrix_instruction(instruction)) {
+        if (is_of_main_unit(instruction)) {
             const std::string name(isa::mnemonic(instruction));
             facts.instruction = facts.executed == 0 || facts.instruction == name ? name : "mixed";
             ++facts.executed;

@@ -50,7 +50,13 @@ void ActivityRecorder::tile(const hw::TileTimes& times) {
 
 void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
     const auto unit = static_cast<isa::QueueId>(times.unit);
-    if (unit != isa::QueueId::Matrix && unit != isa::QueueId::Activation) return;
+    if (unit == isa::QueueId::Tiles && !seen_first_) {
+        seen_first_ = true;
+        phases_.head = times.begun;
+    }
+    const bool computes =
+        unit == isa::QueueId::Matrix || unit == isa::QueueId::Activation || unit == isa::QueueId::Tiles;
+    if (!computes) return;
     phases_.last_result = std::max(phases_.last_result, times.complete);
 }
 

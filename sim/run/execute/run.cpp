@@ -255,13 +255,12 @@ public:
             listeners_.add(&activity_.emplace());
         }
         if (observer != nullptr) listeners_.add(observer->trace());
-        if (observed.occupancy) listeners_.add(&spans_.emplace());
+        const bool has_rows = spec.machine.family == machine::Family::TpuV1;
+        if (observed.occupancy && has_rows) listeners_.add(&spans_.emplace());
         if (observed.phases) listeners_.add(&phases_.emplace());
         if (!observed.registers.empty()) {
-            if (spec.machine.matrix_unit.engine != machine::Engine::Pe) {
-                throw machine::ConfigError(
-                    "registers: the machine's engine has no registers; choose another with --set "
-                    "machine.matrix_unit.engine=pe");
+            if (const auto reason = spec.machine.no_cells_reason()) {
+                throw machine::ConfigError("registers: " + *reason);
             }
             register_listeners_.add(
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
@@ -297,8 +296,7 @@ public:
         record.counters = counters_of(*system_);
         record.bounds = system_->bounds();
         record.bounds.insert(record.bounds.begin(), macs_bound(record));
-        record.unified_buffer_peak_bytes = system_->tpu_v1_core().unified_buffer().touched_bytes();
-        record.speed.gemm = system_->tpu_v1_core().gemm().seconds;
+        record.speed.gemm = system_->core().product_seconds();
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
         record.latency = latency_of(batches_.batches(program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();

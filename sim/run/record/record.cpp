@@ -51,13 +51,13 @@ std::uint64_t NetworkWork::weights() const {
 
 std::uint64_t RunRecord::needed_macs() const {
     const std::uint64_t macs = program.macs() * program.inferences;
-    return macs > 0 ? macs : counters.at("matrix_unit.multiply_accumulates").value();
+    return macs > 0 ? macs : counters.at(main_unit().main->macs).value();
 }
 
 std::uint64_t RunRecord::needed_macs(Tag tag) const {
     const bool is_layer = tag > 0 && tag <= program.layers.size();
     const std::uint64_t stated = is_layer ? program.layers[tag - 1U].macs * program.inferences : 0;
-    const std::uint64_t done = counters.at("matrix_unit.multiply_accumulates").value(tag);
+    const std::uint64_t done = counters.at(main_unit().main->macs).value(tag);
     // A report asks for each tag, so the sum over all layers is left out where it decides nothing.
     if (stated > 0 || done == 0) return stated;
     return program.macs() * program.inferences == 0 ? done : 0;

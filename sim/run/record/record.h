@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 4> names_of(Side) {
 SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during)
 SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
 SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
-SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes)
+SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes, figure)
 SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
 SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, label, figures, shift_x, shift_y)
 constexpr std::array<std::string_view, 5> names_of(CauseForm) {
@@ -42,7 +42,10 @@ constexpr std::array<std::string_view, 5> names_of(CauseForm) {
 SYSTOLE_RECORD_FIELDS(NewValue, key, value)
 SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles)
 SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
-SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes)
+SYSTOLE_RECORD_FIELDS(CycleClass, counter, name, column, meaning, waits_for_weights)
+SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,
+                      groups, cells, full, full_meaning, fill_meaning)
+SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main)
 SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag)
 
 }  // namespace systole::machine
@@ -110,7 +113,7 @@ SYSTOLE_RECORD_FIELDS(TileUse, tiles, rows, columns, cells, weights, widest_colu
 /// The work of a program under one tag.
 struct TagFacts {
     std::string name;         ///< of the layer, as reports have it
-    std::string instruction;  ///< of its matrix instructions: one, "mixed" or "none"
+    std::string instruction;  ///< of the main unit's instructions: one, "mixed" or "none"
     std::uint64_t executed = 0;
     TileUse fetched;  ///< up to `halt`
     bool operator==(const TagFacts&) const = default;
@@ -448,7 +451,7 @@ struct Speed {
     double prepare = 0.0;   ///< reading, quantizing, compiling
     double simulate = 0.0;  ///< the chip's simulation, without the analysis and output after it
     double total = 0.0;
-    double gemm = 0.0;  ///< inside the matrix products
+    std::optional<double> gemm = {};  ///< inside the matrix products; absent where they are not timed
     std::uint64_t peak_rss_bytes = 0;
 };
 SYSTOLE_RECORD_FIELDS(Speed, read, prepare, simulate, total, gemm, peak_rss_bytes)
@@ -466,7 +469,6 @@ struct RunRecord {
     /// What the network reads from the host and writes to it without a layer's tag counts for the first and
     /// the last layer that the chip works on.
     std::vector<machine::Bound> bounds;
-    std::uint64_t unified_buffer_peak_bytes = 0;
     ProgramFacts program;
     std::optional<machine::BatchFacts> batch;      ///< absent for a program
     std::optional<machine::CutImages> cut_images;  ///< absent where an image fits, and for a program
@@ -487,6 +489,8 @@ struct RunRecord {
     std::vector<PixelScaling> pixel_scaling;    ///< where the run says nothing of the scale of pixels
     Speed speed;
 
+    /// The unit whose cycles reports divide.
+    const machine::UnitDescription& main_unit() const { return machine::main_unit_of(units); }
     /// Multiply-accumulates that the run's network needs, even if the chip does some of them twice. For a
     /// program that does not state them, those that the chip does.
     std::uint64_t needed_macs() const;
@@ -499,10 +503,9 @@ struct RunRecord {
     /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
     double share_of_cells(std::string_view counter) const;
 };
-SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, bounds, unified_buffer_peak_bytes,
-                      program, batch, cut_images, latency, network, host_work, host_segments, answers,
-                      instruction_times, work, phases, occupancy, pictures, registers, printed,
-                      unfilled_buffers, pixel_scaling, speed)
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, bounds, program, batch, cut_images,
+                      latency, network, host_work, host_segments, answers, instruction_times, work, phases,
+                      occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

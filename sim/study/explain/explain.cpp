@@ -121,7 +121,7 @@ private:
         }
         const std::vector<Cause> causes = causes_of(facts, base_.units);
         if (causes.empty()) {
-            why.sentence = "Takes no cycle of the matrix unit";
+            why.sentence = "Takes no cycle of " + machine::main_unit_of(base_.units).main->words;
             why.text = why.sentence + ".";
             return why;
         }

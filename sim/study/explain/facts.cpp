@@ -10,15 +10,16 @@ namespace {
 template <class Value>
 Facts read_counters(const run::RunRecord& record, Value value) {
     const auto read = [&](std::string_view path) { return value(record.counters.at(path)); };
+    const machine::MainUnit& main = *record.main_unit().main;
     Facts facts;
-    facts.active_cycles = read("matrix_unit.active_cycles");
+    facts.active_cycles = read(main.products);
     for (const machine::UnitDescription& unit : record.units) {
         for (const machine::CycleCause& cause : unit.causes) {
             for (const std::string& counter : cause.counters) facts.by_cause[cause.name] += read(counter);
         }
     }
-    facts.useful_macs = read("matrix_unit.useful_macs");
-    facts.unused_macs = read("matrix_unit.unused_macs");
+    facts.useful_macs = read(main.useful_macs);
+    facts.unused_macs = read(main.unused_macs);
     return facts;
 }
 

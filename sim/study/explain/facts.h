@@ -11,9 +11,9 @@
 
 namespace systole::explain {
 
-/// The data for a sentence: cycles and tiles of the matrix unit in a run, or under one of its tags.
+/// The data for a sentence: cycles of the main unit, and weight tiles, in a run or under one of its tags.
 struct Facts {
-    std::uint64_t active_cycles = 0;
+    std::uint64_t active_cycles = 0;  ///< of products
     /// The other cycles, by name of their cause.
     std::map<std::string, std::uint64_t, std::less<>> by_cause = {};
     // Cells of active cycles.

@@ -45,10 +45,10 @@ std::string outputs(const Facts& facts, const Subject& subject, const machine::M
     return filters ? ", all that its filters need" : ", all that its outputs need";
 }
 
-std::string underfills(const Facts& facts, const Subject& subject, const machine::MatrixUnitConfig& array) {
+std::string underfills(const Facts& facts, Cause cause, const Subject& subject,
+                       const machine::MatrixUnitConfig& array) {
     const std::string cells = share(facts.useful_macs, facts.useful_macs + facts.unused_macs);
-    std::string text =
-        fmt::format("Underfills the array: {} of the cells work in an average active cycle", cells);
+    std::string text = fmt::format("{}: {}", cause->head, fmt::format(fmt::runtime(cause->words), cells));
     if (facts.fetched.tiles == 0) return text;
     if (2 * facts.fetched.weights < facts.fetched.cells) {
         return fmt::format("{}, and {} of a tile's cells hold a weight, as {}", text,
@@ -77,12 +77,12 @@ std::string sentence(const Facts& facts, Cause cause, const Subject& subject,
         case machine::CauseForm::Whole:
             return fmt::format("{} of its cycles {}", of_cycles(), cause->words);
         case machine::CauseForm::UnusedCells:
-            return underfills(facts, subject, array);
+            return underfills(facts, cause, subject, array);
         case machine::CauseForm::UsefulCells:
             return fmt::format(
-                "Compute-bound: the array is active in {} of its cycles, with {} of the cells at work",
-                share(facts.active_cycles, facts.cycles()),
-                share(facts.useful_macs, facts.useful_macs + facts.unused_macs));
+                "{}: {}", cause->head,
+                fmt::format(fmt::runtime(cause->words), share(facts.active_cycles, facts.cycles()),
+                            share(facts.useful_macs, facts.useful_macs + facts.unused_macs)));
     }
     throw std::logic_error("a cause without a sentence");
 }

@@ -63,7 +63,10 @@ nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layer
     // Kinds of layers with weights are there also where the network has none of them.
     std::map<std::string, std::uint64_t> waits{{"dense", 0}, {"convolution", 0}};
     for (const report::Layer& layer : report.layers) {
-        waits[layer.kind] += layer.matrix_unit.weight_stall_cycles + layer.matrix_unit.weight_shift_cycles;
+        for (std::size_t i = 0; i < report.main.main->classes.size(); ++i) {
+            if (report.main.main->classes[i].waits_for_weights)
+                waits[layer.kind] += layer.main_unit.classes[i];
+        }
     }
     if (!with_layers) report.layers.clear();
     nlohmann::ordered_json numbers = report::to_json(report);

@@ -41,22 +41,24 @@ struct Key {
 };
 
 /// The keys without which the page cannot be shown, besides those of figures.
-constexpr std::array report_keys{Key{"machine", kinds::text},         Key{"model", kinds::text},
-                                 Key{"batch", kinds::count},          Key{"tops", kinds::object},
-                                 Key{"matrix_unit", kinds::object},   Key{"traffic", kinds::object},
-                                 Key{"memory", kinds::object},        Key{"layers", kinds::list},
-                                 Key{"energy", kinds::object},        Key{"comparison", kinds::list},
-                                 Key{"predictions", kinds::list},     Key{"timing_only", kinds::flag},
-                                 Key{"host_operations", kinds::list}, Key{"simulator", kinds::object},
-                                 Key{"configuration", kinds::object}};
+constexpr std::array report_keys{
+    Key{"machine", kinds::text},     Key{"model", kinds::text},          Key{"batch", kinds::count},
+    Key{"tops", kinds::object},      Key{"traffic", kinds::object},      Key{"memory", kinds::object},
+    Key{"layers", kinds::list},      Key{"energy", kinds::object},       Key{"comparison", kinds::list},
+    Key{"predictions", kinds::list}, Key{"timing_only", kinds::flag},    Key{"host_operations", kinds::list},
+    Key{"simulator", kinds::object}, Key{"configuration", kinds::object}};
 constexpr std::array matrix_unit_keys{
     Key{"active_cycles", kinds::count},       Key{"weight_stall_cycles", kinds::count},
     Key{"weight_shift_cycles", kinds::count}, Key{"non_matrix_cycles", kinds::count},
     Key{"raw_stall_cycles", kinds::count},    Key{"input_stall_cycles", kinds::count},
     Key{"useful_macs", kinds::count},         Key{"unused_macs", kinds::count}};
 constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
-                                Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null},
-                                Key{"matrix_unit", kinds::object}};
+                                Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null}};
+constexpr std::array cycle_classes_keys{Key{"unit", kinds::text},        Key{"words", kinds::text},
+                                        Key{"cells", kinds::text},       Key{"useful_macs", kinds::text},
+                                        Key{"unused_macs", kinds::text}, Key{"classes", kinds::list}};
+constexpr std::array cycle_class_keys{Key{"key", kinds::text}, Key{"name", kinds::text},
+                                      Key{"meaning", kinds::text}};
 constexpr std::array energy_keys{Key{"by_unit", kinds::object_or_null}};
 constexpr std::array comparison_keys{
     Key{"baseline", kinds::text}, Key{"inferences_per_second", kinds::number}, Key{"speedup", kinds::number},
@@ -173,6 +175,42 @@ void check_left_out(const Json& report, const std::string& file) {
     }
 }
 
+/// The main unit of an object, the report or a layer, with a counter of cycles for each class.
+void check_main_unit(const Json& object, const Json* classes, const std::string& file,
+                     const std::string& place) {
+    const std::string unit = classes == nullptr ? "matrix_unit" : (*classes)["unit"].get<std::string>();
+    const std::string path = place.empty() ? unit : fmt::format("{}.{}", place, unit);
+    const auto found = object.find(unit);
+    const Json* const counters = found == object.end() ? nullptr : &*found;
+    check_kind(counters, kinds::object, file, path);
+    if (classes == nullptr) {
+        check(*counters, matrix_unit_keys, file, path);
+        return;
+    }
+    for (const Json& each : (*classes)["classes"]) {
+        const auto name = each["key"].get<std::string>();
+        const auto counter = counters->find(name);
+        check_kind(counter == counters->end() ? nullptr : &*counter, kinds::count, file, path + "." + name);
+    }
+}
+
+/// Reports of machines without an array say which unit is the main one, and which classes its cycles have.
+void check_main_units(const Json& report, const std::string& file) {
+    const auto found = report.find("cycle_classes");
+    const Json* const classes = found == report.end() ? nullptr : &*found;
+    if (classes != nullptr) {
+        check(*classes, cycle_classes_keys, file, "cycle_classes");
+        check_each((*classes)["classes"], cycle_class_keys, file, "cycle_classes.classes");
+        if ((*classes)["classes"].empty()) {
+            fail(file, "cycle_classes.classes", (*classes)["classes"], "a list of at least one class");
+        }
+    }
+    check_main_unit(report, classes, file, "");
+    for (std::size_t i = 0; i < report["layers"].size(); ++i) {
+        check_main_unit(report["layers"][i], classes, file, fmt::format("layers[{}]", i));
+    }
+}
+
 constexpr std::string_view report_schema = "sim.report/1";
 
 void check_schema(const Json& report, const std::string& file) {
@@ -188,14 +226,10 @@ Json parse_report(std::string_view text, const std::string& file) {
     Json report = machine::parse_ordered_json_object(text, file);
     check_schema(report, file);
     check(report, report_keys, file, "");
-    check(report["matrix_unit"], matrix_unit_keys, file, "matrix_unit");
     check(report["energy"], energy_keys, file, "energy");
     check(report["configuration"], configuration_keys, file, "configuration");
     check_each(report["layers"], layer_keys, file, "layers");
-    for (std::size_t i = 0; i < report["layers"].size(); ++i) {
-        check(report["layers"][i]["matrix_unit"], matrix_unit_keys, file,
-              fmt::format("layers[{}].matrix_unit", i));
-    }
+    check_main_units(report, file);
     check_figures(report, file);
     check_explanation(report, file);
     check_host_time(report, file);

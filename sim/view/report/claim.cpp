@@ -116,19 +116,19 @@ bool falls_short(const ClaimAgainst& each) {
 
 std::optional<Claim> make_claim(const Report& report) {
     const std::uint64_t cells = report.cycles * report.array_cells;
-    if (report.comparison.empty() || cells == 0) return std::nullopt;
+    if (!report.parts.claim || report.comparison.empty() || cells == 0) return std::nullopt;
     Claim claim;
     for (const Comparison& comparison : report.comparison) claim.against.push_back(against(comparison));
     claim.host_time = report.host_time;
     const auto share = [](std::uint64_t part, std::uint64_t whole) {
         return static_cast<double>(part) / static_cast<double>(whole);
     };
-    const MatrixUnit& unit = report.matrix_unit;
+    const MainUnit& unit = report.main_unit;
     claim.array.useful = share(unit.useful_macs, cells);
-    claim.array.weight_stall = share(unit.weight_stall_cycles, report.cycles);
-    claim.array.weight_shift = share(unit.weight_shift_cycles, report.cycles);
-    claim.array.non_matrix = share(unit.non_matrix_cycles, report.cycles);
-    claim.array.unused = share(unit.active_cycles, report.cycles) - claim.array.useful;
+    claim.array.weight_stall = share(unit.at("weight_stall_cycles"), report.cycles);
+    claim.array.weight_shift = share(unit.at("weight_shift_cycles"), report.cycles);
+    claim.array.non_matrix = share(unit.at("non_matrix_cycles"), report.cycles);
+    claim.array.unused = share(unit.at("active_cycles"), report.cycles) - claim.array.useful;
     return claim;
 }
 

@@ -140,6 +140,10 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
         notes.push_back(fmt::format("{} is that of {}: it does not follow the array's size, now {} x {}",
                                     watts, whose, array.rows, array.columns));
     }
+    if (is_set("tile_array.lines") || is_set("tile_array.columns") || is_set("tile_array.lanes")) {
+        notes.push_back(fmt::format(
+            "{} is that of the unchanged tiles: it does not follow their number and lanes", watts));
+    }
     if (!other_clock) return notes;
     if (machine.energy && knows_clock) {
         notes.push_back(voltage_note(machine));

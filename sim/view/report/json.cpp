@@ -16,10 +16,27 @@ Json counters(const CounterValues& values) {
     return object;
 }
 
-Json matrix_unit(const MatrixUnit& unit) {
+Json main_unit(const MainUnit& unit) {
     Json object = counters(unit.counters);
-    object["non_matrix_reasons"] = counters(unit.non_matrix_reasons);
+    for (const MainGroup& group : unit.groups) object[group.name] = counters(group.counters);
     return object;
+}
+
+/// Which classes the main unit's cycles have, for pages that know none of them by name.
+Json cycle_classes(const Report& report) {
+    const machine::MainUnit& main = *report.main.main;
+    const auto name_of = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+    return {{"unit", report.main.name},
+            {"words", main.words},
+            {"cells", main.cells},
+            {"useful_macs", main.useful_macs.substr(report.main.name.size() + 1)},
+            {"unused_macs", main.unused_macs.substr(report.main.name.size() + 1)},
+            {"classes", list_of(main.classes, [&](const machine::CycleClass& each) {
+                 return Json{{"key", name_of(each.counter)},
+                             {"name", each.name},
+                             {"column", each.column},
+                             {"meaning", each.meaning}};
+             })}};
 }
 
 Json by_unit(const energy::Joules& joules) {
@@ -44,18 +61,18 @@ Json bounds(const Bounds& bounds) {
     return object;
 }
 
-Json layer(const Layer& layer) {
+Json layer(const Layer& layer, const Report& report) {
     Json object{{"name", layer.name},
                 {"kind", layer.kind},
-                {"cycles", layer.matrix_unit.cycles()},
+                {"cycles", layer.main_unit.cycles()},
                 {"share", or_null(layer.share)},
                 {"array_utilization", or_null(layer.array_utilization)},
                 {"macs_per_inference", layer.macs_per_inference},
                 {"weight_bytes", layer.weight_bytes},
-                {"achieved_tops", or_null(layer.achieved_tops)},
-                {"roofline", roofline(layer.roofline)},
-                {"bounds", bounds(layer.bounds)},
-                {"matrix_unit", matrix_unit(layer.matrix_unit)}};
+                {"achieved_tops", or_null(layer.achieved_tops)}};
+    if (report.parts.weight_memory) object["roofline"] = roofline(layer.roofline);
+    object["bounds"] = bounds(layer.bounds);
+    object[report.main.name] = main_unit(layer.main_unit);
     if (layer.energy) {
         object["energy"] = {{"joules", layer.energy->total()},
                             {"static_joules", layer.energy->of_static_power()},
@@ -312,11 +329,14 @@ Json unified_buffer_map(const UnifiedBufferMap& map) {
 }
 
 Json memory(const Report& report) {
-    Json object{{"unified_buffer_peak_bytes", report.figure("memory.unified_buffer_peak_bytes")},
-                {"unified_buffer_bytes", report.unified_buffer_bytes},
-                {"weight_memory_used_bytes", report.weight_memory_used_bytes},
-                {"weight_memory_bytes", report.weight_memory_bytes},
-                {"spilled_weight_bytes", report.spilled_weight_bytes}};
+    Json object = Json::object();
+    for (const machine::UnitDescription& unit : report.units_drawn) {
+        if (!unit.box || !unit.box->filled) continue;
+        const machine::Filled& filled = *unit.box->filled;
+        object[unit.name + "_" + filled.figure + "_bytes"] = filled.used_bytes;
+        object[unit.name + "_bytes"] = filled.bytes;
+    }
+    if (report.parts.weight_memory) object["spilled_weight_bytes"] = report.spilled_weight_bytes;
     if (report.cut_images) object["cut_images"] = to_json(*report.cut_images);
     if (report.memory_over_time) object["over_time"] = memory_over_time(*report.memory_over_time);
     if (report.unified_buffer_map)
@@ -349,8 +369,9 @@ Json best_classes(const run::BestClasses& best, bool are_probabilities) {
     });
 }
 
-Json explained(const Layer& each, const std::optional<Explanations>& explanations) {
-    Json object = layer(each);
+Json explained(const Layer& each, const Report& report) {
+    Json object = layer(each, report);
+    const std::optional<Explanations>& explanations = report.explanations;
     if (!explanations || each.tag >= explanations->layers.size()) return object;
     const Json why = to_json(explanations->layers[each.tag], explanations->what_ifs);
     object["explanation"] = why["text"];
@@ -358,11 +379,11 @@ Json explained(const Layer& each, const std::optional<Explanations>& explanation
     return object;
 }
 
-Json instruction_kind(const InstructionKind& kind) {
+Json instruction_kind(const InstructionKind& kind, const Report& report) {
     return {{"instruction", kind.instruction},
             {"executed", kind.executed},
-            {"cycles", kind.matrix_unit.cycles()},
-            {"matrix_unit", matrix_unit(kind.matrix_unit)}};
+            {"cycles", kind.main_unit.cycles()},
+            {report.main.name, main_unit(kind.main_unit)}};
 }
 
 Json host_operation(const HostOperation& operation) {
@@ -410,14 +431,15 @@ Json::json_pointer pointer_of(std::string_view dotted) {
 }
 
 Json simulator(const Simulator& simulator) {
-    return {{"wall_seconds", simulator.wall_seconds},
-            {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
-            {"macs_per_second", or_null(simulator.macs_per_second)},
-            {"peak_rss_bytes", simulator.peak_rss_bytes},
-            {"read_seconds", simulator.read_seconds},
-            {"prepare_seconds", simulator.prepare_seconds},
-            {"simulate_seconds", simulator.simulate_seconds},
-            {"gemm_seconds", simulator.gemm_seconds}};
+    Json object{{"wall_seconds", simulator.wall_seconds},
+                {"simulated_cycles_per_second", or_null(simulator.simulated_cycles_per_second)},
+                {"macs_per_second", or_null(simulator.macs_per_second)},
+                {"peak_rss_bytes", simulator.peak_rss_bytes},
+                {"read_seconds", simulator.read_seconds},
+                {"prepare_seconds", simulator.prepare_seconds},
+                {"simulate_seconds", simulator.simulate_seconds}};
+    if (simulator.gemm_seconds) object["gemm_seconds"] = *simulator.gemm_seconds;
+    return object;
 }
 
 }  // namespace
@@ -439,23 +461,25 @@ Json to_json(const Report& report) {
     json["latency_ms"] = report.figure("latency_ms");
     json["latency_max_ms"] = report.figure("latency_max_ms");
     json["tops"] = {{"achieved", or_null(report.achieved_tops)}, {"peak", report.peak_tops}};
-    json["roofline"] = roofline(report.roofline);
-    json["matrix_unit"] = matrix_unit(report.matrix_unit);
+    if (report.parts.weight_memory) json["roofline"] = roofline(report.roofline);
+    if (report.parts.names_classes) json["cycle_classes"] = cycle_classes(report);
+    json[report.main.name] = main_unit(report.main_unit);
     json["bounds"] = bounds(report.bounds);
     json["traffic"] = traffic(report.traffic);
     json["paths"] = list_of(report.paths, path);
     json["drawing"] = drawing(report);
     json["memory"] = memory(report);
-    json["layers"] =
-        list_of(report.layers, [&](const Layer& each) { return explained(each, report.explanations); });
+    json["layers"] = list_of(report.layers, [&](const Layer& each) { return explained(each, report); });
     if (report.explanations) json["explanation"] = to_json(*report.explanations);
-    json["instruction_kinds"] = list_of(report.instruction_kinds, instruction_kind);
+    json["instruction_kinds"] = list_of(report.instruction_kinds, [&](const InstructionKind& kind) {
+        return instruction_kind(kind, report);
+    });
     json["energy"] = energy(report.energy, report.no_energy);
     json["area"] = area(report.area);
     json["requests"] = requests_json(report.requests);
     json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);
     json["comparison"] = list_of(report.comparison, comparison);
-    json["claim"] = claim_json(report.claim);
+    if (report.parts.claim) json["claim"] = claim_json(report.claim);
     json["predictions"] = report.predictions;
     if (!report.best_classes.empty()) {
         json["best_classes"] = list_of(report.best_classes, [&](const run::BestClasses& best) {

@@ -42,8 +42,8 @@ public:
     std::string write() && {
         const LayerWidths widths = layer_widths();
         line("{}{}{:>{}}{}{}{}", heading("Layers"), std::string(widths.before_cycles() - 6, ' '), "cycles",
-             LayerWidths::cycles, widths.run > 0 ? "  % run" : "",
-             class_cells({" active", " stall", " shift", " other"}), widths.used > 0 ? "  used" : "");
+             LayerWidths::cycles, widths.run > 0 ? "  % run" : "", class_cells(columns()),
+             widths.used > 0 ? "  used" : "");
         const LayerLines lines = layer_lines();
         std::vector<std::string> names;
         for (const Layer& layer : report_.layers) names.push_back(layer.name);
@@ -53,9 +53,9 @@ public:
             const Layer others = sum_of(lines.others);
             write_layer(others, others.name, widths);
         }
-        note(2, widths.used > 0
-                    ? "(in % of the layer's cycles; used: useful MACs of the cells in active cycles)"
-                    : "(in % of the layer's cycles)");
+        note(2, widths.used > 0 ? fmt::format("(in % of the layer's cycles; used: useful MACs {})",
+                                              report_.main.main->cells)
+                                : std::string("(in % of the layer's cycles)"));
         if (!lines.others.empty()) write_others(lines.others);
         return take();
     }
@@ -64,7 +64,7 @@ private:
     LayerLines layer_lines() const {
         std::vector<std::uint64_t> cycles;
         cycles.reserve(report_.layers.size());
-        for (const Layer& layer : report_.layers) cycles.push_back(layer.matrix_unit.cycles());
+        for (const Layer& layer : report_.layers) cycles.push_back(layer.main_unit.cycles());
         return main_layers(cycles, all_layers_);
     }
 
@@ -72,20 +72,20 @@ private:
     Layer sum_of(const std::vector<std::size_t>& layers) const {
         Layer sum;
         sum.name = fmt::format("({} others)", layers.size());
-        sum.matrix_unit = report_.layers[layers.front()].matrix_unit;
+        sum.main_unit = report_.layers[layers.front()].main_unit;
         for (const std::size_t i : std::span(layers).subspan(1)) {
-            sum.matrix_unit += report_.layers[i].matrix_unit;
+            sum.main_unit += report_.layers[i].main_unit;
         }
-        sum.share = share_of(sum.matrix_unit.cycles(), report_.cycles);
+        sum.share = share_of(sum.main_unit.cycles(), report_.cycles);
         sum.array_utilization =
-            share_of(sum.matrix_unit.useful_macs, sum.matrix_unit.useful_macs + sum.matrix_unit.unused_macs);
+            share_of(sum.main_unit.useful_macs, sum.main_unit.useful_macs + sum.main_unit.unused_macs);
         return sum;
     }
 
     /// Says what the line of others leaves out.
     void write_others(const std::vector<std::size_t>& others) {
         const auto without = std::ranges::count_if(
-            others, [&](std::size_t i) { return report_.layers[i].matrix_unit.cycles() == 0; });
+            others, [&](std::size_t i) { return report_.layers[i].main_unit.cycles() == 0; });
         const std::string idle =
             without > 0 ? fmt::format(", {} of them without cycles", without) : std::string();
         note(2, fmt::format("({} others{}; --all lists them)", others.size(), idle));
@@ -118,10 +118,12 @@ private:
     }
 
     void write_layer(const Layer& layer, std::string_view name, const LayerWidths& widths) {
-        const MatrixUnit& unit = layer.matrix_unit;
+        const MainUnit& unit = layer.main_unit;
         const auto column = [&](std::uint64_t cycles) {
             return bare_percent(share_of(cycles, unit.cycles()));
         };
+        std::vector<std::string> shares;
+        for (const std::uint64_t cycles_of_class : unit.classes) shares.push_back(column(cycles_of_class));
         // A long kind may use blanks at the left of the column of cycles.
         const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
         const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
@@ -129,19 +131,21 @@ private:
             widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
         line("  {:<{}} {}{:>{}}{}{}{}", name, widths.name, kind, cycles,
              widths.kind + LayerWidths::cycles - kind.size(),
-             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "",
-             class_cells({column(unit.active_cycles), column(unit.weight_stall_cycles),
-                          column(unit.weight_shift_cycles), column(unit.non_matrix_cycles)}),
+             widths.run > 0 ? fmt::format(" {:>6}", bare_percent(layer.share)) : "", class_cells(shares),
              widths.used > 0 ? fmt::format(" {:>5}", bare_percent(layer.array_utilization)) : "");
     }
 
-    /// The four classes of cycles side by side.
-    std::string class_cells(const std::array<std::string, 4>& cells) const {
-        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
-        constexpr std::array<std::size_t, roles.size()> widths{7, 6, 6, 6};
+    std::vector<std::string> columns() const {
+        std::vector<std::string> titles;
+        for (const machine::CycleClass& each : report_.main.main->classes) titles.push_back(each.column);
+        return titles;
+    }
+
+    /// The classes of cycles side by side; there is room for four.
+    std::string class_cells(const std::vector<std::string>& cells) const {
         std::string text;
-        for (std::size_t i = 0; i < roles.size(); ++i) {
-            text += look_.paint(roles[i], fmt::format("{:>{}}", cells[i], widths[i]));
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            text += look_.paint(terminal::role_of_class(i), fmt::format("{:>{}}", cells[i], i == 0 ? 7 : 6));
         }
         return text;
     }

@@ -23,26 +23,37 @@ std::optional<double> ratio(std::uint64_t numerator, std::uint64_t denominator) 
     return ratio(static_cast<double>(numerator), static_cast<double>(denominator));
 }
 
-/// The matrix unit's counters; `value` gives a counter's total or its part of one tag.
+/// The main unit's counters; `value` gives a counter's total or its part of one tag.
 template <class Value>
-MatrixUnit matrix_unit(const run::Counters& counters, Value value) {
+MainUnit make_main_unit(const machine::UnitDescription& main, const run::Counters& counters, Value value) {
     const auto named = [&](std::string_view path) { return value(counters.at(path)); };
-    MatrixUnit unit{.active_cycles = named("matrix_unit.active_cycles"),
-                    .weight_stall_cycles = named("matrix_unit.weight_stall_cycles"),
-                    .weight_shift_cycles = named("matrix_unit.weight_shift_cycles"),
-                    .non_matrix_cycles = named("matrix_unit.non_matrix_cycles"),
-                    .useful_macs = named("matrix_unit.useful_macs"),
-                    .unused_macs = named("matrix_unit.unused_macs"),
-                    .counters = {},
-                    .non_matrix_reasons = {}};
-    const auto read = [&](std::string_view group, CounterValues& values) {
+    const auto read = [&](std::string_view group) {
+        CounterValues values;
         for (const run::Counter& counter : counters.of(group)) {
             values.emplace_back(counter.name(), value(counter));
         }
+        return values;
     };
-    read("matrix_unit", unit.counters);
-    read("matrix_unit.non_matrix_reasons", unit.non_matrix_reasons);
+    MainUnit unit{.classes = {},
+                  .useful_macs = named(main.main->useful_macs),
+                  .unused_macs = named(main.main->unused_macs),
+                  .counters = read(main.name),
+                  .groups = {}};
+    for (const machine::CycleClass& each : main.main->classes) unit.classes.push_back(named(each.counter));
+    for (const std::string& group : main.main->groups) {
+        unit.groups.push_back({group.substr(group.rfind('.') + 1), read(group)});
+    }
     return unit;
+}
+
+/// The bytes of weights that came for the main unit, in the run or under one tag.
+std::uint64_t weight_bytes(const run::RunRecord& record, std::optional<Tag> tag) {
+    std::uint64_t bytes = 0;
+    for (const std::string& path : record.main_unit().main->weights) {
+        const run::Counter& counter = record.counters.at(path);
+        bytes += tag ? counter.value(*tag) : counter.value();
+    }
+    return bytes;
 }
 
 /// The bounds of the run, or of one tag, without their ratio.
@@ -69,9 +80,9 @@ std::optional<double> tops(std::uint64_t macs, double seconds) {
 
 /// The point of these multiply-accumulates and weight bytes on the machine's roofline.
 std::optional<Roofline> make_roofline(const machine::MachineConfig& machine, std::uint64_t macs,
-                                      std::uint64_t weight_bytes) {
-    const auto place = ratio(macs, weight_bytes);
-    if (!place) return std::nullopt;
+                                      std::uint64_t fetched_bytes) {
+    const auto place = ratio(macs, fetched_bytes);
+    if (!place || !parts_of(machine.family).weight_memory) return std::nullopt;
     const double peak_macs = machine.peak_ops_per_second() / 2.0;
     const Rate rate = machine.weight_rate();
     const double bytes_per_second = static_cast<double>(rate.bytes) / static_cast<double>(rate.cycles) *
@@ -97,24 +108,23 @@ Layer make_layer(const run::RunRecord& record, Tag tag) {
         layer.kind = info.kind;
         layer.macs_per_inference = info.macs;
     }
-    layer.matrix_unit = matrix_unit_under(record.counters, tag);
+    layer.main_unit = main_unit_under(record.main_unit(), record.counters, tag);
     layer.bounds = make_bounds(record, tag);
     // Most cycles outside layers are the end of the last one.
-    if (tag > 0) layer.bounds.ratio = ratio(layer.matrix_unit.cycles(), layer.bounds.largest().cycles);
-    layer.share = ratio(layer.matrix_unit.cycles(), record.cycles);
+    if (tag > 0) layer.bounds.ratio = ratio(layer.main_unit.cycles(), layer.bounds.largest().cycles);
+    layer.share = ratio(layer.main_unit.cycles(), record.cycles);
     layer.array_utilization =
-        ratio(layer.matrix_unit.useful_macs, layer.matrix_unit.useful_macs + layer.matrix_unit.unused_macs);
-    layer.energy = energy_under(record, tag, layer.matrix_unit.cycles());
-    layer.weight_bytes = record.counters.at("weight_fifo.bytes").value(tag) +
-                         record.counters.at("weight_fifo.spilled_bytes").value(tag);
+        ratio(layer.main_unit.useful_macs, layer.main_unit.useful_macs + layer.main_unit.unused_macs);
+    layer.energy = energy_under(record, tag, layer.main_unit.cycles());
+    layer.weight_bytes = weight_bytes(record, tag);
     const std::uint64_t macs = record.needed_macs(tag);
-    layer.achieved_tops = tops(macs, seconds_of(layer.matrix_unit.cycles(), record.spec.machine));
+    layer.achieved_tops = tops(macs, seconds_of(layer.main_unit.cycles(), record.spec.machine));
     layer.roofline = make_roofline(record.spec.machine, macs, layer.weight_bytes);
     return layer;
 }
 
 bool has_work(const Layer& layer) {
-    return layer.matrix_unit.cycles() > 0 || layer.bounds.largest().cycles > 0 ||
+    return layer.main_unit.cycles() > 0 || layer.bounds.largest().cycles > 0 ||
            (layer.energy && layer.energy->total() > 0.0);
 }
 
@@ -303,8 +313,9 @@ std::optional<HostShare> make_host_share(const run::RunRecord& record, double ru
 /// Moving data is not enough, neither is what the chip does for a layer of the host.
 bool chip_computes(const run::RunRecord& record) {
     const auto works = [&](const auto& value) {
-        return value(record.counters.at("matrix_unit.active_cycles")) > 0 ||
-               value(record.counters.at("activation_unit.busy_cycles")) > 0;
+        return std::ranges::any_of(record.main_unit().main->works, [&](const std::string& path) {
+            return value(record.counters.at(path)) > 0;
+        });
     };
     const run::ProgramFacts& program = record.program;
     if (program.layers.empty()) return works([](const run::Counter& counter) { return counter.value(); });
@@ -384,7 +395,7 @@ Simulator make_simulator(const run::RunRecord& record) {
                         .peak_rss_bytes = speed.peak_rss_bytes};
     if (!record.spec.timing_only) {
         simulator.macs_per_second = ratio(
-            static_cast<double>(record.counters.at("matrix_unit.multiply_accumulates").value()), speed.total);
+            static_cast<double>(record.counters.at(record.main_unit().main->macs).value()), speed.total);
     }
     return simulator;
 }
@@ -433,8 +444,8 @@ LeastCycles Bounds::largest() const {
     return largest;
 }
 
-MatrixUnit matrix_unit_under(const run::Counters& counters, Tag tag) {
-    return matrix_unit(counters, [&](const run::Counter& counter) { return counter.value(tag); });
+MainUnit main_unit_under(const machine::UnitDescription& main, const run::Counters& counters, Tag tag) {
+    return make_main_unit(main, counters, [&](const run::Counter& counter) { return counter.value(tag); });
 }
 
 nlohmann::ordered_json Report::figure(std::string_view path) const {
@@ -455,7 +466,10 @@ Report make_report(const run::RunRecord& record) {
     report.inferences = program.inferences;
     if (program.batch > 0) report.batches = divide_up(program.inferences, program.batch);
 
-    if (record.batch) report.batching = make_batching(program.batch, *record.batch);
+    report.parts = parts_of(machine.family);
+    if (record.batch && report.parts.batching) {
+        report.batching = make_batching(program.batch, *record.batch);
+    }
 
     report.cycles = record.cycles;
     report.clock_mhz = machine.clock_mhz;
@@ -471,29 +485,30 @@ Report make_report(const run::RunRecord& record) {
     }
     report.peak_tops = machine.peak_ops_per_second() / 1e12;
     if (report.achieved_tops) report.peak_share = *report.achieved_tops / report.peak_tops;
-    report.roofline = make_roofline(machine, record.needed_macs(),
-                                    record.counters.at("weight_fifo.bytes").value() +
-                                        record.counters.at("weight_fifo.spilled_bytes").value());
+    report.roofline = make_roofline(machine, record.needed_macs(), weight_bytes(record, std::nullopt));
 
-    report.matrix_unit =
-        matrix_unit(record.counters, [](const run::Counter& counter) { return counter.value(); });
-    report.array_cells = machine.tile_bytes();
+    report.main = record.main_unit();
+    report.main_unit = make_main_unit(report.main, record.counters,
+                                      [](const run::Counter& counter) { return counter.value(); });
+    for (const std::string& group : report.main.main->groups) {
+        for (const run::Counter& counter : record.counters.of(group)) {
+            report.meanings.emplace_back(counter.name(), counter.meaning);
+        }
+    }
+    report.array_cells = machine.macs_a_cycle();
     report.layers = make_layers(record);
     std::uint64_t largest = 0;
     for (const Layer& layer : report.layers) largest += layer.bounds.largest().cycles;
     report.bounds = make_bounds(record, std::nullopt);
     report.bounds.ratio = ratio(record.cycles, largest);
-    report.instruction_kinds = by_instruction_kind(program.tags, record.counters);
+    report.instruction_kinds = by_instruction_kind(program.tags, report.main, record.counters);
     report.units_drawn = record.units;
     report.paths = make_paths(record);
     report.traffic = traffic_of(report.paths);
     add_occupancy(report, record);
     report.cut_images = record.cut_images;
     report.pixel_scaling = record.pixel_scaling;
-    report.unified_buffer_bytes = machine.unified_buffer_bytes();
-    report.weight_memory_used_bytes = program.memory_bytes - program.spilled_bytes;
     report.spilled_weight_bytes = program.spilled_bytes;
-    report.weight_memory_bytes = machine.weight_memory.bytes;
     report.instructions = program.instructions;
     for (const run::Counter& counter : record.counters.all) {
         if (report.units.empty() || report.units.back().first != counter.group()) {
@@ -505,7 +520,7 @@ Report make_report(const run::RunRecord& record) {
     report.energy = make_energy(record, report.seconds);
     if (report.energy && !report.left_out.speed.empty()) report.energy->joules_per_inference.reset();
     report.no_energy = no_energy_reason(record.spec.machine);
-    report.area = area::area_of(machine);
+    if (report.parts.area) report.area = area::area_of(machine);
     if (report.inferences_per_second) {
         report.host_time = make_host_time(record, *report.inferences_per_second);
         report.comparison =

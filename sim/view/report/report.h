@@ -19,6 +19,7 @@
 #include "sim/view/occupancy/occupancy.h"
 #include "sim/view/report/batching.h"
 #include "sim/view/report/explanations.h"
+#include "sim/view/report/family.h"
 #include "sim/view/terminal/look.h"
 
 /// The figures of a run. Each is computed once, here, from counters; JSON and text only print it. A ratio
@@ -28,23 +29,26 @@ namespace systole::report {
 /// Counters by name, in the order in which their unit declares them.
 using CounterValues = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// The cycles of the matrix unit by class, for the run, a layer or several layers.
-struct MatrixUnit {
-    std::uint64_t active_cycles = 0;
-    std::uint64_t weight_stall_cycles = 0;
-    std::uint64_t weight_shift_cycles = 0;
-    std::uint64_t non_matrix_cycles = 0;
+/// A group of counters that belongs to the main unit: parts of its cycles, and what else it did.
+struct MainGroup {
+    std::string name;  ///< its key in report.json, in the main unit's: "non_matrix_reasons"
+    CounterValues counters;
+};
+
+/// The cycles of the main unit by class, for the run, a layer or several layers.
+struct MainUnit {
+    std::vector<std::uint64_t> classes;  ///< cycles, in the order of machine::MainUnit
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
-    CounterValues counters;            ///< all counters of the unit, including those above
-    CounterValues non_matrix_reasons;  ///< the non-matrix cycles by reason; they sum to them
+    CounterValues counters;         ///< all counters of the unit, including those of the classes
+    std::vector<MainGroup> groups;  ///< those of machine::MainUnit
 
-    /// Adds cycles, MACs and counters.
-    MatrixUnit& operator+=(const MatrixUnit& other);
+    /// Adds cycles, MACs and counters of the same unit.
+    MainUnit& operator+=(const MainUnit& other);
 
-    std::uint64_t cycles() const {
-        return active_cycles + weight_stall_cycles + weight_shift_cycles + non_matrix_cycles;
-    }
+    std::uint64_t cycles() const;
+    /// One of the counters. Throws std::logic_error if there is none of the name.
+    std::uint64_t at(std::string_view counter) const;
 };
 
 /// A point on a processor's roofline.
@@ -77,12 +81,12 @@ struct Bounds {
     LeastCycles largest() const;
 };
 
-/// The matrix unit's cycles under one tag. The layers' cycles sum to those of the run.
+/// The main unit's cycles under one tag. The layers' cycles sum to those of the run.
 struct Layer {
     run::Tag tag = 0;
     std::string name;  ///< "(outside layers)" for tag 0: transfers to and from the host
     std::string kind;
-    MatrixUnit matrix_unit;
+    MainUnit main_unit;
     Bounds bounds;
     std::optional<double> share;              ///< of the run's cycles
     std::optional<double> array_utilization;  ///< useful MACs of all MACs in active cycles
@@ -90,14 +94,14 @@ struct Layer {
     std::optional<energy::Joules> energy;     ///< absent where energy is from published watts
     std::uint64_t weight_bytes = 0;           ///< fetched for the layer
     std::optional<double> achieved_tops;      ///< during the layer's cycles
-    std::optional<Roofline> roofline;         ///< absent if the layer fetches no weights
+    std::optional<Roofline> roofline;         ///< absent if the layer fetches none from weight memory
 };
 
-/// The matrix unit's cycles under all tags that use one kind of matrix instruction.
+/// The main unit's cycles under all tags that use one kind of its instructions.
 struct InstructionKind {
     std::string instruction;     ///< as in assembly; "mixed" under tags with several kinds, "none" with none
-    std::uint64_t executed = 0;  ///< matrix instructions, repeats not counted
-    MatrixUnit matrix_unit;
+    std::uint64_t executed = 0;  ///< of these instructions, repeats not counted
+    MainUnit main_unit;
 };
 
 /// Bytes over one path, and the share of the path's bandwidth that they used over the whole run.
@@ -304,7 +308,7 @@ struct Simulator {
     double read_seconds = 0.0;     ///< the file of the network or program, a part of prepare_seconds
     double prepare_seconds = 0.0;  ///< reading, quantizing, compiling
     double simulate_seconds = 0.0;
-    double gemm_seconds = 0.0;
+    std::optional<double> gemm_seconds;  ///< absent where they are not timed
     std::optional<double> simulated_cycles_per_second;
     std::optional<double> macs_per_second;  ///< absent in a timing-only run
     std::uint64_t peak_rss_bytes = 0;
@@ -372,20 +376,21 @@ struct Report {
     std::optional<double> peak_share;  ///< achieved of peak
     std::optional<Roofline> roofline;
 
-    MatrixUnit matrix_unit;
+    machine::UnitDescription main;  ///< the unit whose cycles are divided
+    MainUnit main_unit;             ///< of the run
+    /// What the main unit's counters mean, by group and name.
+    std::vector<std::pair<std::string, std::string>> meanings;
+    FamilyParts parts;
     Bounds bounds;
-    std::uint64_t array_cells = 0;
+    std::uint64_t array_cells = 0;  ///< multiply-accumulates of a cycle
     std::vector<Layer> layers;
     std::optional<Explanations> explanations;        ///< where the run asked for them
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
-    std::vector<machine::UnitDescription> units_drawn;  ///< with their boxes, where they have one
-    std::vector<Path> paths;                            ///< to and from the chip, and on the chip
-    std::uint64_t unified_buffer_bytes = 0;
-    std::vector<run::PixelScaling> pixel_scaling;  ///< inputs whose pixels the network scales itself
-    std::optional<machine::CutImages> cut_images;  ///< absent where an image fits the unified buffer
-    std::uint64_t weight_memory_used_bytes = 0;
-    std::uint64_t weight_memory_bytes = 0;
+    std::vector<machine::UnitDescription> units_drawn;   ///< with their boxes, where they have one
+    std::vector<Path> paths;                             ///< to and from the chip, and on the chip
+    std::vector<run::PixelScaling> pixel_scaling;        ///< inputs whose pixels the network scales itself
+    std::optional<machine::CutImages> cut_images;        ///< absent where an image fits the unified buffer
     std::uint64_t spilled_weight_bytes = 0;              ///< that stay in host memory
     std::optional<MemoryOverTime> memory_over_time;      ///< where the run noted its occupancy
     std::optional<UnifiedBufferMap> unified_buffer_map;  ///< where the run noted its occupancy
@@ -438,15 +443,16 @@ std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
 /// which chip that is (`power`) is compared with its file: `settings` are the keys that the run changed.
 std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                                       std::span<const std::string> settings);
-/// The energy of one tag; `cycles` are the matrix unit's cycles under it. Absent without a section `energy`.
+/// The energy of one tag; `cycles` are the main unit's cycles under it. Absent without a section `energy`.
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);
 
-/// The matrix unit's cycles under one tag.
-MatrixUnit matrix_unit_under(const run::Counters& counters, run::Tag tag);
+/// The main unit's cycles under one tag.
+MainUnit main_unit_under(const machine::UnitDescription& main, const run::Counters& counters, run::Tag tag);
 
-/// The cycles by kind of matrix instruction: all cycles of a tag count for the kind that the program uses
-/// under it.
+/// The cycles by kind of the main unit's instructions: all cycles of a tag count for the kind that the
+/// program uses under it.
 std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
+                                                 const machine::UnitDescription& main,
                                                  const run::Counters& counters);
 
 /// The paths between units, in the order in which these describe them.
@@ -495,7 +501,7 @@ std::string host_time_text(const HostTime& host);
 std::string band_text(double value, const std::optional<baselines::Band>& band,
                       std::string (*show)(std::optional<double> value));
 
-/// From the report's comparison and matrix unit.
+/// From the report's comparison and main unit; absent for a family that no claim is about.
 std::optional<Claim> make_claim(const Report& report);
 /// A line for each baseline and, if the run falls short against one, the shares of the array's cycles.
 std::string claim_text(const Claim& claim, const terminal::Look& look = {});
@@ -507,7 +513,7 @@ Report make_report(const run::RunRecord& record);
 /// report.json: the keys of "sim.report/1".
 nlohmann::ordered_json to_json(const Report& report);
 
-/// The parts of the text, in their order: "summary", "matrix_unit", "layers", ...
+/// The parts of the text, in their order: "summary", "matrix_unit", "layers", ... Each main unit has one.
 std::vector<std::string_view> section_names();
 
 /// Text with the named sections, in the order of section_names, or with all of them. Of many layers it lists

@@ -94,7 +94,7 @@ public:
         std::string_view name;
         void (Writer::*write)();
     };
-    static const std::array<Section, 16> sections;
+    static const std::array<Section, 17> sections;
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
@@ -115,6 +115,15 @@ private:
         std::string why;
         if (section == "requests") why = report_.left_out.requests;
         if (section == "comparison" || (section == "claim" && chosen_)) why = report_.left_out.comparison;
+        if (std::ranges::find(main_units, section) != main_units.end()) {
+            why = chosen_ ? fmt::format("the main unit of {} is {}", report_.machine, report_.main.name) : "";
+        }
+        if (chosen_ && section == "area" && !report_.parts.area) {
+            why = fmt::format("it is not known for the units of {}", report_.machine);
+        }
+        if (chosen_ && section == "claim" && !report_.parts.claim) {
+            why = fmt::format("the published claim is about TPU v1, not about {}", report_.machine);
+        }
         if (why.empty() && chosen_) why = usual_reason(section);
         if (why.empty()) return;
         line("");
@@ -295,14 +304,25 @@ private:
         line("  {:<18}{}", "predictions", shown);
     }
 
-    void write_matrix_unit() {
-        const MatrixUnit& unit = report_.matrix_unit;
+    /// The units that are the main one in some machine; each has a section of its name.
+    static constexpr std::array<std::string_view, 2> main_units{"matrix_unit", "tile_array"};
+
+    template <std::size_t Unit>
+    void write_main_unit() {
+        if (report_.main.name == main_units[Unit]) write_cycles();
+    }
+
+    void write_cycles() {
+        const MainUnit& unit = report_.main_unit;
         line("");
-        line("{}               cycles    share", heading("Matrix unit"));
-        constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+        constexpr std::size_t before_cycles = 26;
+        const std::string& title = report_.main.box->title;
+        line("{}{}cycles    share", heading(title),
+             std::string(before_cycles - std::min(title.size(), before_cycles), ' '));
         std::size_t place = 0;
-        for (const Figure& figure : figures_of(Figure::Part::MatrixUnit)) {
-            const Role role = roles.at(place++);
+        for (const Figure& figure : figures_of(Figure::Part::MainUnit)) {
+            if (!figure.key().starts_with(report_.main.name)) continue;
+            const Role role = terminal::role_of_class(place++);
             const auto share = value_of(figure, json_);
             line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", figure.name)),
                  figure_text(number_at(json_, figure.key()), "count"), figure_text(share, figure.format),
@@ -313,21 +333,37 @@ private:
         line_and(
             fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(unit.useful_macs), ""),
                         percent(share_of(unit.useful_macs, macs))),
-            "of the cells in active cycles");
+            report_.main.main->cells);
     }
 
-    /// The reasons for non-matrix cycles, the longest first.
-    void write_reasons(const MatrixUnit& unit) {
-        CounterValues sorted = unit.non_matrix_reasons;
+    /// The parts of a class: the reasons for it, or the kinds of work; the longest first.
+    void write_reasons(const MainUnit& unit) {
+        CounterValues sorted;
+        for (const MainGroup& group : unit.groups) {
+            std::ranges::copy_if(group.counters, std::back_inserter(sorted),
+                                 [](const auto& each) { return each.first.ends_with("_cycles"); });
+        }
         std::stable_sort(sorted.begin(), sorted.end(),
                          [](const auto& a, const auto& b) { return a.second > b.second; });
         for (const auto& [key, cycles] : sorted) {
             if (cycles == 0) return;
-            const ReasonLabel label = label_of(key);
-            line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", label.name, grouped(cycles),
+            const auto [name, meaning] = words_of(key);
+            line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", name, grouped(cycles),
                                  percent(share_of(cycles, report_.cycles))),
-                     label.meaning);
+                     meaning);
         }
+    }
+
+    /// The words for a part: its label, or what its counter says.
+    std::pair<std::string, std::string> words_of(std::string_view key) const {
+        if (const ReasonLabel label = label_of(key); label.name != key) {
+            return {std::string(label.name), std::string(label.meaning)};
+        }
+        std::string name(key.substr(0, key.rfind("_cycles")));
+        std::ranges::replace(name, '_', ' ');
+        const auto found =
+            std::ranges::find(report_.meanings, key, [](const auto& each) { return each.first; });
+        return {std::move(name), found == report_.meanings.end() ? std::string() : found->second};
     }
 
     struct ReasonLabel {
@@ -380,8 +416,9 @@ private:
         for (const Figure& figure : figures_of(Figure::Part::Bounds)) {
             const auto value = value_of(figure, json_);
             if (!value) continue;
+            const bool is_fill = figure.line.remark.empty();
             line_and(fmt::format("  {:<16}{:>14}           ", figure.name, figure_text(value, figure.format)),
-                     figure.line.remark);
+                     is_fill ? std::string_view(report_.main.main->fill_meaning) : figure.line.remark);
         }
     }
 
@@ -424,7 +461,8 @@ private:
 
     /// A study of machines asks for it; most runs have the machine of all others.
     void write_area() {
-        const std::string text = chosen_ ? area_text(report_, look_) : std::string();
+        const bool is_shown = chosen_ && report_.parts.area;
+        const std::string text = is_shown ? area_text(report_, look_) : std::string();
         if (!text.empty()) text_ += '\n' + text;
     }
 
@@ -581,8 +619,9 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 16> Writer::sections{{{"summary", &Writer::write_headline},
-                                                        {"matrix_unit", &Writer::write_matrix_unit},
+const std::array<Writer::Section, 17> Writer::sections{{{"summary", &Writer::write_headline},
+                                                        {"matrix_unit", &Writer::write_main_unit<0>},
+                                                        {"tile_array", &Writer::write_main_unit<1>},
                                                         {"bounds", &Writer::write_bounds},
                                                         {"layers", &Writer::write_layers},
                                                         {"traffic", &Writer::write_traffic},

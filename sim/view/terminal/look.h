@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +14,12 @@ namespace systole::terminal {
 /// The meaning of a piece of text; each meaning has the same colour everywhere. The four classes of
 /// matrix-unit cycles are those of the page of a report (sim/view/page/web/src/palette.js).
 enum class Role : std::uint8_t { Heading, Active, WeightStall, WeightShift, NonMatrix, Wrong };
+
+/// That of a class of the main unit's cycles, the first of which is work.
+constexpr Role role_of_class(std::size_t place) {
+    constexpr std::array roles{Role::Active, Role::WeightStall, Role::WeightShift, Role::NonMatrix};
+    return roles[std::min(place, roles.size() - 1)];
+}
 
 /// The look of a text. The default is for files and other programs: the fixed layout without colours.
 struct Look {

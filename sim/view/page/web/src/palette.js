@@ -72,10 +72,11 @@ const reasons = [
 /// A key as words: "queue_full_cycles" is "queue full".
 const wordsOf = (key) => key.replace(/_cycles$/, '').replaceAll('_', ' ');
 
-/// The reasons that apply to a `matrix_unit` of the report, with their cycles, the longest first. Reports of earlier
-/// versions have none.
-export function reasonsOf({ non_matrix_reasons: counted = {} }) {
-    return Object.entries(counted)
+/// The parts of a class that apply to the main unit of the report or of a layer, with their cycles, the longest first: the
+/// reasons of a `matrix_unit`, or kinds of work. Reports of earlier versions have none.
+export function reasonsOf(unit) {
+    const groups = Object.values(unit).filter((value) => typeof value === 'object' && value !== null);
+    return groups.flatMap((group) => Object.entries(group)).filter(([key]) => key.endsWith('_cycles'))
         .map(([key, cycles]) => ({ key, name: wordsOf(key), meaning: '', ...reasons.find((each) => each.key === key), cycles }))
         .filter(({ cycles }) => cycles > 0)
         .sort((one, other) => other.cycles - one.cycles);
@@ -86,6 +87,56 @@ export const reasonColour = { light: '#5b606b', dark: '#737a86' };
 /// The share of the array's cells that multiplied for the network, in active cycles.
 export function usefulShare(unit) {
     return ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs) ?? 0;
+}
+
+/// How the cycles of a machine with an array are divided. Its reports, and those of earlier versions, do not say.
+const arrayUnit = {
+    of: ({ matrix_unit: unit }) => unit,
+    words: 'the matrix unit',
+    meaning: 'Every cycle of the matrix unit belongs to one of four classes: the array is active, or it waits for a weight tile '
+        + 'from memory (stall), for the tile to shift in, or for an instruction and its input rows (non-matrix).',
+    classes: cycleClasses,
+    parts: cycleParts,
+    divided: 'non-matrix',
+    partsOfDivided: 'reasons for non-matrix',
+    used: 'cells used when active',
+    usefulShare,
+    columns: [
+        ['active', 'active', 'active_cycles', 'of the layer\'s cycles: a row entered the array'],
+        ['stall', 'weight stall', 'weight_stall_cycles', 'of the layer\'s cycles: its tile was not whole in the FIFO'],
+        ['shift', 'weight shift', 'weight_shift_cycles', 'of the layer\'s cycles: its tile was shifting in'],
+        ['other', 'non-matrix', 'non_matrix_cycles', 'of the layer\'s cycles: not issued, or its rows were not there'],
+    ],
+    mostly: 'the reason of most of its non-matrix cycles',
+    usedMeaning: 'of the array\'s cells in active cycles',
+};
+
+const classColours = [blue, orange, yellow, gray];
+
+/// The unit whose cycles the report divides: how it is read from the report or from a layer, and its classes.
+export function mainUnitOf({ cycle_classes: described }) {
+    if (!described) return arrayUnit;
+    const { unit: name, words, cells, classes: all } = described;
+    const read = (unit, path) => path.split('.').reduce((place, key) => place?.[key], unit) ?? 0;
+    const classes = all.map(({ key, name: title, meaning }, index) => ({
+        key, name: title, meaning, colour: classColours[Math.min(index, classColours.length - 1)] }));
+    return {
+        of: (place) => place[name],
+        words,
+        meaning: `Every cycle of ${words} belongs to one class. ${
+            all.map(({ name: title, meaning }) => `${title[0].toUpperCase()}${title.slice(1)}: ${meaning}`).join('. ')}.`,
+        classes,
+        parts: classes.map(({ key, name: title, colour }) => ({ name: title, colour, cycles: (unit) => unit[key] })),
+        divided: classes[0].name,
+        partsOfDivided: `parts of ${classes[0].name}`,
+        used: `useful ${cells}`,
+        usefulShare: (unit) => ratio(read(unit, described.useful_macs),
+            read(unit, described.useful_macs) + read(unit, described.unused_macs)) ?? 0,
+        columns: all.map(({ key, name: title, meaning }) => [key.replace(/_cycles$/, ''), title, key,
+            `of the layer's cycles: ${meaning}`]),
+        mostly: `most of its cycles of ${classes[0].name}`,
+        usedMeaning: cells,
+    };
 }
 
 /// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.

@@ -319,7 +319,9 @@ inline Rows rows_of_answers() {
         {"unfilled_buffers",
          [](const Facts& facts, const Place&) {
              Json names = Json::array();
-             if (facts.files().run.contains("program")) names.push_back("pixels");
+             const bool is_filled =
+                 facts.files().run.contains("random_input") || facts.files().run.value("timing_only", false);
+             if (facts.files().run.contains("program") && !is_filled) names.push_back("pixels");
              return Expected(names);
          }},
         {"units.*.*", counter},

@@ -256,8 +256,8 @@ inline Expected notes(const Facts& facts, const Place&) {
         numbers.emplace_back();
     } else {
         const double watts = facts.number_or_0(facts.has("energy") ? "power.idle_watts" : "power.busy_watts");
-        const auto rows = static_cast<double>(facts.rows());
-        const auto columns = static_cast<double>(facts.columns());
+        const auto rows = facts.has_tiles() ? 0.0 : static_cast<double>(facts.rows());
+        const auto columns = facts.has_tiles() ? 0.0 : static_cast<double>(facts.columns());
         const double measured = facts.number_or_0("power.die_mm2");
         const bool knows_array = facts.has("power.array_rows");
         const bool other_array =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,12 @@ inline const run::RunRecord* changed_record(const Facts& facts, const Json& sett
 /// Seconds of an inference, of the run or under a tag.
 inline double seconds_each(const run::RunRecord& record, std::optional<run::Tag> tag) {
     std::uint64_t cycles = 0;
-    for (const char* const kind : {"active", "weight_stall", "weight_shift", "non_matrix"}) {
-        const run::Counter& counter = record.counters.at("matrix_unit." + std::string(kind) + "_cycles");
+    const bool has_tiles = record.spec.machine.family == machine::Family::EdgeTpu;
+    const std::string unit = has_tiles ? "tile_array." : "matrix_unit.";
+    const auto kinds = has_tiles ? std::array{"busy", "ring_stall", "sync", "idle"}
+                                 : std::array{"active", "weight_stall", "weight_shift", "non_matrix"};
+    for (const char* const kind : kinds) {
+        const run::Counter& counter = record.counters.at(unit + kind + "_cycles");
         for (std::size_t i = 0; i < counter.by_tag.size(); ++i)
             cycles += !tag || *tag == i ? counter.by_tag[i] : 0;
     }

@@ -83,6 +83,9 @@ public:
     std::uint64_t rows() const { return machine("matrix_unit.rows").get<std::uint64_t>(); }
     std::uint64_t columns() const { return machine("matrix_unit.columns").get<std::uint64_t>(); }
 
+    /// Whether the machine has tiles, not an array.
+    bool has_tiles() const { return has("family") && machine("family") == "edge_tpu"; }
+
     bool is_dram() const { return has("weight_memory.dram"); }
     /// Bytes a second of weight memory: of a DRAM, two transfers a clock over the buses of all channels.
     double weight_bytes_per_second() const {
@@ -120,8 +123,10 @@ public:
         for (std::size_t number = 1; number <= layers(); ++number) {
             const auto tag = static_cast<run::Tag>(number);
             if (record_.program.layers[number - 1].kind == "host") continue;
-            if (count("matrix_unit.active_cycles", tag) + count("activation_unit.busy_cycles", tag) > 0)
-                return true;
+            const std::uint64_t busy = has_tiles() ? count("tile_array.busy_cycles", tag)
+                                                   : count("matrix_unit.active_cycles", tag) +
+                                                         count("activation_unit.busy_cycles", tag);
+            if (busy > 0) return true;
         }
         return false;
     }
@@ -129,9 +134,21 @@ public:
     /// Multiply-accumulates that the run needs, of a layer or in all. A program that states none needs those
     /// that it does.
     std::uint64_t needed_macs(std::optional<run::Tag> tag = {}) const {
-        if (network_macs() * inferences() == 0) return count("matrix_unit.multiply_accumulates", tag);
+        if (network_macs() * inferences() == 0) return count(macs_counter(), tag);
         if (!tag) return network_macs() * inferences();
         return *tag == 0 || *tag > layers() ? 0 : record_.program.layers[*tag - 1U].macs * inferences();
+    }
+
+    /// Multiply-accumulates that the chip does.
+    const char* macs_counter() const {
+        return has_tiles() ? "tile_array.work.useful_macs" : "matrix_unit.multiply_accumulates";
+    }
+    /// Those of all cells, or of all lanes with 4 elements each, in a cycle.
+    std::uint64_t macs_a_cycle() const {
+        if (!has_tiles()) return rows() * columns();
+        return 4 * machine("tile_array.lines").get<std::uint64_t>() *
+               machine("tile_array.columns").get<std::uint64_t>() *
+               machine("tile_array.lanes").get<std::uint64_t>();
     }
 
     std::size_t layers() const { return record_.program.layers.size(); }
@@ -149,8 +166,12 @@ public:
     }
     run::Tag tag(std::size_t layer) const { return tags().at(layer); }
 
-    /// Cycles of the matrix unit: each is of one of four classes.
+    /// Cycles of the matrix unit, or of the tiles: each is of one of four classes.
     std::uint64_t cycles(std::optional<run::Tag> tag = {}) const {
+        if (has_tiles()) {
+            return count("tile_array.busy_cycles", tag) + count("tile_array.ring_stall_cycles", tag) +
+                   count("tile_array.sync_cycles", tag) + count("tile_array.idle_cycles", tag);
+        }
         return count("matrix_unit.active_cycles", tag) + count("matrix_unit.weight_stall_cycles", tag) +
                count("matrix_unit.weight_shift_cycles", tag) + count("matrix_unit.non_matrix_cycles", tag);
     }

@@ -14,6 +14,7 @@
 #include "sim/view/report/figures.h"
 #include "sim/view/report/report.h"
 #include "tests/unit/sim/view/figures/cases.h"
+#include "tests/unit/sim/view/figures/tiles.h"
 
 using namespace systole;
 using figures::Json;
@@ -31,7 +32,7 @@ void check_each(std::string_view what, const std::function<bool(const Figure&)>&
     for (const Figure& figure : report::figures()) {
         if (!is_asked(figure)) continue;
         ++asked;
-        const bool is_there = std::ranges::any_of(figures::finished_cases(), [&](const auto& each) {
+        const auto is_in = [&](const auto& each) {
             Json json = report::to_json(each.second.report);
             if (!figure.instead_of.empty()) {
                 std::string place = '/' + std::string(figure.instead_of);
@@ -40,7 +41,9 @@ void check_each(std::string_view what, const std::function<bool(const Figure&)>&
             }
             const std::optional<double> value = report::value_of(figure, json);
             return value && holds(figure, *value, each.second.report, json);
-        });
+        };
+        const bool is_there = std::ranges::any_of(figures::finished_cases(), is_in) ||
+                              std::ranges::any_of(figures::finished_tiles(), is_in);
         if (!is_there) FAIL_CHECK(what << " does not have the figure " << figure.name);
     }
     CHECK(asked > 5);

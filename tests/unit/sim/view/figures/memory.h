@@ -75,6 +75,12 @@ inline std::uint64_t buffer_bytes(const Facts& facts) {
     return facts.machine("unified_buffer.rows").get<std::uint64_t>() * facts.rows();
 }
 
+/// Bytes of a memory that the program used at any time, as its unit says.
+inline std::uint64_t used_bytes(const Facts& facts, std::string_view memory) {
+    const auto& units = facts.record().units;
+    return std::ranges::find(units, memory, &machine::UnitDescription::name)->box->filled->used_bytes;
+}
+
 /// A number of the machine file, or what docs/configuration.md has where the file says nothing.
 inline double given(const Facts& facts, const std::string& key) {
     if (facts.has(key)) return facts.number(key);
@@ -138,7 +144,7 @@ inline Json boxes(const Facts& facts) {
                      {{static_cast<double>(buffer_bytes(facts)), "bytes"}}),
              line_of(text("unified_buffer.read_ports") + " ports to read, " +
                      text("unified_buffer.write_ports") + " to write")},
-            filled(facts.record().unified_buffer_peak_bytes, buffer_bytes(facts)), "ever used"),
+            filled(used_bytes(facts, "unified_buffer"), buffer_bytes(facts)), "ever used"),
         box("systolic_data_setup", "Systolic data setup", 2, 1,
             {line_of(text("systolic_data_setup.fetches_per_cycle") + " fetch a cycle")},
             busy("systolic_data_setup.busy_cycles"), "busy"),
@@ -289,7 +295,7 @@ inline Rows rows_of_memory() {
         {"paths", paths},
         {"drawing", drawing},
         {"memory.unified_buffer_peak_bytes",
-         [](const Facts& facts, const Place&) { return Expected(facts.record().unified_buffer_peak_bytes); }},
+         [](const Facts& facts, const Place&) { return Expected(used_bytes(facts, "unified_buffer")); }},
         {"memory.unified_buffer_bytes",
          [](const Facts& facts, const Place&) { return Expected(buffer_bytes(facts)); }},
         {"memory.weight_memory_used_bytes",

@@ -22,6 +22,7 @@
 #include "tests/unit/sim/view/figures/requests.h"
 #include "tests/unit/sim/view/figures/rows.h"
 #include "tests/unit/sim/view/figures/runs.h"
+#include "tests/unit/sim/view/figures/tiles.h"
 
 using namespace systole;
 
@@ -89,6 +90,7 @@ TEST_CASE("The documents say what each key of report.json is", "[figures]") {
     }
     std::set<std::string> keys;
     for (const auto& [each, finished] : figures::finished_cases()) add_keys(finished.facts().report(), keys);
+    for (const auto& [each, finished] : figures::finished_tiles()) add_keys(finished.facts().report(), keys);
     CHECK(keys.size() > 150);
     for (const std::string& key : keys) {
         if (!std::regex_search(code, std::regex("\\b" + key + "\\b")))

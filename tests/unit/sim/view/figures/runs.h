@@ -18,7 +18,7 @@ inline Expected tops(std::uint64_t macs, double seconds) {
 }
 
 inline double peak_tops(const Facts& facts) {
-    return 2.0 * static_cast<double>(facts.rows() * facts.columns()) * facts.clock_hz() / 1e12;
+    return 2.0 * static_cast<double>(facts.macs_a_cycle()) * facts.clock_hz() / 1e12;
 }
 
 /// Weight bandwidth bounds to the left of the ridge, the array to the right (report.md, Roofline).
@@ -80,12 +80,14 @@ inline Rows rows_of_runs() {
         {"batch",
          [](const Facts& facts, const Place&) {
              const bool is_program = facts.files().run.contains("program");
+             if (facts.has_tiles()) return Expected(1);  // as the program says
              return is_program ? Expected(0) : Expected(facts.files().run.at("batch"));
          }},
         {"inferences",
          [](const Facts& facts, const Place&) -> Expected {
              const Json& run = facts.files().run;
              if (!facts.files().labels.empty()) return facts.files().labels.size();
+             if (facts.has_tiles()) return 1;  // as the program says
              return run.contains("limit") ? run.at("limit") : Json(0);
          }},
         {"batching.asked",
@@ -137,7 +139,9 @@ inline Rows rows_of_runs() {
         {"simulator.simulate_seconds",
          [](const Facts& facts, const Place&) { return Expected(facts.record().speed.simulate); }},
         {"simulator.gemm_seconds",
-         [](const Facts& facts, const Place&) { return Expected(facts.record().speed.gemm); }},
+         [](const Facts& facts, const Place&) {
+             return facts.has_tiles() ? absent() : Expected(facts.record().speed.gemm.value());
+         }},
         {"simulator.peak_rss_bytes",
          [](const Facts& facts, const Place&) { return Expected(facts.record().speed.peak_rss_bytes); }},
         {"simulator.simulated_cycles_per_second",
@@ -147,8 +151,7 @@ inline Rows rows_of_runs() {
         {"simulator.macs_per_second",
          [](const Facts& facts, const Place&) -> Expected {
              if (facts.files().run.value("timing_only", false)) return nullptr;
-             return static_cast<double>(facts.count("matrix_unit.multiply_accumulates")) /
-                    facts.record().speed.total;
+             return static_cast<double>(facts.count(facts.macs_counter())) / facts.record().speed.total;
          }},
     };
 }

@@ -541,6 +541,7 @@ void check_absent(const std::string& section, const std::string& why, const Json
                                                   {"registers", "registers"},
                                                   {"buffers", "buffers"},
                                                   {"area", "area"},
+                                                  {"tile_array", "tile_array"},
                                                   {"bounds", "words.bounds"}};
     REQUIRE(keys.contains(section));
     const std::string& key = keys.at(section);

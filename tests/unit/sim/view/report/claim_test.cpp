@@ -12,12 +12,13 @@ report::Report made() {
     report::Report report;
     report.cycles = 100;
     report.array_cells = 100;
-    report.matrix_unit.active_cycles = 40;
-    report.matrix_unit.useful_macs = 1000;
-    report.matrix_unit.unused_macs = 3000;
-    report.matrix_unit.weight_stall_cycles = 20;
-    report.matrix_unit.weight_shift_cycles = 15;
-    report.matrix_unit.non_matrix_cycles = 25;
+    report.parts.claim = true;
+    report.main_unit.useful_macs = 1000;
+    report.main_unit.unused_macs = 3000;
+    report.main_unit.counters = {{"active_cycles", 40},
+                                 {"weight_stall_cycles", 20},
+                                 {"weight_shift_cycles", 15},
+                                 {"non_matrix_cycles", 25}};
     return report;
 }
 
@@ -129,10 +130,18 @@ TEST_CASE("The shares of the array's multiply-accumulates sum to 1", "[report]")
     CHECK(sum == Approx(1.0));
     CHECK(json["against"][0]["performance_per_watt_place"].is_null());
 
-    report.matrix_unit.non_matrix_cycles = 45;
-    report.matrix_unit.weight_stall_cycles = 0;
+    report.main_unit.counters[3].second = 45;
+    report.main_unit.counters[1].second = 0;
     CHECK(report::claim_json(report::make_claim(report))["largest_loss"] == "non_matrix");
     CHECK(report::claim_json(std::nullopt).is_null());
+}
+
+TEST_CASE("The claim is about one family of machines", "[report]") {
+    report::Report report = made();
+    report.comparison.push_back(against(20, 20, 40));
+    CHECK(report::make_claim(report));
+    report.parts.claim = false;
+    CHECK_FALSE(report::make_claim(report));
 }
 
 TEST_CASE("Reasons are given where the run falls short of the claim", "[report]") {

@@ -92,22 +92,22 @@ TEST_CASE("Names of layers on the host are shortened so that they differ", "[rep
 TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
     const Finished finished(head + work);
     const report::Report report = report::make_report(finished.result);
-    CHECK(report.matrix_unit.cycles() == report.cycles);
-    CHECK(report.matrix_unit.active_cycles == 137);
+    CHECK(report.main_unit.cycles() == report.cycles);
+    CHECK(report.main_unit.at("active_cycles") == 137);
     REQUIRE(report.layers.size() == 3);
     CHECK(report.layers[0].name == "tag 1");
-    CHECK(report.layers[0].matrix_unit.active_cycles == 100);
-    CHECK(report.layers[1].matrix_unit.active_cycles == 30);
+    CHECK(report.layers[0].main_unit.at("active_cycles") == 100);
+    CHECK(report.layers[1].main_unit.at("active_cycles") == 30);
     CHECK(report.layers[2].name == "(outside layers)");
-    CHECK(report.layers[2].matrix_unit.active_cycles == 7);
-    for (const auto& [name, total] : report.matrix_unit.counters) {
+    CHECK(report.layers[2].main_unit.at("active_cycles") == 7);
+    for (const auto& [name, total] : report.main_unit.counters) {
         INFO(name);
         std::uint64_t sum = 0;
-        for (const report::Layer& layer : report.layers) sum += value(layer.matrix_unit.counters, name);
+        for (const report::Layer& layer : report.layers) sum += value(layer.main_unit.counters, name);
         CHECK(sum == total);
     }
     std::uint64_t cycles = 0;
-    for (const report::InstructionKind& kind : report.instruction_kinds) cycles += kind.matrix_unit.cycles();
+    for (const report::InstructionKind& kind : report.instruction_kinds) cycles += kind.main_unit.cycles();
     CHECK(cycles == report.cycles);
     double shares = 0.0;
     for (const report::Layer& layer : report.layers) shares += *layer.share;
@@ -125,7 +125,7 @@ TEST_CASE("Ratio is cycles over the layers' largest bounds, and fill is full arr
     CHECK(report.bounds.largest().cycles == 4218);
     CHECK(*report.bounds.ratio == Approx(static_cast<double>(report.cycles) / (1406 + 30 + 2812)));
     CHECK(*report.layers[0].bounds.ratio ==
-          Approx(static_cast<double>(report.layers[0].matrix_unit.cycles()) / 1406));
+          Approx(static_cast<double>(report.layers[0].main_unit.cycles()) / 1406));
     CHECK_FALSE(report.layers[2].bounds.ratio);  // outside layers
     CHECK(*report.layers[0].bounds.fill == 0.5);
     CHECK(*report.bounds.fill == Approx(69.0 / 137));  // half of 137, rounded up
@@ -195,23 +195,23 @@ TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "
     REQUIRE(report.instruction_kinds.size() == 1);
     CHECK(report.instruction_kinds[0].instruction == "matmul");
     CHECK(report.instruction_kinds[0].executed == 3);
-    CHECK(report.instruction_kinds[0].matrix_unit.active_cycles == 137);
-    CHECK(report.instruction_kinds[0].matrix_unit.counters == report.matrix_unit.counters);
+    CHECK(report.instruction_kinds[0].main_unit.at("active_cycles") == 137);
+    CHECK(report.instruction_kinds[0].main_unit.counters == report.main_unit.counters);
 
     isa::Program program;  // as if under the same tags there were convolutions as well
     program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
                             isa::MatrixMultiply{},   isa::Convolve{},       isa::Convolve{}};
     const auto kinds = report::by_instruction_kind(run::facts_of(program, machine::MachineConfig{}).tags,
-                                                   finished.result.counters);
+                                                   finished.result.main_unit(), finished.result.counters);
     REQUIRE(kinds.size() == 3);
     CHECK(kinds[0].instruction == "matmul");
-    CHECK(kinds[0].matrix_unit.active_cycles == 100);
+    CHECK(kinds[0].main_unit.at("active_cycles") == 100);
     CHECK(kinds[1].instruction == "mixed");
     CHECK(kinds[1].executed == 3);
-    CHECK(kinds[1].matrix_unit.active_cycles == 30);
+    CHECK(kinds[1].main_unit.at("active_cycles") == 30);
     CHECK(kinds[2].instruction == "none");
     CHECK(kinds[2].executed == 0);
-    CHECK(kinds[2].matrix_unit.active_cycles == 7);
+    CHECK(kinds[2].main_unit.at("active_cycles") == 7);
 }
 
 TEST_CASE("A program without a network is measured by its own MACs", "[report]") {
@@ -223,12 +223,12 @@ TEST_CASE("A program without a network is measured by its own MACs", "[report]")
     CHECK_FALSE(report.accuracy);
     CHECK(report.seconds == Approx(static_cast<double>(report.cycles) / 700e6));
     CHECK(*report.achieved_tops ==
-          Approx(2.0 * static_cast<double>(report.matrix_unit.useful_macs) / report.seconds / 1e12));
+          Approx(2.0 * static_cast<double>(report.main_unit.useful_macs) / report.seconds / 1e12));
     CHECK(report.peak_tops == Approx(91.75).margin(0.01));
     CHECK(report.roofline->macs_per_weight_byte ==
-          Approx(static_cast<double>(report.matrix_unit.useful_macs) / (3.0 * 65536)));
+          Approx(static_cast<double>(report.main_unit.useful_macs) / (3.0 * 65536)));
     CHECK(report.roofline->ridge == Approx(65536 * 700e6 / 32.625e9));
-    CHECK(value(report.matrix_unit.counters, "useful_macs") == 137 * 65536);
+    CHECK(value(report.main_unit.counters, "useful_macs") == 137 * 65536);
 }
 
 TEST_CASE("Without a section energy, energy is published watts times seconds", "[report]") {
@@ -427,7 +427,7 @@ TEST_CASE("A layer without cycles is described in words", "[report]") {
                       "tag 3\nread_weights tile=0\nmatmul ub=0 acc=0 rows=9\nhalt\n");
     const report::Report report = report::make_report(finished.result);
     REQUIRE(report.layers.size() >= 3);
-    CHECK(report.layers[1].matrix_unit.cycles() == 0);
+    CHECK(report.layers[1].main_unit.cycles() == 0);
     CHECK(report.layers[1].macs_per_inference == 0);
     CHECK_FALSE(report.layers[1].array_utilization);
     const std::string text = report::to_text(report);
@@ -503,7 +503,7 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     for (report::Layer& layer : report.layers) {
         layer.name = "a layer's name\nwith a line end";
         layer.kind = "depthwise_convolution";
-        layer.matrix_unit.non_matrix_cycles = 9'999'999'999;
+        layer.main_unit.classes.back() = 9'999'999'999;
     }
     report::Comparison comparison{.baseline = std::string(100, 'b'),
                                   .inferences_per_second = 123456789.0,
@@ -613,6 +613,7 @@ TEST_CASE("Numbers below 1 are printed plainly", "[report]") {
     report::Report report;
     report.inferences = 1;
     report.inferences_per_second = 0.713;
+    report.parts.weight_memory = true;
     report.roofline = {.macs_per_weight_byte = 0.975, .ridge = 0.25, .bound_tops = 1.0, .peak_tops = 1.0};
     const std::string text = report::to_text(report, std::vector<std::string>{"summary"});
     CHECK_THAT(text, Catch::Contains(" 0.713 inf/s\n"));

@@ -1,22 +1,22 @@
-// The matrix unit's cycles by class: for the run, then for each layer.
+// The main unit's cycles by class: for the run, then for each layer.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
-import { cycleClasses, cycleParts, fillOf, lengthOf, reasonColour, reasonsOf, usefulShare } from '../palette.js';
+import { fillOf, lengthOf, mainUnitOf, reasonColour, reasonsOf } from '../palette.js';
 
-/// Classes with cycles and share, then the reasons that apply.
-function classTip(name, unit, cycles) {
+/// Classes with cycles and share, then the parts of one that apply.
+function classTip(main, name, unit, cycles) {
     const line = (text, amount, colour) => [text, `${grouped(amount)} · ${percent(ratio(amount, cycles))}`, colour];
     return tip(`${name}: ${grouped(cycles)} cycles`, [
-        ...cycleClasses.map(({ key, name: text, colour }) => line(text, unit[key], colour)),
+        ...main.classes.map(({ key, name: text, colour }) => line(text, unit[key], colour)),
         ...reasonsOf(unit).map(({ name: text, cycles: amount }) => line(`· ${text}`, amount)),
-        ['cells used when active', percent(usefulShare(unit))],
+        [main.used, percent(main.usefulShare(unit))],
     ]);
 }
 
-/// One bar for the run and, below, one for each reason why cycles were non-matrix.
-function runChart(report) {
-    const unit = report.matrix_unit;
+/// One bar for the run and, below, one for each part of the divided class: each reason why cycles were non-matrix.
+function runChart(main, report) {
+    const unit = main.of(report);
     const why = reasonsOf(unit);
     const names = ['run', ...why.map(({ name }) => name)];
     return chart({
@@ -26,15 +26,15 @@ function runChart(report) {
             grid: { left: 90, right: 24, top: width < 600 ? 70 : 34, bottom: 24 },
             legend: legend(colours),
             tooltip: rowTip((row) => {
-                if (row === 0) return classTip('run', unit, report.cycles);
+                if (row === 0) return classTip(main, 'run', unit, report.cycles);
                 const { name, meaning, cycles: amount } = why[row - 1];
                 return tip(`${name}: ${meaning}`,
-                    [['non-matrix', `${grouped(amount)} · ${percent(ratio(amount, report.cycles))}`, reasonColour]]);
+                    [[main.divided, `${grouped(amount)} · ${percent(ratio(amount, report.cycles))}`, reasonColour]]);
             }),
             xAxis: valueAxis(colours, { max: report.cycles, axisLabel: { formatter: (value) => si(value) } }),
             yAxis: nameAxis(colours, names),
             series: [
-                ...cycleParts.map(({ name, colour, cycles }) => ({
+                ...main.parts.map(({ name, colour, cycles }) => ({
                     type: 'bar',
                     name,
                     stack: 'cycles',
@@ -44,7 +44,7 @@ function runChart(report) {
                 })),
                 ...(why.length === 0 ? [] : [{
                     type: 'bar',
-                    name: 'reasons for non-matrix',
+                    name: main.partsOfDivided,
                     stack: 'cycles',
                     itemStyle: fillOf(reasonColour, colours),
                     data: [0, ...why.map(({ cycles: amount }) => amount)],
@@ -54,7 +54,7 @@ function runChart(report) {
     });
 }
 
-function layerChart(layers) {
+function layerChart(main, layers) {
     let asShare = false;
     const shown = 24;
     const rows = Math.min(layers.length, shown);
@@ -67,7 +67,7 @@ function layerChart(layers) {
             legend: legend(colours),
             tooltip: rowTip((row) => {
                 const layer = layers[row];
-                return classTip(`${layer.name} (${layer.kind || 'no layer'})`, layer.matrix_unit, layer.cycles);
+                return classTip(main, `${layer.name} (${layer.kind || 'no layer'})`, main.of(layer), layer.cycles);
             }),
             xAxis: valueAxis(colours, {
                 max: asShare ? 1 : undefined,
@@ -75,13 +75,13 @@ function layerChart(layers) {
             }),
             yAxis: nameAxis(colours, layers.map(({ name }) => name), { axisLabel: { width: width < 600 ? 80 : 150 } }),
             dataZoom: rowZoom(colours, layers.length, shown),
-            series: cycleParts.map(({ name, colour, cycles }) => ({
+            series: main.parts.map(({ name, colour, cycles }) => ({
                 type: 'bar',
                 name,
                 stack: 'cycles',
                 barMaxWidth: 18,
                 itemStyle: fillOf(colour, colours),
-                data: layers.map((layer) => lengthOf(cycles(layer.matrix_unit) * scale(layer))),
+                data: layers.map((layer) => lengthOf(cycles(main.of(layer)) * scale(layer))),
             })),
         }),
     });
@@ -94,8 +94,6 @@ function layerChart(layers) {
 }
 
 export function cycles(report) {
-    return section('cycles', 'Where the cycles went',
-        'Every cycle of the matrix unit belongs to one of four classes: the array is active, or it waits for a weight tile '
-        + 'from memory (stall), for the tile to shift in, or for an instruction and its input rows (non-matrix).',
-        runChart(report), layerChart(report.layers));
+    const main = mainUnitOf(report);
+    return section('cycles', 'Where the cycles went', main.meaning, runChart(main, report), layerChart(main, report.layers));
 }

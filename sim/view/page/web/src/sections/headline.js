@@ -51,7 +51,9 @@ function cards(report) {
     return figures.map(({ title, key, whole, factor, format, instead_of: other, remark }) => {
         const value = numberAt(report, key);
         if (!isNumber(value) || isNumber(numberAt(report, other))) return null;
-        const text = wordsOn[key] ? wordsOn[key](report) : remark;
+        // A machine without a weight memory has no traffic of its own with it.
+        const own = report.traffic.weight_bytes === undefined ? remark.replace('chip and weight memory', 'the chip') : remark;
+        const text = wordsOn[key] ? wordsOn[key](report) : own;
         if (text === null) return null;
         return card(title, showOf(format)(whole ? ratio(value, numberAt(report, whole)) : value * factor), value, text);
     });

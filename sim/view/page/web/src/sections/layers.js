@@ -4,7 +4,7 @@ import {
 } from 'tabulator-tables';
 import { h, section } from '../dom.js';
 import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
-import { largestBound, reasonsOf, usefulShare } from '../palette.js';
+import { largestBound, mainUnitOf, reasonsOf } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
 
@@ -12,48 +12,41 @@ Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, Resiz
 const mostRows = 15;
 const rowHeight = 29;
 
-/// A column: field, title, format, explanation.
-const columns = [
+/// The columns: field, title, format, explanation. Those of the classes of cycles are the main unit's.
+const columnsOf = (main) => [
     ['number', '#', grouped, 'place in the network'],
     ['name', 'layer', String, 'as in the network file'],
     ['kind', 'kind', (kind) => words(kind) || absent, 'what it computes'],
-    ['cycles', 'cycles', grouped, 'of the matrix unit'],
+    ['cycles', 'cycles', grouped, `of ${main.words}`],
     ['share', 'of run', percent, 'of the run\'s cycles'],
-    ['active', 'active', percent, 'of the layer\'s cycles: a row entered the array'],
-    ['stall', 'weight stall', percent, 'of the layer\'s cycles: its tile was not whole in the FIFO'],
-    ['shift', 'weight shift', percent, 'of the layer\'s cycles: its tile was shifting in'],
-    ['other', 'non-matrix', percent, 'of the layer\'s cycles: not issued, or its rows were not there'],
-    ['reason', 'mostly', String, 'the reason of most of its non-matrix cycles'],
-    ['used', 'cells used', percent, 'of the array\'s cells in active cycles'],
+    ...main.columns.map(([field, title, , meaning]) => [field, title, percent, meaning]),
+    ['reason', 'mostly', String, main.mostly],
+    ['used', 'cells used', percent, main.usedMeaning],
     ['bound', 'at least', grouped, 'cycles: the layer\'s largest bound; that part of the machine needs them for it'],
     ['limit', 'because of', String, 'the part of the machine with the largest bound'],
     ['ratio', 'ratio', (value) => value.toFixed(2), 'cycles over the largest bound; below 1 where layers overlap'],
     ['macs', 'MACs', (value) => si(value), 'multiply-accumulates of one inference'],
     ['weights', 'weights', bytes, 'weight bytes fetched in the whole run'],
     ['intensity', 'MAC/byte', (value) => si(value), 'multiply-accumulates for each weight byte fetched'],
-    ['tops', 'performance', (value) => si(value === null ? null : value * 1e12, 'OPS'), 'achieved while the layer had the matrix unit'],
+    ['tops', 'performance', (value) => si(value === null ? null : value * 1e12, 'OPS'), `achieved while the layer had ${main.words}`],
     ['joules', 'energy', (value) => si(value, 'J'), 'of the whole run, static share included'],
 ];
 
-function rowOf(layer, index) {
-    const unit = layer.matrix_unit;
+function rowOf(main, layer, index) {
+    const unit = main.of(layer);
     const bound = largestBound(layer.bounds);
-    const share = (key) => ratio(unit[key], layer.cycles);
     return {
         number: index + 1,
         name: layer.name,
         kind: layer.kind,
         cycles: layer.cycles,
         share: layer.share,
-        active: share('active_cycles'),
-        stall: share('weight_stall_cycles'),
-        shift: share('weight_shift_cycles'),
-        other: share('non_matrix_cycles'),
+        ...Object.fromEntries(main.columns.map(([field, , key]) => [field, ratio(unit[key], layer.cycles)])),
         reason: reasonsOf(unit)[0]?.name,
         bound: bound?.cycles,
         limit: bound?.name,
         ratio: layer.bounds?.ratio,
-        used: unit.active_cycles > 0 ? usefulShare(unit) : null,
+        used: unit[main.classes[0].key] > 0 ? main.usefulShare(unit) : null,
         macs: layer.macs_per_inference,
         weights: layer.weight_bytes,
         intensity: layer.roofline?.macs_per_weight_byte,
@@ -89,7 +82,7 @@ function columnOf([field, title, show]) {
 }
 
 /// Lets keys sort as clicks do.
-function listenToKeys(table) {
+function listenToKeys(table, columns) {
     for (const column of table.getColumns()) {
         const heading = column.getElement();
         heading.tabIndex = 0;
@@ -125,7 +118,9 @@ function filterBox(table, count) {
 }
 
 export function layers(report) {
-    const rows = report.layers.map(rowOf);
+    const main = mainUnitOf(report);
+    const columns = columnsOf(main);
+    const rows = report.layers.map((layer, index) => rowOf(main, layer, index));
     const place = h('div', { class: 'layer-table' });
     const made = section('layers', 'Layers', 'A click on a heading sorts; a second click reverses the order.', place);
     const table = new Tabulator(place, {
@@ -137,6 +132,6 @@ export function layers(report) {
         placeholder: 'No layer passes the filter',
     });
     place.before(filterBox(table, rows.length));
-    table.on('tableBuilt', () => listenToKeys(table));
+    table.on('tableBuilt', () => listenToKeys(table, columns));
     return made;
 }
