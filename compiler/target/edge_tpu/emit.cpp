@@ -201,6 +201,7 @@ private:
         if (index == 0 || network_.steps[index - 1].layer != step.layer) stream_.begin_layer();
         if (step.window || step.with_margins) exchange(step.source);
         if (step.other && step.with_margins) exchange(*step.other);
+        exchanged_.erase(step.result.tensor);
         switch (step.kind) {
             case StepKind::Multiply:
                 return multiply(*plan_.places[index]);
@@ -220,7 +221,8 @@ private:
         }
     }
 
-    /// Fills the margins of a tensor, once: all of it, whatever part is read.
+    /// Fills the margins of a tensor: all of it, whatever part is read, and again after another part of it
+    /// has been written.
     void exchange(const Part& part) {
         const Tensor& tensor = network_.tensors[part.tensor];
         if (tensor.form != Form::Image || !tensor.reaches_out) return;
@@ -270,7 +272,7 @@ private:
     const std::uint64_t program_bytes_;
     const HostValues& host_;
     emit::InstructionStream stream_;
-    std::set<TensorId> exchanged_;  ///< in this call
+    std::set<TensorId> exchanged_;  ///< in this call, and not written since
 };
 
 /// A call begins when the one before it is over: its results are in host memory, and so are the host's.
