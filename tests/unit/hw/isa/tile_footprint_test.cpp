@@ -137,6 +137,10 @@ TEST_CASE("A product touches its images and the blocks of all its groups", "[isa
         "in tile 0 of the lines, its windows reach from -1 to 3 of 4 that are stored; the source needs "
         "wider margins");
     check_tile_error(
+        plain, changed(convolution, {{Register::SourceBottom, 0}}),
+        "in tile 0 of the lines, its windows reach from 0 to 4 of 4 that are stored; the source needs "
+        "wider margins");
+    check_tile_error(
         plain, changed(convolution, {{Register::WindowDilationX, 3}}),
         "in tile 0 of the columns, its windows reach from 0 to 8 of 7 that are stored; the source needs "
         "wider margins");
