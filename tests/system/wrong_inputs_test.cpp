@@ -465,7 +465,7 @@ TEST_CASE("Each wrong word on the command line gets the nearest right one, or al
         {"a machine misspelt", digits + "--machine tpu_v2", {"tpu_v2", "did you mean \"tpu_v1"}},
         {"a machine like none",
          digits + "--machine zzz",
-         {"zzz", "there are gemmini_32, tpu_v1, tpu_v1_dram"}},
+         {"zzz", "there are edge_tpu_pcie, edge_tpu_usb, gemmini_32, tpu_v1, tpu_v1_dram"}},
         {"a baseline misspelt", digits + "--baseline k08", {"k08", "\"k80\""}},
         {"a host like none", digits + "--host zzz", {"zzz", "there are haswell_e5_2699_v3, k80"}},
         {"a baseline to show", "baseline K8", {"K8", "\"k80\""}},
