@@ -9,7 +9,6 @@
 #include "compiler/target/edge_tpu/parameters.h"
 #include "compiler/target/edge_tpu/strips.h"
 #include "hw/machine/chosen_mapping.h"
-#include "hw/timing/tiles.h"
 
 namespace systole::edge_tpu {
 namespace {
@@ -34,7 +33,7 @@ std::vector<mapping::Choice> choices_of(const Network& network, const ParameterP
 
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
-    Network network = make_network(prepared, timing::grid_of(machine));
+    Network network = make_network(prepared, machine);
     // What is streamed decides forms, forms decide sizes, and sizes decide addresses.
     plan_parameters(network, machine);
     fit_into_narrow_memory(network, machine);

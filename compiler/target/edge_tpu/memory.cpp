@@ -13,6 +13,65 @@ namespace {
 /// Words of narrow memory begin at multiples of this.
 constexpr std::uint64_t narrow_alignment = isa::tile_word;
 
+bool is_whole(const Network& network, const Part& part) {
+    return part.first_channel == 0 && part.shape == network.tensors[part.tensor].shape;
+}
+
+/// Whether a tensor may lie where another one lies: all steps that write it work element by element on the
+/// other, and from the first of them on no other step reads that.
+bool may_replace(const Network& network, TensorId result, TensorId operand) {
+    const Tensor& written = network.tensors[result];
+    const Tensor& read = network.tensors[operand];
+    const auto layout = [&](TensorId id) {
+        isa::TileLayout whole =
+            layout_of(network, {.tensor = id, .first_channel = 0, .shape = network.tensors[id].shape});
+        whole.address = 0;
+        return whole;
+    };
+    if (written.form != Form::Image || read.form != Form::Image || layout(result) != layout(operand)) {
+        return false;
+    }
+    const auto end = std::min<std::size_t>(std::max(written.last, read.last) + 1, network.steps.size());
+    for (std::size_t i = written.first; i < end; ++i) {
+        const Step& step = network.steps[i];
+        const bool reads = step.source.tensor == operand || (step.other && step.other->tensor == operand);
+        const bool writes = step.result.tensor == result;
+        if (!reads && !writes) continue;
+        if (!reads || !writes || step.kind != StepKind::Vector || step.window) return false;
+        if (!is_whole(network, step.result) || !is_whole(network, step.source) ||
+            !is_whole(network, *step.other)) {
+            return false;
+        }
+    }
+    return read.last < network.steps.size();  // nothing reads it behind the last step
+}
+
+/// Tensors that are there at the same time as a tensor.
+bool are_together(const Tensor& a, const Tensor& b) {
+    return a.last >= b.first && b.last >= a.first;
+}
+
+/// The place of an operand that the tensor may replace, if it is free of others.
+std::optional<std::uint32_t> place_of_operand(const Network& network, TensorId id,
+                                              const std::vector<std::uint64_t>& bytes,
+                                              const std::vector<TensorId>& placed) {
+    const Tensor& tensor = network.tensors[id];
+    if (tensor.first >= network.steps.size()) return std::nullopt;
+    const Step& step = network.steps[tensor.first];
+    if (step.kind != StepKind::Vector || step.result.tensor != id || !step.other) return std::nullopt;
+    for (const TensorId operand : {step.source.tensor, step.other->tensor}) {
+        if (!may_replace(network, id, operand)) continue;
+        const std::uint64_t address = network.tensors[operand].address;
+        const bool is_free = std::ranges::none_of(placed, [&](TensorId each) {
+            const Tensor& other = network.tensors[each];
+            return each != operand && are_together(other, tensor) && other.address < address + bytes[id] &&
+                   address < other.address + bytes[each];
+        });
+        if (is_free) return network.tensors[operand].address;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t narrow_bytes(const Network& network, TensorId id) {
@@ -28,6 +87,28 @@ std::uint64_t narrow_bytes(const Network& network, TensorId id) {
             break;
     }
     return layout_of(network, {.tensor = id, .first_channel = 0, .shape = tensor.shape}).bytes();
+}
+
+void widen_what_can_be_replaced(Network& network) {
+    const auto widen = [](Tensor& tensor, const Tensor& to) {
+        if (tensor.reaches_out) return;
+        tensor.top = std::max(tensor.top, to.top);
+        tensor.bottom = std::max(tensor.bottom, to.bottom);
+        tensor.left = std::max(tensor.left, to.left);
+        tensor.right = std::max(tensor.right, to.right);
+    };
+    for (std::size_t i = network.steps.size(); i-- > 0;) {
+        const Step& step = network.steps[i];
+        if (step.kind != StepKind::Vector || step.window || !step.other) continue;
+        Tensor& result = network.tensors[step.result.tensor];
+        for (const TensorId id : {step.source.tensor, step.other->tensor}) {
+            Tensor& operand = network.tensors[id];
+            if (operand.form != Form::Image || result.form != Form::Image) continue;
+            if (operand.last != i || operand.shape != result.shape) continue;
+            widen(operand, result);
+            widen(result, operand);
+        }
+    }
 }
 
 std::optional<Shortage> place_tensors(Network& network, const machine::MachineConfig& machine) {
@@ -46,11 +127,14 @@ std::optional<Shortage> place_tensors(Network& network, const machine::MachineCo
     });
     std::vector<TensorId> placed;
     for (const TensorId id : order) {
+        if (const auto address = place_of_operand(network, id, bytes, placed)) {
+            tensors[id].address = *address;
+            placed.push_back(id);
+            continue;
+        }
         std::vector<TensorId> beside;
         for (const TensorId other : placed) {
-            if (tensors[other].last >= tensors[id].first && tensors[id].last >= tensors[other].first) {
-                beside.push_back(other);
-            }
+            if (are_together(tensors[other], tensors[id])) beside.push_back(other);
         }
         std::ranges::sort(beside, {}, [&](TensorId other) { return tensors[other].address; });
         std::uint64_t address = 0;

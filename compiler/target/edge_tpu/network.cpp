@@ -8,11 +8,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "base/message_text.h"
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/timing/tiles.h"
 
 namespace systole::edge_tpu {
 namespace {
@@ -57,15 +59,16 @@ Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
 
 class Builder {
 public:
-    Builder(const ir::Graph& graph, const isa::TileGrid& grid)
+    Builder(const ir::Graph& graph, const machine::MachineConfig& machine)
         : graph_(graph),
-          grid_(grid),
+          grid_(timing::grid_of(machine)),
+          narrow_bytes_(machine.narrow_memory.bytes),
           border_(graph),
           readers_(ir::readers(graph)),
           producers_(ir::producers(graph)),
           parts_(graph.values.size()) {
         network_.graph = &graph;
-        network_.grid = grid;
+        network_.grid = grid_;
         network_.placements = place(graph);
         std::vector<bool> on_chip;
         for (const Placement& placement : network_.placements) on_chip.push_back(placement.on_chip);
@@ -270,7 +273,45 @@ private:
             copy(id, layer, step.source, image);
             step.source = image;
         }
+        if (step.kind == StepKind::Vector && step.window) return pool(std::move(step));
         add_step(std::move(step));
+    }
+
+    /// Adds a step of pooling. Windows over much more than a patch, as those of a global mean, would have
+    /// each tile keep the image: where that takes half of narrow memory, parts of the channels are copied and
+    /// pooled one after the other.
+    void pool(Step step) {
+        const ir::FeatureMap shape = step.source.shape;
+        const AllMargins around = margins(shape, step.result.shape, *step.window);
+        const std::uint64_t lines = divide_up(shape.height, grid_.lines);
+        const std::uint64_t columns = divide_up(shape.width, grid_.columns);
+        const auto stored = [](std::uint64_t own, const Margins& margin) {
+            return own + static_cast<std::uint64_t>(margin.before) +
+                   static_cast<std::uint64_t>(margin.behind);
+        };
+        const std::uint64_t pixels = stored(lines, around.lines) * stored(columns, around.columns);
+        if (pixels < 2 * lines * columns || pixels * shape.channels <= narrow_bytes_ / 2) {
+            return add_step(std::move(step));
+        }
+        const std::uint64_t room = std::max<std::uint64_t>(narrow_bytes_ / 8 / pixels, 1);
+        const auto most =
+            static_cast<std::uint32_t>(room > grid_.lanes ? room / grid_.lanes * grid_.lanes : room);
+        for (std::uint32_t first = 0; first < shape.channels; first += most) {
+            const std::uint32_t count = std::min(most, shape.channels - first);
+            Tensor tensor = network_.tensors[step.source.tensor];
+            tensor.shape = {.height = shape.height, .width = shape.width, .channels = count};
+            const auto part_of = [&](const Part& all) {
+                Part part = all;
+                part.first_channel += first;
+                part.shape.channels = count;
+                return part;
+            };
+            Step part = step;
+            part.source = whole(add_tensor(std::move(tensor)));
+            part.result = part_of(step.result);
+            copy(step.node, step.layer, part_of(step.source), part.source);
+            add_step(std::move(part));
+        }
     }
 
     static isa::TileOperation operation_of(const Node& node) {
@@ -379,6 +420,7 @@ private:
 
     const ir::Graph& graph_;
     const isa::TileGrid grid_;
+    const std::uint64_t narrow_bytes_;
     const ir::BorderValues border_;
     const std::vector<std::vector<NodeId>> readers_;
     const std::vector<std::optional<NodeId>> producers_;
@@ -412,8 +454,8 @@ isa::TileLayout layout_of(const Network& network, const Part& part) {
     return layout;
 }
 
-Network make_network(const ir::Graph& graph, const isa::TileGrid& grid) {
-    return Builder(graph, grid).build();
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine) {
+    return Builder(graph, machine).build();
 }
 
 }  // namespace systole::edge_tpu

@@ -13,6 +13,7 @@
 #include "hw/isa/instructions/tile_vector.h"
 #include "hw/isa/tile_grid.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/machine/machine_config.h"
 
 /// A network as steps of the tiles.
 namespace systole::edge_tpu {
@@ -55,7 +56,7 @@ struct Part {
     TensorId tensor = 0;
     std::uint32_t first_channel = 0;
     ir::FeatureMap shape;
-    std::optional<PatchLines> lines = {};  ///< of a result; without, all
+    std::optional<PatchLines> lines = {};  ///< of a result, and of operands by element; without, all
 };
 
 enum class StepKind : std::uint8_t { Multiply, Vector, Collect };
@@ -103,6 +104,6 @@ struct Network {
 isa::TileLayout layout_of(const Network& network, const Part& part);
 
 /// Throws ModelError if the chip has no part of the network. The graph must outlive the result.
-Network make_network(const ir::Graph& graph, const isa::TileGrid& grid);
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine);
 
 }  // namespace systole::edge_tpu

@@ -184,6 +184,10 @@ std::optional<Network> cut(const Network& network, const Run& run, std::uint64_t
             if (step.other) step.other->tensor = ids.at(step.other->tensor);
             if (i == run.last) {
                 step.result.lines = part;
+                if (step.kind == StepKind::Vector && !step.window) {
+                    step.source.lines = part;
+                    if (step.other) step.other->lines = part;
+                }
             } else {
                 step.with_margins = true;
                 step.result.tensor = ids.at(step.result.tensor);
@@ -259,6 +263,7 @@ std::optional<Network> cut_around(const Network& network, std::uint32_t step,
 }  // namespace
 
 void fit_into_narrow_memory(Network& network, const machine::MachineConfig& machine) {
+    widen_what_can_be_replaced(network);
     while (const auto shortage = place_tensors(network, machine)) {
         std::optional<Network> made = cut_around(network, shortage->step, machine);
         if (!made) {

@@ -61,6 +61,14 @@ bool has_strips(const isa::Program& program) {
     });
 }
 
+bool works_in_place(const isa::Program& program) {
+    return std::ranges::any_of(program.instructions, [](const isa::Instruction& instruction) {
+        const auto* const vector = std::get_if<isa::TileVector>(&instruction);
+        return vector != nullptr && vector->has_other() &&
+               (vector->result == vector->source || vector->result == vector->other);
+    });
+}
+
 /// Takes narrow memory away until images must be cut into strips, or to the least with which the network
 /// runs.
 void shrink_narrow_memory(const ir::Graph& graph, const mapping::Options& options,
@@ -81,7 +89,7 @@ void shrink_narrow_memory(const ir::Graph& graph, const mapping::Options& option
 
 TEST_CASE("Compiled random networks give the reference's answers on tiles", "[equality]") {
     const std::uint32_t seed = 7000;
-    std::uint32_t refused = 0, streamed = 0, on_host = 0, cut = 0;
+    std::uint32_t refused = 0, streamed = 0, on_host = 0, cut = 0, in_place = 0;
     std::set<std::string> kinds;
     const std::uint32_t runs = tests::random_runs(300);
     for (std::uint32_t run = 0; run < runs; ++run) {
@@ -130,14 +138,16 @@ TEST_CASE("Compiled random networks give the reference's answers on tiles", "[eq
             streamed += std::holds_alternative<isa::StreamParameters>(instruction);
         }
         cut += has_strips(program);
+        in_place += works_in_place(program);
         for (const isa::LayerInfo& layer : program.layers) kinds.insert(layer.kind);
     }
     INFO("refused " << refused << ", streamed " << streamed << ", on the host " << on_host << ", in strips "
-                    << cut);
+                    << cut << ", in place " << in_place);
     CHECK(refused < runs / 3);
     CHECK(streamed >= tests::random_share(30));
     CHECK(on_host >= tests::random_share(10));
     CHECK(cut >= tests::random_share(15));
+    CHECK(in_place >= tests::random_share(15));
     if (tests::random_share(1) > 0) {
         CHECK(kinds == std::set<std::string>{"add", "average_pool", "concat", "convolution", "dense",
                                              "depthwise_convolution", "max_pool", "maximum", "minimum",

@@ -49,7 +49,7 @@ ir::Graph chain(const std::vector<std::uint32_t>& filters, const std::vector<std
 
 /// The plan of a network, which must outlive it.
 edge_tpu::ParameterPlan plan_of(const ir::Graph& prepared, const machine::MachineConfig& machine) {
-    edge_tpu::Network network = edge_tpu::make_network(prepared, timing::grid_of(machine));
+    edge_tpu::Network network = edge_tpu::make_network(prepared, machine);
     return edge_tpu::plan_parameters(network, machine);
 }
 
