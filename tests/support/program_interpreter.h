@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -99,7 +100,8 @@ public:
                 queues[static_cast<std::size_t>(*unit)].push_back({&instruction, registers});
             }
         }
-        std::array<std::size_t, isa::queue_count> order{0, 1, 2, 3, 4, 5};
+        std::array<std::size_t, isa::queue_count> order{};
+        std::iota(order.begin(), order.end(), std::size_t{0});
         while (std::any_of(queues.begin(), queues.end(), [](const auto& queue) { return !queue.empty(); })) {
             std::shuffle(order.begin(), order.end(), random);
             bool moved = false;

@@ -87,6 +87,9 @@ tests::FailingCase smallest_of_three(const tests::Judge& judge) {
     return *std::move(smallest);
 }
 
+/// The queues of machines with an array are the first ones.
+constexpr std::size_t queues_of_array = static_cast<std::size_t>(isa::QueueId::Host) + 1;
+
 /// A run of some program with all units at work.
 struct Run {
     Run() {
@@ -98,8 +101,9 @@ struct Run {
         }
     }
     bool everything_happened() const {
-        return !observed.tiles.empty() && std::none_of(observed.times.begin(), observed.times.end(),
-                                                       [](const auto& times) { return times.empty(); });
+        return !observed.tiles.empty() &&
+               std::none_of(observed.times.begin(), observed.times.begin() + queues_of_array,
+                            [](const auto& times) { return times.empty(); });
     }
 
     Case random;
@@ -198,7 +202,7 @@ TEST_CASE("Every difference between two runs is seen", "[equality]") {
     };
     CHECK(seen([](auto& other) { ++other.cycles; }));
     CHECK(seen([](auto& other) { other.error = "wrong"; }));
-    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
+    for (std::size_t unit = 0; unit < queues_of_array; ++unit) {
         CAPTURE(unit);
         CHECK(seen([&](auto& other) { ++other.times[unit].back().issued; }));
         CHECK(seen([&](auto& other) { ++other.times[unit].back().begun; }));
@@ -233,7 +237,7 @@ TEST_CASE("A cycle, an instruction or a tile that is counted twice breaks a law"
     // Of each unit with a queue and of the sequencer three or more, of the matrix unit six, two counts.
     CHECK(summed >= 6 * 3 + 6 + 2);
     CHECK(broken([](auto& other) { ++other.cycles; }));
-    for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
+    for (std::size_t unit = 0; unit < queues_of_array; ++unit) {
         CAPTURE(unit);
         CHECK(broken([&](auto& other) { other.times[unit].pop_back(); }));
         CHECK(broken([&](auto& other) { other.times[unit].back().complete = other.cycles + 1; }));
