@@ -183,8 +183,8 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
     const Flags of_tiles[] = {{WriteTensor{}, 1, 1},
                               {Multicast{.rows = 1, .units = 1, .groups = 1, .repeats = 1}, 1, 1},
                               {Collect{}, 1, 1},
-                              {TileMultiply{}, 3, 4},
-                              {TileVector{}, 3, 1}};
+                              {TileMultiply{}, 3, 5},
+                              {TileVector{}, 3, 2}};
     for (const auto& [instruction, place, used] : of_tiles) {
         for (unsigned bit = used; bit < 8; ++bit) {
             Bytes bytes = encoded(instruction);
@@ -271,6 +271,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
         CHECK_THROWS_WITH(encode(instruction, bytes), Catch::Matchers::EndsWith(": " + rule));
     };
     refused(TileMultiply{.product = TileProduct::Dense, .streamed = true}, "streamed is not for dense");
+    refused(TileMultiply{.product = TileProduct::Dense, .with_margins = true},
+            "with_margins is not for dense");
     refused(TileMultiply{.scaling = Scaling::Real}, "scaling real is for by_channel");
     refused(TileVector{.operation = TileOperation::Requantize, .other = 1},
             "other is for operations on two operands");

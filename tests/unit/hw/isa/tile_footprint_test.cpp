@@ -2,6 +2,9 @@
 // "Machines with tiles".
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/program_error.h"
@@ -308,4 +311,114 @@ TEST_CASE("Blocks have as many lanes as their group needs", "[isa][tiles]") {
     CHECK(blocks.row_units() == c.lanes / 16);
     CHECK(blocks.block_bytes() == 3 * c.lanes * 4);
     CHECK(blocks.block_units() * tile_unit_bytes == blocks.block_bytes());
+}
+
+TEST_CASE("A strip has the pixels of a patch that negative margins leave", "[isa][footprint]") {
+    // Source and result have 3 x 4 pixels of 40 channels; their patches have 2 x 2.
+    const Settings same = changed(images, {{Register::SourceLines, 3},
+                                           {Register::SourceColumns, 4},
+                                           {Register::SourceChannels, 40},
+                                           {Register::SourcePixelBytes, 40},
+                                           {Register::SourceTop, 0},
+                                           {Register::SourceBottom, 0},
+                                           {Register::SourceLeft, 0},
+                                           {Register::SourceRight, 0}});
+    constexpr auto less_1 = static_cast<std::uint32_t>(-1);
+    const Settings lower = changed(same, {{Register::ResultTop, less_1}});
+    TileVector vector{.operation = TileOperation::Maximum, .result = 500, .source = 10, .other = 10};
+    check_touches(of(vector, lower),
+                  {read(narrow_memory, 10, result_bytes), read(narrow_memory, 10, result_bytes),
+                   written(narrow_memory, 500, result_bytes / 2)});
+    check_tile_error(
+        vector, changed(lower, {{Register::ResultBottom, less_1}}),
+        "result.top, result.bottom, result.left and result.right leave nothing of the patches of "
+        "2 x 2 pixels");
+    check_tile_error(vector, changed(same, {{Register::SourceTop, less_1}}),
+                     "its tiles do not store all pixels of an operand; it needs wider margins");
+    check_tile_error(vector, changed(same, {{Register::OtherRight, less_1}}),
+                     "its tiles do not store all pixels of an operand; it needs wider margins");
+    CHECK_NOTHROW(of(vector, changed(lower, {{Register::SourceTop, less_1}, {Register::OtherTop, less_1}})));
+
+    // Pixels in margins are computed from such in margins of the operands.
+    const Settings wider = changed(same, {{Register::ResultLeft, 1}});
+    CHECK_NOTHROW(of(vector, wider));
+    vector.with_margins = true;
+    check_tile_error(vector, wider,
+                     "its tiles do not store all pixels of an operand; it needs wider margins");
+    CHECK_NOTHROW(of(vector, changed(wider, {{Register::SourceLeft, 1}, {Register::OtherLeft, 2}})));
+
+    const std::string whole = "a margin is negative; this instruction needs whole patches";
+    check_tile_error(ReadTensor{.host_address = 7, .address = 10}, lower, whole);
+    for (const Register side :
+         {Register::SourceTop, Register::SourceBottom, Register::SourceLeft, Register::SourceRight}) {
+        const Settings strip = changed(same, {{side, less_1}});
+        check_tile_error(WriteTensor{.host_address = 7, .address = 10}, strip, whole);
+        check_tile_error(Exchange{.address = 10}, strip, whole);
+        check_tile_error(Collect{.destination = 900, .source = 10}, strip, whole);
+    }
+}
+
+TEST_CASE("Element-wise work may replace an operand where it lies alike", "[isa][footprint]") {
+    const Settings same = changed(images, {{Register::ResultLines, 5},
+                                           {Register::ResultColumns, 7},
+                                           {Register::ResultChannels, 3},
+                                           {Register::ResultPixelBytes, 4},
+                                           {Register::ResultTop, 1},
+                                           {Register::ResultBottom, 1},
+                                           {Register::ResultLeft, 1},
+                                           {Register::ResultRight, 2}});
+    TileVector vector{.operation = TileOperation::Requantize, .result = 10, .source = 10};
+    CHECK_NOTHROW(of(vector, same));
+    const std::string rule = "it may not write bytes that it reads";
+    for (const Register reg : {Register::ResultTop, Register::ResultBottom, Register::ResultLeft,
+                               Register::ResultRight, Register::ResultPixelBytes}) {
+        check_tile_error(vector, changed(same, {{reg, 3}}), rule);
+    }
+    vector.result = 14;
+    check_tile_error(vector, same, rule);
+    vector = {.operation = TileOperation::Maximum, .result = 10, .source = 500, .other = 10};
+    check_tile_error(vector, same, rule);
+    CHECK_NOTHROW(of(vector, changed(same, {{Register::OtherPixelBytes, 4},
+                                            {Register::OtherTop, 1},
+                                            {Register::OtherBottom, 1},
+                                            {Register::OtherLeft, 1},
+                                            {Register::OtherRight, 2}})));
+    vector = {.operation = TileOperation::MaxPool, .result = 10, .source = 10};
+    check_tile_error(vector, same, rule);
+}
+
+TEST_CASE("An area's windows are those of its pixels in all tiles", "[isa][tiles]") {
+    const auto tiles = GENERATE(1U, 2U, 4U);
+    const auto lines = GENERATE(1U, 3U, 4U, 9U);
+    const auto stride = GENERATE(1U, 2U);
+    const auto first = GENERATE(-3, -1, 0, 1);
+    const auto count = GENERATE(1U, 2U, 6U);
+    CAPTURE(tiles, lines, stride, first, count);
+    const TileGrid column = {.lines = tiles, .columns = 1, .lanes = 16, .units = 1};
+    const TileLayout source{.grid = column, .lines = lines, .columns = 1, .channels = 1, .pixel_bytes = 1};
+    const TileLayout result{.grid = column,
+                            .lines = (lines + stride - 1) / stride,
+                            .columns = 1,
+                            .channels = 1,
+                            .pixel_bytes = 1};
+    const TileWindow window{.kernel_height = 3, .stride_y = stride, .dilation_y = 2, .pad_top = 2};
+    std::vector<std::int64_t> reached;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        for (std::int64_t i = first; i < first + static_cast<std::int64_t>(count); ++i) {
+            const std::int64_t line = tile * static_cast<std::int64_t>(result.own_lines()) + i;
+            if (line < 0 || line >= static_cast<std::int64_t>(result.lines)) continue;
+            for (const int kernel_line : {0, 2}) {
+                reached.push_back(line * stride - 2 + 2 * kernel_line -
+                                  tile * static_cast<std::int64_t>(source.own_lines()));
+            }
+        }
+    }
+    const TileArea area = windows_under(
+        source, result, {.first_line = first, .lines = count, .first_column = 0, .columns = 1}, window);
+    CHECK(area.lines == (reached.empty() ? 0
+                                         : static_cast<std::uint64_t>(std::ranges::max(reached) -
+                                                                      std::ranges::min(reached) + 1)));
+    if (!reached.empty()) CHECK(area.first_line == std::ranges::min(reached));
+    CHECK(area.first_column == 0);
+    CHECK(area.columns == 1);
 }
