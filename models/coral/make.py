@@ -207,7 +207,7 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     folder = parser.parse_args().folder
     networks = [digits(), mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
-    networks += [dense(*sides) for sides in [(64, 64), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096)]]
+    networks += [dense(*sides) for sides in [(64, 64), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096), (2048, 2048)]]
     for network in networks:
         (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
 
