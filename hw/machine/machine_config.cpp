@@ -190,11 +190,11 @@ void describe(Visitor& visitor, TileArrayConfig& config) {
                   config.weight_buffer_rows, Range{4, most_latency});
     visitor.field(
         {"depthwise_macs_per_cycle", "multiply-accumulates", "of a tile, in products of one channel each"},
-        config.depthwise_macs_per_cycle, Range{1, most_lanes * 4});
+        config.depthwise_macs_per_cycle, Range{1, std::uint64_t{most_lanes} * 4});
     visitor.field({"vector_bytes_per_cycle", "bytes", "results of element-wise work of a tile"},
-                  config.vector_bytes_per_cycle, Range{1, most_lanes * 4});
+                  config.vector_bytes_per_cycle, Range{1, std::uint64_t{most_lanes} * 4});
     visitor.field({"pooling_bytes_per_cycle", "bytes", "elements of windows that a tile pools"},
-                  config.pooling_bytes_per_cycle, Range{1, most_lanes * 4});
+                  config.pooling_bytes_per_cycle, Range{1, std::uint64_t{most_lanes} * 4});
     visitor.field({"result_cycles", "cycles", "from the last product until the result is in narrow memory"},
                   config.result_cycles, Range{0, most_latency});
     visitor.choice({"rounding", "", "of results; tflite: as the network's file says"}, config.rounding,

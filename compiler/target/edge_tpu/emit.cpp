@@ -318,6 +318,7 @@ std::vector<isa::HostSegment> host_segments(const Network& network, const HostVa
         segment.name = segment.layers.front();
         const auto tensors = [&](const std::vector<ValueId>& values) {
             std::vector<isa::SegmentTensor> all;
+            all.reserve(values.size());
             for (const ValueId value : values) {
                 all.push_back(
                     {.buffer = 1 + host.buffer_of(value), .bytes = bytes_of_inference(graph.values[value])});

@@ -89,6 +89,7 @@ Words words_of(double multiplier) {
 template <class Multipliers>
 std::vector<Words> all_words(const Multipliers& multipliers) {
     std::vector<Words> words;
+    words.reserve(multipliers.size());
     for (const auto& each : multipliers) words.push_back(words_of(each));
     return words;
 }

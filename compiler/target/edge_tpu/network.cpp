@@ -133,7 +133,7 @@ private:
 
     /// Inputs of a concatenation are computed where they lie in its result, from the last one backwards.
     void place_joined() {
-        for (NodeId id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
+        for (auto id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
             const Node& node = graph_.nodes[id];
             if (!on_chip(id) || !node.is("concat")) continue;
             if (!parts_[node.output()])
@@ -189,7 +189,7 @@ private:
         return static_cast<std::uint32_t>(network_.layers.size() - 1);
     }
 
-    void add_step(Step step) {
+    void add_step(const Step& step) {
         const auto number = static_cast<std::uint32_t>(network_.steps.size());
         const auto read = [&](const Part& part) { network_.tensors[part.tensor].last = number; };
         read(step.source);
@@ -200,7 +200,7 @@ private:
             written_.insert(step.result.tensor);
         }
         result.last = std::max(result.last, number);
-        network_.steps.push_back(std::move(step));
+        network_.steps.push_back(step);
     }
 
     /// The part of a value, as an image or spread over lanes, as it was computed.
@@ -273,14 +273,14 @@ private:
             copy(id, layer, step.source, image);
             step.source = image;
         }
-        if (step.kind == StepKind::Vector && step.window) return pool(std::move(step));
-        add_step(std::move(step));
+        if (step.kind == StepKind::Vector && step.window) return pool(step);
+        add_step(step);
     }
 
     /// Adds a step of pooling. Windows over much more than a patch, as those of a global mean, would have
     /// each tile keep the image: where that takes half of narrow memory, parts of the channels are copied and
     /// pooled one after the other.
-    void pool(Step step) {
+    void pool(const Step& step) {
         const ir::FeatureMap shape = step.source.shape;
         const AllMargins around = margins(shape, step.result.shape, *step.window);
         const std::uint64_t lines = divide_up(shape.height, grid_.lines);
@@ -291,7 +291,7 @@ private:
         };
         const std::uint64_t pixels = stored(lines, around.lines) * stored(columns, around.columns);
         if (pixels < 2 * lines * columns || pixels * shape.channels <= narrow_bytes_ / 2) {
-            return add_step(std::move(step));
+            return add_step(step);
         }
         const std::uint64_t room = std::max<std::uint64_t>(narrow_bytes_ / 8 / pixels, 1);
         const auto most =
@@ -310,7 +310,7 @@ private:
             part.source = whole(add_tensor(std::move(tensor)));
             part.result = part_of(step.result);
             copy(step.node, step.layer, part_of(step.source), part.source);
-            add_step(std::move(part));
+            add_step(part);
         }
     }
 

@@ -190,7 +190,8 @@ void check_main_unit(const Json& object, const Json* classes, const std::string&
     for (const Json& each : (*classes)["classes"]) {
         const auto name = each["key"].get<std::string>();
         const auto counter = counters->find(name);
-        check_kind(counter == counters->end() ? nullptr : &*counter, kinds::count, file, path + "." + name);
+        check_kind(counter == counters->end() ? nullptr : &*counter, kinds::count, file,
+                   fmt::format("{}.{}", path, name));
     }
 }
 

@@ -36,21 +36,20 @@ isa::TileLayout random_layout(Choices& choices) {
     layout.columns = small(1, 14);
     layout.channels = small(1, 5);
     layout.pixel_bytes = layout.channels + small(0, 2);
-    layout.top = small(0, 4);
-    layout.bottom = small(0, 4);
-    layout.left = small(0, 4);
-    layout.right = small(0, 4);
+    for (std::int64_t* const margin : {&layout.top, &layout.bottom, &layout.left, &layout.right}) {
+        *margin = choices.number<std::int64_t>(0, 4);
+    }
     return layout;
 }
 
 /// Walks each position of each margin of a line of tiles from its owner through the links. Returns the
 /// positions that the busiest link carries, in one direction.
-std::uint64_t walked_phase(std::uint64_t tiles, std::uint64_t own, std::uint64_t extent, std::uint64_t before,
-                           std::uint64_t behind) {
+std::uint64_t walked_phase(std::uint64_t tiles, std::uint64_t own, std::uint64_t extent, std::int64_t before,
+                           std::int64_t behind) {
     std::map<std::pair<std::uint64_t, bool>, std::uint64_t> carried;  // by lower tile, and whether forwards
     for (std::uint64_t tile = 0; tile < tiles; ++tile) {
-        const auto first = static_cast<std::int64_t>(tile * own) - static_cast<std::int64_t>(before);
-        const auto last = static_cast<std::int64_t>((tile + 1) * own + behind);
+        const auto first = static_cast<std::int64_t>(tile * own) - before;
+        const auto last = static_cast<std::int64_t>((tile + 1) * own) + behind;
         for (std::int64_t at = std::max<std::int64_t>(first, 0);
              at < std::min<std::int64_t>(last, static_cast<std::int64_t>(extent)); ++at) {
             const std::uint64_t owner = static_cast<std::uint64_t>(at) / own;
@@ -90,15 +89,19 @@ TEST_CASE("An exchange brings each pixel that a tile stores of another's", "[tim
         const isa::TileLayout layout = random_layout(choices);
         CAPTURE(seed);
         std::uint64_t pixels = 0;
+        const auto top = static_cast<std::uint64_t>(layout.top);
+        const auto bottom = static_cast<std::uint64_t>(layout.bottom);
+        const auto left = static_cast<std::uint64_t>(layout.left);
+        const auto right = static_cast<std::uint64_t>(layout.right);
         for (std::uint64_t tile = 0; tile < layout.grid.tiles(); ++tile) {
             for (std::uint64_t line = 0; line < layout.lines; ++line) {
                 for (std::uint64_t column = 0; column < layout.columns; ++column) {
                     const std::uint64_t i = tile / layout.grid.columns;
                     const std::uint64_t j = tile % layout.grid.columns;
-                    const bool is_stored = line + layout.top >= i * layout.own_lines() &&
-                                           line < (i + 1) * layout.own_lines() + layout.bottom &&
-                                           column + layout.left >= j * layout.own_columns() &&
-                                           column < (j + 1) * layout.own_columns() + layout.right;
+                    const bool is_stored = line + top >= i * layout.own_lines() &&
+                                           line < (i + 1) * layout.own_lines() + bottom &&
+                                           column + left >= j * layout.own_columns() &&
+                                           column < (j + 1) * layout.own_columns() + right;
                     const bool is_owned =
                         line / layout.own_lines() == i && column / layout.own_columns() == j;
                     if (is_stored && !is_owned) ++pixels;
