@@ -253,7 +253,7 @@ void prepare(const Requantization& parameters, std::size_t first, std::size_t co
     std::copy_n(parameters.bias.data() + first, columns, lanes.bias.begin());
     std::copy_n(parameters.multiplier.data() + first, columns, lanes.multiplier.begin());
     std::transform(parameters.shift.data() + first, parameters.shift.data() + first + columns,
-                   lanes.places.begin(), places_of);
+                   lanes.places.begin(), [](std::int32_t shift) { return places_of(shift); });
     for (auto* values : {&lanes.bias, &lanes.multiplier, &lanes.places}) {
         repeat(*values, columns, rows * columns);
     }
