@@ -46,7 +46,8 @@ void read(hw::System& system, const isa::Program& program, const machine::Machin
             }
         }
     }
-    const std::uint8_t* const bytes = system.tpu_v1_core().unified_buffer().read(0, machine.unified_buffer.rows);
+    const std::uint8_t* const bytes =
+        system.tpu_v1_core().unified_buffer().read(0, machine.unified_buffer.rows);
     run.memories.unified_buffer.assign(bytes, bytes + machine.unified_buffer_bytes());
     const std::int32_t* const sums = system.tpu_v1_core().accumulators().read(0, machine.accumulators.rows);
     run.memories.accumulators.assign(
