@@ -9,8 +9,8 @@ checked. A header is checked where one source includes it: a source that has not
 header that has, and a header that everything includes would bring everything back (--all finds these).
 
 clang-tidy reads what the build compiles, sixteen sources as one: headers, which take most of the time, are read once
-for all of them. There, names of one source shadow those of another, so this warning is off here; g++ warns of the
-others.
+for all of them. Sources among them that have not changed are left out. There, names of one source shadow those of
+another, so this warning is off here; g++ warns of the others.
 """
 import argparse
 import json
@@ -25,17 +25,31 @@ from missing_includes import ROOT, Tree
 
 
 def covering(compiled, changed):
-    """Those of the compiled files that read every changed source and header, few of them."""
+    """Sources that read every changed source and header, few of them, by the compiled file that they belong to."""
     tree = Tree(["base", "hw", "compiler", "sim", "tests"])
-    read = {each: frozenset().union(*(tree.closure(path) for path in sources_of(each, ROOT))) for each in compiled}
-    chosen = [each for each in compiled if sources_of(each, ROOT) & changed]
-    left = {path for path in changed if path in tree.sources}.difference(*(read[each] for each in chosen))
-    while True:
-        best = max(compiled, key=lambda each: len(read[each] & left), default=None)
-        if best is None or not read[best] & left:  # what is left is read by nothing that the build compiles
-            return sorted(chosen)
-        chosen.append(best)
+    compiled_in = {source: each for each in compiled for source in sources_of(each, ROOT)}
+    read = {source: tree.closure(source) for source in compiled_in}
+    chosen = compiled_in.keys() & changed
+    left = {path for path in changed if path in tree.sources}.difference(*(read[source] for source in chosen))
+    while left:
+        best = max(sorted(read), key=lambda source: len(read[source] & left))
+        if not read[best] & left:  # what is left is read by nothing that the build compiles
+            break
+        chosen.add(best)
         left -= read[best]
+    parts = {}
+    for source in sorted(chosen):
+        parts.setdefault(compiled_in[source], []).append(source)
+    return parts
+
+
+def write_part(compiled, sources, command):
+    """A file with the includes of these sources alone, and its command, if the build compiles them with others."""
+    if set(sources) == sources_of(compiled, ROOT):
+        return compiled, None
+    path = Path(compiled).with_name(f"tidy_{Path(compiled).name}")  # below the same .clang-tidy
+    path.write_text("".join(f'#include "{ROOT / source}"\n' for source in sources), encoding="utf-8")
+    return str(path), command | {"file": str(path), "command": command["command"].replace(compiled, str(path))}
 
 
 def main():
@@ -49,15 +63,20 @@ def main():
     compiled = sorted({command["file"] for command in commands if "cmake_pch" not in command["file"]})
     green = (ROOT / ".ci/green").read_text(encoding="utf-8").strip()
     changed, reason = (None, "--all") if options.all else changed_files(ROOT, green, options.build)
-    if changed is not None:
-        compiled = covering(compiled, changed)
-    print(f"clang-tidy on {len(compiled)} of {len({command['file'] for command in commands})} compiled files: {reason}",
-          flush=True)
+    parts = {each: sorted(sources_of(each, ROOT)) for each in compiled} if changed is None else covering(compiled, changed)
+    print(f"clang-tidy on {sum(map(len, parts.values()))} sources of {len(parts)} of {len(compiled)} compiled files: "
+          f"{reason}", flush=True)
 
     database = options.build / "tidy"
     database.mkdir(exist_ok=True)
     for command in commands:
         command["command"] = clang_command(command["command"])
+    command_of = {command["file"]: command for command in commands}
+    compiled = []
+    for each, sources in parts.items():
+        path, command = write_part(each, sources, command_of[each])
+        compiled.append(path)
+        commands += [command] if command else []
     (database / "compile_commands.json").write_text(json.dumps(commands), encoding="utf-8")
 
     def check(path):
