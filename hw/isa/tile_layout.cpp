@@ -31,10 +31,6 @@ RowRange narrow_range(std::uint64_t address, std::uint64_t bytes) {
     return {.first = address, .last = last};
 }
 
-OwnRange own_part(std::uint64_t extent, std::uint64_t own, std::uint64_t tile) {
-    return {.first = std::min(tile * own, extent), .last = std::min((tile + 1) * own, extent)};
-}
-
 /// One of the two directions of windows.
 struct Direction {
     const char* name = "";
@@ -150,14 +146,6 @@ std::int64_t margin(const Registers& registers, Register reg) {
 }
 
 }  // namespace
-
-OwnRange own_lines(const TileLayout& layout, std::uint64_t tile_line) {
-    return own_part(layout.lines, layout.own_lines(), tile_line);
-}
-
-OwnRange own_columns(const TileLayout& layout, std::uint64_t tile_column) {
-    return own_part(layout.columns, layout.own_columns(), tile_column);
-}
 
 TileArea own_area(const TileLayout& layout) {
     const Extent lines = kept(layout.own_lines(), layout.top, layout.bottom);

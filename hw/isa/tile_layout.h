@@ -116,15 +116,6 @@ inline ImagePixel image_pixel(const TileLayout& layout, std::uint64_t tile, std:
             .column = static_cast<std::int64_t>(tile % layout.grid.columns * layout.own_columns()) + column};
 }
 
-/// The lines [first, last) of an image that the tiles of a line own, or its columns by a column of tiles.
-struct OwnRange {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-
-    std::uint64_t count() const { return last > first ? last - first : 0; }
-};
-OwnRange own_lines(const TileLayout& layout, std::uint64_t tile_line);
-OwnRange own_columns(const TileLayout& layout, std::uint64_t tile_column);
 /// Calls visit(tile, address) for each pixel of the image, line by line, with the place where its owner has
 /// its first channel.
 template <class Visit>
