@@ -30,31 +30,21 @@ struct Margins {
     bool outside = false;  ///< some pixels lie outside the image, perhaps in what is cut off from a patch
 };
 
-struct WindowSide {
-    std::uint32_t inputs = 0;
-    std::uint32_t outputs = 0;
-    std::uint32_t kernel = 1;
-    std::uint32_t stride = 1;
-    std::uint32_t dilation = 1;
-    std::uint32_t pad = 0;
-};
+/// One direction of an area under windows, relative to patches of `own` pixels. `end`: where the last window
+/// of the image ends.
+Margins margins_of(std::int64_t first, std::uint64_t count, std::uint64_t own, std::uint64_t end,
+                   std::uint64_t inputs) {
+    const std::int64_t behind = first + static_cast<std::int64_t>(count) - static_cast<std::int64_t>(own);
+    return {.before = static_cast<std::int32_t>(std::max<std::int64_t>(-first, 0)),
+            .behind = static_cast<std::int32_t>(std::max<std::int64_t>(behind, 0)),
+            .outside = first < 0 || end > inputs};
+}
 
-Margins margins_of(const WindowSide& side, std::uint32_t tiles) {
-    const std::int64_t own_inputs = (side.inputs + tiles - 1) / tiles;
-    const std::int64_t own_outputs = (side.outputs + tiles - 1) / tiles;
-    std::int64_t before = 0;
-    std::int64_t behind = 0;
-    bool outside = false;
-    for (std::int64_t tile = 0; tile < tiles && tile * own_outputs < side.outputs; ++tile) {
-        const std::int64_t last_output = std::min<std::int64_t>((tile + 1) * own_outputs, side.outputs) - 1;
-        const std::int64_t first = tile * own_outputs * side.stride - side.pad;
-        const std::int64_t last =
-            last_output * side.stride - side.pad + std::int64_t{side.kernel - 1} * side.dilation;
-        before = std::max(before, tile * own_inputs - first);
-        behind = std::max(behind, last - (tile * own_inputs + own_inputs - 1));
-        outside = outside || first < 0 || last >= side.inputs;
-    }
-    return {static_cast<std::int32_t>(before), static_cast<std::int32_t>(behind), outside};
+/// Where the last window ends in the padded image, less the padding in front.
+std::uint64_t end_of_windows(std::uint64_t outputs, std::uint64_t stride, std::uint64_t kernel,
+                             std::uint64_t dilation, std::uint64_t pad) {
+    const std::uint64_t end = (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+    return end > pad ? end - pad : 0;
 }
 
 class Builder {
@@ -391,20 +381,24 @@ private:
     };
     AllMargins margins(const ir::FeatureMap& source, const ir::FeatureMap& result,
                        const ir::Window& window) const {
-        return {.lines = margins_of({.inputs = source.height,
-                                     .outputs = result.height,
-                                     .kernel = window.kernel_height,
-                                     .stride = window.stride_y,
-                                     .dilation = window.dilation_y,
-                                     .pad = window.pad_top},
-                                    grid_.lines),
-                .columns = margins_of({.inputs = source.width,
-                                       .outputs = result.width,
-                                       .kernel = window.kernel_width,
-                                       .stride = window.stride_x,
-                                       .dilation = window.dilation_x,
-                                       .pad = window.pad_left},
-                                      grid_.columns)};
+        const auto layout = [&](const ir::FeatureMap& shape) {
+            return isa::TileLayout{.grid = grid_,
+                                   .lines = shape.height,
+                                   .columns = shape.width,
+                                   .channels = shape.channels,
+                                   .pixel_bytes = shape.channels};
+        };
+        const isa::TileLayout from = layout(source);
+        const isa::TileLayout to = layout(result);
+        const isa::TileArea area = isa::windows_under(from, to, isa::own_area(to), tile_window(window));
+        return {.lines = margins_of(area.first_line, area.lines, from.own_lines(),
+                                    end_of_windows(result.height, window.stride_y, window.kernel_height,
+                                                   window.dilation_y, window.pad_top),
+                                    source.height),
+                .columns = margins_of(area.first_column, area.columns, from.own_columns(),
+                                      end_of_windows(result.width, window.stride_x, window.kernel_width,
+                                                     window.dilation_x, window.pad_left),
+                                      source.width)};
     }
 
     void reach(const Step& step) {
@@ -431,6 +425,17 @@ private:
 };
 
 }  // namespace
+
+isa::TileWindow tile_window(const ir::Window& window) {
+    return {.kernel_height = window.kernel_height,
+            .kernel_width = window.kernel_width,
+            .stride_y = window.stride_y,
+            .stride_x = window.stride_x,
+            .dilation_y = window.dilation_y,
+            .dilation_x = window.dilation_x,
+            .pad_top = window.pad_top,
+            .pad_left = window.pad_left};
+}
 
 isa::TileLayout layout_of(const Network& network, const Part& part) {
     const Tensor& tensor = network.tensors[part.tensor];

@@ -100,6 +100,8 @@ struct Network {
     std::vector<Border> writes;  ///< outputs of the network, and what the host's segments read
 };
 
+isa::TileWindow tile_window(const ir::Window& window);
+
 /// How the tiles keep a part of an image.
 isa::TileLayout layout_of(const Network& network, const Part& part);
 

@@ -99,15 +99,8 @@ std::optional<Areas> areas_of_strip(const Network& network, const Run& run, cons
             needed[step.result.tensor] = area;
         }
         if (step.window) {
-            area = isa::windows_under(layout_of(network, step.source), result, area,
-                                      isa::TileWindow{.kernel_height = step.window->kernel_height,
-                                                      .kernel_width = step.window->kernel_width,
-                                                      .stride_y = step.window->stride_y,
-                                                      .stride_x = step.window->stride_x,
-                                                      .dilation_y = step.window->dilation_y,
-                                                      .dilation_x = step.window->dilation_x,
-                                                      .pad_top = step.window->pad_top,
-                                                      .pad_left = step.window->pad_left});
+            area =
+                isa::windows_under(layout_of(network, step.source), result, area, tile_window(*step.window));
             if (area.pixels() == 0) return std::nullopt;
         }
         need(step.source, area);
