@@ -99,6 +99,13 @@ constexpr std::array<std::string_view, register_count> names = [] {
     return result;
 }();
 
+constexpr std::array<std::uint32_t, register_count> initial_values = [] {
+    std::array<std::uint32_t, register_count> result{};
+    std::transform(entries.begin(), entries.end(), result.begin(),
+                   [](const Entry& entry) { return entry.initial; });
+    return result;
+}();
+
 const Entry& entry_of(Register reg) {
     return entries.at(static_cast<std::size_t>(reg));
 }
@@ -127,9 +134,7 @@ std::uint32_t initial_value(Register reg) {
     return entry_of(reg).initial;
 }
 
-Registers::Registers() {
-    std::transform(entries.begin(), entries.end(), values_.begin(),
-                   [](const Entry& entry) { return entry.initial; });
-}
+// A copy of a table: predictions of costs make registers by the million.
+Registers::Registers() : values_(initial_values) {}
 
 }  // namespace systole::isa
