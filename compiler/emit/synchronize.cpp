@@ -1,8 +1,11 @@
 #include "compiler/emit/synchronize.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
+#include <cstddef>
 #include <limits>
+#include <span>
 #include <stdexcept>
 
 #include "hw/isa/access_history.h"
@@ -70,26 +73,29 @@ private:
         }
     }
 
-    /// Makes the instruction wait for those of `needed` that are not yet ordered before it.
+    /// Makes the instruction wait for those of `needed` that are not yet ordered before it: few, of most
+    /// instructions none.
     void order_behind(const QueuePositions& needed, std::size_t self, Position position) {
-        QueuePositions missing{};
+        std::array<std::size_t, isa::queue_count> places{};
+        std::size_t count = 0;
         for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
-            if (unit != self && needed[unit] > clocks_[self][unit]) missing[unit] = needed[unit];
+            if (unit != self && needed[unit] > clocks_[self][unit]) places[count++] = unit;
         }
-        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
-            if (missing[unit] == 0 || implied_by_another(missing, unit)) continue;
+        const std::span<const std::size_t> missing = std::span(places).first(count);
+        for (const std::size_t unit : missing) {
+            if (implied_by_another(needed, missing, unit)) continue;
             frames_[position].wait_for.set(unit);
-            frames_[missing[unit]].signal.set(self);
+            frames_[needed[unit]].signal.set(self);
         }
-        for (const Position behind : missing) raise(clocks_[self], clocks_at_[behind]);
+        for (const std::size_t unit : missing) raise(clocks_[self], clocks_at_[needed[unit]]);
     }
 
-    /// Whether a wait for another unit's instruction implies the wait for this one.
-    bool implied_by_another(const QueuePositions& missing, std::size_t unit) const {
-        for (std::size_t other = 0; other < isa::queue_count; ++other) {
-            if (other != unit && clocks_at_[missing[other]][unit] >= missing[unit]) return true;
-        }
-        return false;
+    /// Whether a wait for another missing unit's instruction implies the wait for this one.
+    bool implied_by_another(const QueuePositions& needed, std::span<const std::size_t> missing,
+                            std::size_t unit) const {
+        return std::ranges::any_of(missing, [&](std::size_t other) {
+            return other != unit && clocks_at_[needed[other]][unit] >= needed[unit];
+        });
     }
 
     static void raise(QueuePositions& positions, const QueuePositions& to) {

@@ -43,7 +43,8 @@ Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
         const std::size_t memory = index_of(each.memory);
         memories_[memory].find_conflicts(each.rows, each.access, found.by_memory[memory]);
     }
-    for (const QueuePositions& positions : found.by_memory) {
+    for (const MemoryRows& each : footprint) {
+        const QueuePositions& positions = found.in(each.memory);
         for (std::size_t queue = 0; queue < queue_count; ++queue) {
             found.any[queue] = std::max(found.any[queue], positions[queue]);
         }

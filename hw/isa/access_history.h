@@ -11,8 +11,10 @@
 
 namespace systole::isa {
 
-/// The position of an instruction in a program, counted from 1; 0 is none.
-using Position = std::uint64_t;
+/// The position of an instruction in a program, counted from 1; 0 is none. 32 bits, because every instruction
+/// that is issued, and every segment of rows, has one for each queue. No program has as many instructions:
+/// they would take more memory than any computer has.
+using Position = std::uint32_t;
 
 /// The position of an instruction of each queue, or none.
 using QueuePositions = std::array<Position, queue_count>;

@@ -168,7 +168,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         const isa::Conflicts conflicts = history_.conflicts(footprint);
         context_.order.issue(context_.queue(unit), command.number, conflicts.any);
         if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts);
-        history_.record(footprint, unit, command.number + 1);
+        history_.record(footprint, unit, static_cast<isa::Position>(command.number + 1));
     }
     const Cycle ready = context_.clock.now();
     queue->push(std::move(command));

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "hw/isa/access_history.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
@@ -124,6 +126,11 @@ void check_tiles(const isa::Program& program, const machine::MachineConfig& mach
 
 void check_program(const isa::Program& program, const machine::MachineConfig& machine,
                    const SystemOptions& options) {
+    if (program.instructions.size() >= std::numeric_limits<isa::Position>::max()) {
+        throw isa::ProgramError(fmt::format("the program has {} instructions; a system takes less than {}",
+                                            program.instructions.size(),
+                                            std::numeric_limits<isa::Position>::max()));
+    }
     const isa::Geometry& geometry = program.geometry;
     if (machine.family == machine::Family::EdgeTpu) {
         check_tiles(program, machine);

@@ -90,9 +90,10 @@ private:
             if (other != self && needed[other] > known_[self][other])
                 raise(known_[self], known_at_[needed[other]]);
         }
-        known_[self][self] = index + 1;
-        known_at_[index + 1] = known_[self];
-        history_.record(footprint, *unit, index + 1);
+        const auto position = static_cast<Position>(index + 1);
+        known_[self][self] = position;
+        known_at_[position] = known_[self];
+        history_.record(footprint, *unit, position);
     }
 
     /// Whether waiting for a later-known instruction of another unit waits for this one too.

@@ -34,9 +34,10 @@ isa::Program ordered(const isa::Program& program) {
             }
             known[self][other] = needed[other];
         }
-        known[self][self] = index + 1;
-        known_at[index + 1] = known[self];
-        history.record(footprint, *queue, index + 1);
+        const auto position = static_cast<isa::Position>(index + 1);
+        known[self][self] = position;
+        known_at[position] = known[self];
+        history.record(footprint, *queue, position);
     }
     isa::Program result = program;
     result.instructions.clear();

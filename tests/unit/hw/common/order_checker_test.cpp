@@ -13,7 +13,7 @@ constexpr std::size_t reader = 1;
 /// Behind instruction `number` of the writer.
 isa::QueuePositions behind_writer(InstructionNumber number) {
     isa::QueuePositions behind{};
-    behind[writer] = number + 1;
+    behind[writer] = static_cast<isa::Position>(number + 1);
     return behind;
 }
 

@@ -23,7 +23,7 @@ constexpr Tag own = 7;
 
 /// Instruction `number` as its position.
 isa::Position at(InstructionNumber number) {
-    return number + 1;
+    return static_cast<isa::Position>(number + 1);
 }
 
 using Part = std::tuple<Reason, Cycle, Tag>;
