@@ -38,7 +38,7 @@ class CommandSink {
 public:
     virtual ~CommandSink() = default;
     /// Puts a command at the end; waits while the queue is full.
-    virtual void push(Command command) = 0;
+    virtual void push(Command&& command) = 0;
     /// Waits until all commands have begun; returns the cycle in which all are complete.
     virtual Cycle drain() = 0;
 };
@@ -66,7 +66,7 @@ public:
     /// In its core.
     isa::QueueId id() const { return static_cast<isa::QueueId>(unit_ % isa::queue_count); }
 
-    void push(Command command) override;
+    void push(Command&& command) override;
 
     Cycle drain() override;
 
@@ -135,7 +135,7 @@ private:
 
 // Inline, because in timing-only runs these functions are a large part of the simulator's time.
 
-inline void CommandQueue::push(Command command) {
+inline void CommandQueue::push(Command&& command) {
     while (commands_.size() >= depth_) clock_.wait(taken_);
     command.issued = clock_.now();
     commands_.push_back(std::move(command));
@@ -143,8 +143,7 @@ inline void CommandQueue::push(Command command) {
 }
 
 inline Command CommandQueue::take() {
-    Command command = std::move(commands_.front());
-    commands_.pop_front();
+    Command command = commands_.take_front();
     if (trace_ != nullptr) tell(command);
     taken_.notify(sc_core::SC_ZERO_TIME);
     return command;

@@ -22,20 +22,32 @@ public:
     const Element& operator[](std::size_t place) const { return places_[wrapped(first_ + place)]; }
     const Element& back() const { return places_[wrapped(first_ + size_ - 1)]; }
 
-    void push_back(Element element) {
+    void push_back(Element&& element) {
         if (size_ == places_.size()) grow();
         places_[wrapped(first_ + size_)] = std::move(element);
         ++size_;
     }
+    void push_back(const Element& element) { push_back(Element(element)); }
     /// Must not be empty.
     void pop_front() {
         // Releases what the element holds now, not when its place is reused.
         if constexpr (!std::is_trivially_destructible_v<Element>) places_[first_] = Element();
+        drop_front();
+    }
+    /// The first element, which leaves the queue. Must not be empty. What a moved element still holds stays
+    /// in its place.
+    Element take_front() {
+        Element element = std::move(front());
+        drop_front();
+        return element;
+    }
+
+private:
+    void drop_front() {
         first_ = wrapped(first_ + 1);
         --size_;
     }
 
-private:
     /// The number of places is a power of two.
     std::size_t wrapped(std::size_t place) const { return place & (places_.size() - 1); }
 

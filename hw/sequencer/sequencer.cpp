@@ -153,7 +153,7 @@ void Sequencer::halt() {
     halted_ = true;
 }
 
-void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Command command) {
+void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Command&& command) {
     CommandSink* const queue = queues_[static_cast<std::size_t>(unit)];
     if (queue == nullptr) {
         throw isa::ProgramError(fmt::format("it is for {}; the machine has no such unit", isa::name(unit)));

@@ -70,7 +70,7 @@ private:
     Cycle issue(const isa::Instruction& instruction);
     /// Ends the program when all units have finished.
     void halt();
-    void push(const isa::Instruction& instruction, isa::QueueId unit, Command command);
+    void push(const isa::Instruction& instruction, isa::QueueId unit, Command&& command);
     void set(const isa::SetConfig& set);
     /// Throws ProgramError if the footprint lies outside the machine's memories.
     void check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const;

@@ -14,7 +14,7 @@ struct QueueBench : systole::tests::FreshSimulation {
         Command command;
         command.kind = kind;
         command.number = number;
-        queue.push(command);
+        queue.push(std::move(command));
     }
 
     Clock clock;

@@ -21,7 +21,11 @@ TEST_CASE("A ring queue gives what a deque gives", "[hw][ring_queue]") {
             expected.push_back(i);
         } else {
             REQUIRE(queue.front() == expected.front());
-            queue.pop_front();
+            if (random() % 2 == 0) {
+                queue.pop_front();
+            } else {
+                REQUIRE(queue.take_front() == expected.front());
+            }
             expected.pop_front();
         }
         REQUIRE(queue.size() == expected.size());
@@ -34,6 +38,9 @@ TEST_CASE("A ring queue releases elements that have left it", "[hw][ring_queue]"
     RingQueue<std::shared_ptr<int>> queue;
     queue.push_back(held);
     queue.push_back(held);
+    queue.push_back(held);
     queue.pop_front();
+    CHECK(held.use_count() == 3);
+    CHECK(queue.take_front() == held);
     CHECK(held.use_count() == 2);
 }

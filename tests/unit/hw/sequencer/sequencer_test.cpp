@@ -67,7 +67,7 @@ private:
 class Queue final : public hw::CommandSink {
 public:
     explicit Queue(const hw::Clock& clock) : clock_(clock) {}
-    void push(hw::Command command) override {
+    void push(hw::Command&& command) override {
         while (waiting_ == depth) clock_.wait(taken_);
         ++waiting_;
         issued.push_back(clock_.now());
