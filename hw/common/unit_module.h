@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -9,6 +10,8 @@
 #include "base/cycle.h"
 #include "hw/common/counter.h"
 #include "hw/common/unit_bound.h"
+#include "hw/isa/instruction.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/unit_description.h"
 
@@ -18,6 +21,14 @@ namespace systole::hw {
 struct PlacedCounters {
     std::string path;
     const CounterGroup* group;
+};
+
+/// What an instruction under way waits for: that an instruction of another queue gives it.
+struct AwaitedWork {
+    isa::QueueId from = isa::QueueId::HostRead;
+    bool (*gives)(const isa::Instruction& instruction) = nullptr;
+    std::string_view words;   ///< "for a weight tile, which {} fetches", with {} for the instruction
+    std::string_view nobody;  ///< in its place where there is none: "no read_weights"
 };
 
 /// A module of the chip with counters of its own. Its constructor registers each group of counters once.
@@ -31,6 +42,9 @@ public:
     virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
     /// What the unit says of itself. Paths are relative to the unit's parent.
     machine::UnitDescription description(const machine::MachineConfig& machine) const;
+    /// What the instruction waits for that the unit has taken from one of its queues, in a program in which
+    /// nothing moves any more; none for a queue of another unit.
+    virtual std::optional<AwaitedWork> awaited(isa::QueueId /*queue*/) const { return std::nullopt; }
     /// The unit's lower bounds. Their functions refer to the unit and to the machine.
     virtual std::vector<UnitBound> bounds(const machine::MachineConfig& /*machine*/) const { return {}; }
 

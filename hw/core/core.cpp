@@ -151,9 +151,15 @@ void Core::report_stuck() const {
     StuckProgram stuck{.program = program_,
                        .issued = sequencer().issued(),
                        .shares_semaphores = context_.shared_semaphores != nullptr,
-                       .waiting = {}};
+                       .waiting = {},
+                       .awaited = {}};
     for (const CoreQueue& each : queues()) {
-        stuck.waiting.at(static_cast<std::size_t>(each.queue.id())) = each.queue.current();
+        const isa::QueueId id = each.queue.id();
+        const auto place = static_cast<std::size_t>(id);
+        stuck.waiting.at(place) = each.queue.current();
+        for (const UnitModule* const unit : units()) {
+            if (const auto awaited = unit->awaited(id)) stuck.awaited.at(place) = awaited;
+        }
     }
     const std::vector<StuckWait> waits = waits_of(stuck);
     std::string text;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -108,8 +109,8 @@ private:
         const isa::Instruction& instruction = code_[number];
         if (const auto* wait = std::get_if<isa::SyncWait>(&instruction))
             return wait_for_signal(number, *wait);
-        if (std::holds_alternative<isa::ReadWeights>(instruction)) return wait_for_slot(number);
-        return wait_for_tile(number);
+        if (const auto& awaited = stuck_.awaited[unit]) return wait_for_work(number, *awaited);
+        throw std::logic_error("an instruction that waits for nothing");
     }
 
     Wait wait_of_sequencer(InstructionNumber number) const {
@@ -144,24 +145,12 @@ private:
         return {number, fmt::format("{}, which {} signals", reason, quoted(*first)), holder_of(*first)};
     }
 
-    Wait wait_for_tile(InstructionNumber number) const {
-        const auto fetch = find(isa::QueueId::Weights, [](const isa::Instruction& instruction) {
-            return std::holds_alternative<isa::ReadWeights>(instruction);
-        });
-        if (!fetch) return {number, "for a weight tile, which no read_weights fetches", std::nullopt};
-        return {number, fmt::format("for a weight tile, which {} fetches", quoted(*fetch)),
-                holder_of(*fetch)};
-    }
-
-    Wait wait_for_slot(InstructionNumber number) const {
-        const auto product = find(isa::QueueId::Matrix, [](const isa::Instruction& instruction) {
-            const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
-            return flags != nullptr && !flags->keep_weights;
-        });
-        const std::string reason = "for a free slot of the weight FIFO";
-        if (!product) return {number, reason + ", whose tiles no instruction takes", std::nullopt};
-        return {number, fmt::format("{}, whose tiles {} takes", reason, quoted(*product)),
-                holder_of(*product)};
+    Wait wait_for_work(InstructionNumber number, const AwaitedWork& awaited) const {
+        const auto giver = find(awaited.from, awaited.gives);
+        Wait wait{number, fmt::format(fmt::runtime(awaited.words), giver ? quoted(*giver) : awaited.nobody),
+                  std::nullopt};
+        if (giver) wait.waits_for = holder_of(*giver);
+        return wait;
     }
 
     const StuckProgram& stuck_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hw/common/order_checker.h"
+#include "hw/common/unit_module.h"
 #include "hw/isa/program.h"
 #include "hw/isa/queue.h"
 
@@ -19,6 +20,8 @@ struct StuckProgram {
     bool shares_semaphores = false;  ///< with other cores, from isa::first_shared_semaphore on
     /// The instruction that each unit cannot go on with; none if the unit has nothing to do.
     std::array<std::optional<InstructionNumber>, isa::queue_count> waiting;
+    /// What these wait for; none for a `sync`.
+    std::array<std::optional<AwaitedWork>, isa::queue_count> awaited = {};
 };
 
 /// One unit's wait.

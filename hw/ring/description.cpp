@@ -1,6 +1,9 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "hw/isa/instruction.h"
 #include "hw/ring/ring.h"
 #include "hw/timing/tiles.h"
 
@@ -43,6 +46,27 @@ std::vector<UnitBound> RingBus::bounds(const machine::MachineConfig& machine) co
                  return timing::ring_cycles(
                      amounts.of(counters().parameter_bytes) + amounts.of(counters().vector_bytes), machine);
              }}};
+}
+
+std::optional<AwaitedWork> RingBus::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Ring) return std::nullopt;
+    if (sent_.size() < buffers_) {
+        const auto streams = [](const isa::Instruction& instruction) {
+            return std::holds_alternative<isa::StreamParameters>(instruction);
+        };
+        return AwaitedWork{.from = isa::QueueId::HostRead,
+                           .gives = streams,
+                           .words = "for parameters in the staging buffer, which {} brings",
+                           .nobody = "no stream_parameters"};
+    }
+    const auto takes = [](const isa::Instruction& instruction) {
+        const auto* const multiply = std::get_if<isa::TileMultiply>(&instruction);
+        return multiply != nullptr && multiply->product != isa::TileProduct::Dense;
+    };
+    return AwaitedWork{.from = isa::QueueId::Tiles,
+                       .gives = takes,
+                       .words = "for a free weight buffer, whose weights {} takes",
+                       .nobody = "no instruction"};
 }
 
 }  // namespace systole::hw

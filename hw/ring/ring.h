@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -44,6 +45,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     void execute(const Command& command);
     void multicast(const isa::Multicast& multicast, Tag tag);
     void send_part(WeightPart part, Tag tag);

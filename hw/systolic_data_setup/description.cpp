@@ -1,6 +1,9 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "hw/isa/instruction.h"
 #include "hw/machine/event_energies.h"
 #include "hw/systolic_data_setup/systolic_data_setup.h"
 
@@ -33,6 +36,17 @@ std::vector<UnitBound> SystolicDataSetup::bounds(const machine::MachineConfig& /
              .meaning = "lines of windows are read",
              .place = 2,
              .cycles = [this](const Amounts& amounts) { return amounts.of(line_counters_.fetch_cycles); }}};
+}
+
+std::optional<AwaitedWork> SystolicDataSetup::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Matrix) return std::nullopt;
+    const auto fetches = [](const isa::Instruction& instruction) {
+        return std::holds_alternative<isa::ReadWeights>(instruction);
+    };
+    return AwaitedWork{.from = isa::QueueId::Weights,
+                       .gives = fetches,
+                       .words = "for a weight tile, which {} fetches",
+                       .nobody = "no read_weights"};
 }
 
 }  // namespace systole::hw

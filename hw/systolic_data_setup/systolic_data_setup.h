@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -48,6 +49,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);
     StreamRows rows_of(const isa::MatrixMultiply& multiply, const isa::Registers& registers) const;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
+#include "hw/isa/instruction.h"
 #include "hw/tile_array/tile_array.h"
 #include "hw/timing/tiles.h"
 
@@ -136,6 +138,17 @@ std::vector<UnitBound> TileArray::bounds(const machine::MachineConfig& /*machine
              .place = 2,
              .computes = true,
              .cycles = [this](const Amounts& amounts) { return amounts.of(done_.work.vector_cycles); }}};
+}
+
+std::optional<AwaitedWork> TileArray::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Tiles) return std::nullopt;
+    const auto sends = [](const isa::Instruction& instruction) {
+        return std::holds_alternative<isa::Multicast>(instruction);
+    };
+    return AwaitedWork{.from = isa::QueueId::Ring,
+                       .gives = sends,
+                       .words = "for weights on the ring, which {} sends",
+                       .nobody = "no multicast"};
 }
 
 }  // namespace systole::hw

@@ -1,6 +1,8 @@
 // What the unit says of itself.
 #include <algorithm>
+#include <variant>
 
+#include "hw/isa/instruction.h"
 #include "hw/tile_link/tile_link.h"
 #include "hw/timing/transfers.h"
 
@@ -80,6 +82,18 @@ std::vector<UnitBound> TileLink::bounds(const machine::MachineConfig& machine) c
                  return std::max(timing::host_read_cycles(read, machine),
                                  timing::host_write_cycles(amounts.outbound(counters_.write_bytes), machine));
              }}};
+}
+
+std::optional<AwaitedWork> TileLink::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::HostRead) return std::nullopt;
+    const auto sends = [](const isa::Instruction& instruction) {
+        const auto* const multicast = std::get_if<isa::Multicast>(&instruction);
+        return multicast != nullptr && multicast->streamed;
+    };
+    return AwaitedWork{.from = isa::QueueId::Ring,
+                       .gives = sends,
+                       .words = "for room in the staging buffer, whose parameters {} sends",
+                       .nobody = "no multicast"};
 }
 
 }  // namespace systole::hw

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/common/weight_link.h"
+#include "hw/isa/instruction.h"
 #include "hw/machine/event_energies.h"
 #include "hw/timing/transfers.h"
 #include "hw/weight_fifo/weight_fifo.h"
@@ -48,6 +49,18 @@ std::vector<UnitBound> WeightFifo::bounds(const machine::MachineConfig& machine)
         const std::uint64_t spilled = amounts.of(counters().spilled_bytes);
         return timing::weight_read_cycles(shifted - std::min(shifted, spilled), machine);
     })};
+}
+
+std::optional<AwaitedWork> WeightFifo::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Weights) return std::nullopt;
+    const auto takes = [](const isa::Instruction& instruction) {
+        const isa::MatrixFlags* const flags = isa::matrix_flags(instruction);
+        return flags != nullptr && !flags->keep_weights;
+    };
+    return AwaitedWork{.from = isa::QueueId::Matrix,
+                       .gives = takes,
+                       .words = "for a free slot of the weight FIFO, whose tiles {} takes",
+                       .nobody = "no instruction"};
 }
 
 }  // namespace systole::hw

@@ -3,6 +3,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <systemc>
 #include <tlm>
@@ -65,6 +66,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     void execute(const Command& command);
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);
     struct StoredTile {
