@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "hw/common/clock.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/shared_link.h"
 #include "hw/machine/machine_config.h"
+#include "hw/machine/unit_description.h"
 
 namespace systole::hw {
 
@@ -53,5 +57,22 @@ private:
 
     PortArbiter ports_;
 };
+
+/// What the description of the link's unit has of its own, in each family.
+struct LinkPlace {
+    std::string title;
+    std::uint32_t row = 0;                          ///< of its box
+    std::string memory;                             ///< of the data
+    std::vector<std::string> data_in;               ///< counters of their bytes
+    std::vector<std::string> instructions;          ///< counters of their bytes
+    std::vector<machine::DataPath> others_in = {};  ///< for what else comes from the host
+    std::int32_t in_shift_y = 0;
+    std::int32_t out_shift_y = 0;
+};
+
+/// Describes the link to the host: its rates and latency, the paths of what it carries, and what more
+/// bandwidth would change.
+void describe_host_link(const machine::MachineConfig& machine, LinkPlace place,
+                        machine::UnitDescription& unit);
 
 }  // namespace systole::hw

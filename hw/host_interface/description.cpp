@@ -1,6 +1,7 @@
 // What the unit says of itself.
-#include <algorithm>
+#include <cstdint>
 
+#include "hw/common/host_link.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/machine/event_energies.h"
 #include "hw/timing/transfers.h"
@@ -8,46 +9,15 @@
 namespace systole::hw {
 
 void HostInterface::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
-    const machine::HostInterfaceConfig& link = machine.host_interface;
-    constexpr double bytes_a_gb = 1e9;
-    unit.box = {
-        .title = "Host interface",
-        .column = 0,
-        .row = 1,
-        .lines = {{"in {}, out {}",
-                   {{link.read_gb_per_s * bytes_a_gb, "B/s"}, {link.write_gb_per_s * bytes_a_gb, "B/s"}}},
-                  machine::latency_line(link.latency_cycles, link.latency_ns)},
-        .busy_counter = "host_read.busy_cycles",
-        .word = "reading"};
-    unit.paths = {{.from = "host_interface",
-                   .to = "unified_buffer",
-                   .counters = {"host_interface.read_bytes", "host_interface.weight_bytes"},
-                   .unit = "bytes",
-                   .most = machine.host_read_rate(),
-                   .traffic = "host_read",
-                   .label = "host to chip",
-                   .shift_y = -22},
-                  {.from = "unified_buffer",
-                   .to = "host_interface",
-                   .counters = {"host_interface.write_bytes"},
-                   .unit = "bytes",
-                   .most = machine.host_write_rate(),
-                   .traffic = "host_write",
-                   .label = "chip to host",
-                   .figures = machine::Side::Below,
-                   .shift_y = 18},
-                  {.from = "host_interface",
-                   .to = "sequencer",
-                   .counters = {"host_interface.instruction_bytes"},
-                   .unit = "bytes",
-                   .most = machine.host_read_rate(),
-                   .traffic = "instruction",
-                   .label = "instructions",
-                   .figures = machine::Side::Right}};
-    unit.what_ifs = {{"host_bandwidth",
-                      "4x the host's bandwidth",
-                      {{"host_interface.read_gb_per_s", link.read_gb_per_s * 4},
-                       {"host_interface.write_gb_per_s", link.write_gb_per_s * 4}}}};
+    describe_host_link(machine,
+                       {.title = "Host interface",
+                        .row = 1,
+                        .memory = "unified_buffer",
+                        .data_in = {"host_interface.read_bytes", "host_interface.weight_bytes"},
+                        .instructions = {"host_interface.instruction_bytes"},
+                        .in_shift_y = -22,
+                        .out_shift_y = 18},
+                       unit);
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "host_interface.buffer_writes", each.buffer_row, "host_read"},
@@ -68,9 +38,7 @@ std::vector<UnitBound> HostInterface::bounds(const machine::MachineConfig& machi
                  const std::uint64_t read = amounts.inbound(counters_.read_bytes) +
                                             amounts.inbound(counters_.weight_bytes) +
                                             amounts.of(counters_.instruction_bytes);
-                 const std::uint64_t written = amounts.outbound(counters_.write_bytes);
-                 return std::max(timing::host_read_cycles(read, machine),
-                                 timing::host_write_cycles(written, machine));
+                 return timing::host_link_cycles(read, amounts.outbound(counters_.write_bytes), machine);
              }}};
 }
 

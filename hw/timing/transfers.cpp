@@ -1,5 +1,7 @@
 #include "hw/timing/transfers.h"
 
+#include <algorithm>
+
 #include "base/arithmetic.h"
 #include "base/cycle.h"
 
@@ -51,6 +53,11 @@ Cycle host_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machin
 
 Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
     return cycles_of(bytes, machine.host_write_rate());
+}
+
+Cycle host_link_cycles(std::uint64_t read_bytes, std::uint64_t written_bytes,
+                       const machine::MachineConfig& machine) {
+    return std::max(host_read_cycles(read_bytes, machine), host_write_cycles(written_bytes, machine));
 }
 
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {

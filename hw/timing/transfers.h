@@ -52,6 +52,9 @@ TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const mach
 /// moves them takes at least this time.
 Cycle host_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
 Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+/// Both directions at once.
+Cycle host_link_cycles(std::uint64_t read_bytes, std::uint64_t written_bytes,
+                       const machine::MachineConfig& machine);
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
 
 /// The whole core cycles of `clocks` memory clocks, counted in all channels of the machine's DRAM together:
