@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fixed_point.h"
 #include "compiler/operators/reduction.h"
 
 namespace systole::operators {
@@ -17,6 +18,10 @@ protected:
 private:
     bool is_mean_;
 };
+
+/// By what the sum of quantized numbers without zero point becomes the result, or with the number of elements
+/// in it, their mean.
+FixedPoint sum_factor(const ir::NodeView& node, bool is_mean);
 
 float sum_floats(float sum, float x);
 std::int32_t sum_integers(std::int32_t sum, std::int32_t x);

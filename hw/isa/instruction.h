@@ -14,6 +14,7 @@
 #include "hw/isa/instructions/host_work.h"
 #include "hw/isa/instructions/interrupt_host.h"
 #include "hw/isa/instructions/matrix_multiply.h"
+#include "hw/isa/instructions/move.h"
 #include "hw/isa/instructions/multicast.h"
 #include "hw/isa/instructions/nop.h"
 #include "hw/isa/instructions/read_host_memory.h"
@@ -37,7 +38,7 @@ using Instruction =
     std::variant<Nop, Halt, SyncWait, SyncSignal, InterruptHost, DebugTag, SetConfig, ReadHostMemory,
                  WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector,
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
-                 Exchange, TileMultiply, TileVector>;
+                 Exchange, Move, TileMultiply, TileVector>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

@@ -22,8 +22,8 @@ enum class Register : std::uint8_t {
     WindowKernelWidth,   ///< pixels
     WindowStrideY,       ///< pixels
     WindowStrideX,       ///< pixels
-    WindowPadTop,        ///< pixels above the image that a window may touch
-    WindowPadLeft,       ///< pixels left of the image that a window may touch
+    WindowPadTop,        ///< pixels above the image that a window may touch (signed for `move`)
+    WindowPadLeft,       ///< pixels left of the image that a window may touch (signed for `move`)
     WindowOutputHeight,  ///< windows of an image from top to bottom
     WindowOutputWidth,   ///< windows of an image from left to right
     WindowPadValue,      ///< value of every element outside the image (as the element's bits)

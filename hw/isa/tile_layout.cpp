@@ -223,13 +223,17 @@ RowRange range_of(const LaneVector& vector) {
     return narrow_range(vector.address, vector.passes() * vector.grid.lanes);
 }
 
+std::uint64_t window_extent(const Registers& registers, Register reg) {
+    return from_to(registers, reg, 1, largest_extent);
+}
+
 TileWindow tile_window(const Registers& registers) {
-    return {.kernel_height = from_to(registers, Register::WindowKernelHeight, 1, largest_extent),
-            .kernel_width = from_to(registers, Register::WindowKernelWidth, 1, largest_extent),
-            .stride_y = from_to(registers, Register::WindowStrideY, 1, largest_extent),
-            .stride_x = from_to(registers, Register::WindowStrideX, 1, largest_extent),
-            .dilation_y = from_to(registers, Register::WindowDilationY, 1, largest_extent),
-            .dilation_x = from_to(registers, Register::WindowDilationX, 1, largest_extent),
+    return {.kernel_height = window_extent(registers, Register::WindowKernelHeight),
+            .kernel_width = window_extent(registers, Register::WindowKernelWidth),
+            .stride_y = window_extent(registers, Register::WindowStrideY),
+            .stride_x = window_extent(registers, Register::WindowStrideX),
+            .dilation_y = window_extent(registers, Register::WindowDilationY),
+            .dilation_x = window_extent(registers, Register::WindowDilationX),
             .pad_top = from_to(registers, Register::WindowPadTop, 0, largest_extent),
             .pad_left = from_to(registers, Register::WindowPadLeft, 0, largest_extent)};
 }

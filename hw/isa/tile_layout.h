@@ -177,6 +177,8 @@ struct TileWindow {
 
     std::uint64_t taps() const { return kernel_height * kernel_width; }
 };
+/// A size in a window.* register. Throws ProgramError if it is 0 or above 65535.
+std::uint64_t window_extent(const Registers& registers, Register reg);
 /// Throws ProgramError if a size is 0 or above 65535.
 TileWindow tile_window(const Registers& registers);
 

@@ -1,10 +1,12 @@
 #include "hw/mesh/mesh.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <variant>
 
 #include "hw/isa/instruction.h"
+#include "hw/isa/moved_pixels.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/timing/tiles.h"
 
@@ -40,6 +42,37 @@ void fill_margins(const isa::TileLayout& layout, std::uint8_t outside, NarrowMem
     }
 }
 
+/// What a move reads and writes.
+struct Moved {
+    isa::TileLayout source;
+    isa::TileLayout result;
+    isa::MovedPixels pixels;
+    bool keeps = false;
+    std::uint8_t outside = 0;
+};
+
+void move_pixels(const Moved& moved, NarrowMemoryAccess& narrow) {
+    const auto place = [&narrow](const isa::TileLayout& layout, std::uint64_t line, std::uint64_t column) {
+        const std::uint64_t height = layout.own_lines();
+        const std::uint64_t width = layout.own_columns();
+        return narrow.of_tile(line / height * layout.grid.columns + column / width) +
+               isa::address_of(layout, static_cast<std::int64_t>(line % height),
+                               static_cast<std::int64_t>(column % width));
+    };
+    for (std::uint64_t line = 0; line < moved.result.lines; ++line) {
+        const auto from_line = moved.pixels.lines.source_of(line, moved.source.lines);
+        for (std::uint64_t column = 0; column < moved.result.columns; ++column) {
+            const auto from_column = moved.pixels.columns.source_of(column, moved.source.columns);
+            std::uint8_t* const to = place(moved.result, line, column);
+            if (from_line && from_column) {
+                std::memcpy(to, place(moved.source, *from_line, *from_column), moved.result.channels);
+            } else if (!moved.keeps) {
+                std::memset(to, moved.outside, moved.result.channels);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Mesh::Mesh(const sc_core::sc_module_name& name, const UnitContext& context, NarrowMemoryAccess& narrow)
@@ -55,6 +88,14 @@ Mesh::Mesh(const sc_core::sc_module_name& name, const UnitContext& context, Narr
 void Mesh::execute(const Command& command) {
     const Cycle begun = begin();
     narrow_.touch(command.bound.footprint);
+    const auto* const move = std::get_if<isa::Move>(&command.bound.instruction);
+    const std::uint64_t link_bytes = move != nullptr ? this->move(*move, command) : exchange(command);
+    const Cycle sent = begun + timing::mesh_cycles(link_bytes, context_.machine);
+    context_.clock.wait_until(sent);
+    complete(sent, sent + latency_);
+}
+
+std::uint64_t Mesh::exchange(const Command& command) {
     const auto& exchange = std::get<isa::Exchange>(command.bound.instruction);
     const isa::Registers& registers = *command.bound.registers;
     const isa::TileLayout layout =
@@ -67,9 +108,24 @@ void Mesh::execute(const Command& command) {
     counters_.bytes.add(cost.bytes, command.tag);
     narrow_.count_reads(cost.bytes, command.tag);
     narrow_.count_writes(cost.bytes, command.tag);
-    const Cycle sent = begun + timing::mesh_cycles(cost.link_bytes, context_.machine);
-    context_.clock.wait_until(sent);
-    complete(sent, sent + latency_);
+    return cost.link_bytes;
+}
+
+std::uint64_t Mesh::move(const isa::Move& move, const Command& command) {
+    const isa::Registers& registers = *command.bound.registers;
+    const timing::MoveCost cost = timing::move_cost(move, registers, grid_);
+    if (context_.computes_values()) {
+        const Moved moved{.source = isa::tile_layout(registers, isa::source_registers, grid_, move.source),
+                          .result = isa::tile_layout(registers, isa::result_registers, grid_, move.result),
+                          .pixels = isa::moved_pixels(move, registers),
+                          .keeps = move.keeps,
+                          .outside = static_cast<std::uint8_t>(registers[isa::Register::WindowPadValue])};
+        compute([this, moved](ValueWorkers::Scratch&) { move_pixels(moved, narrow_); });
+    }
+    counters_.bytes.add(cost.bytes, command.tag);
+    narrow_.count_reads(cost.moved, command.tag);
+    narrow_.count_writes(cost.written, command.tag);
+    return cost.link_bytes;
 }
 
 }  // namespace systole::hw

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <systemc>
 #include <vector>
 
@@ -9,15 +10,17 @@
 #include "hw/common/tile_interfaces.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
+#include "hw/isa/instruction.h"
 #include "hw/isa/tile_grid.h"
 
 namespace systole::hw {
 
 struct MeshCounters final : UnitCounters {
-    Counter& bytes = add("bytes", CounterUnit::Bytes, "elements that reached margins, in all tiles");
+    Counter& bytes = add("bytes", CounterUnit::Bytes, "elements that went from tile to tile");
 };
 
-/// The links between neighbouring tiles, over which they fill the margins of their patches.
+/// The links between neighbouring tiles, over which they fill the margins of their patches, and move pixels
+/// of one image to their places in another.
 ///
 /// Timing: all links move bytes at once, first up and down, then left and right; the one with the most bytes
 /// takes the time.
@@ -29,6 +32,9 @@ private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(const Command& command);
+    /// Each returns the bytes of the busiest links.
+    std::uint64_t exchange(const Command& command);
+    std::uint64_t move(const isa::Move& move, const Command& command);
 
     const isa::TileGrid grid_;
     const Rate rate_;

@@ -53,7 +53,8 @@ public:
 
     void vector(const VectorWork& work) override {
         if (context_.computes_values()) {
-            compute(work.number, [this, work](ValueWorkers::Scratch&) { compute_vector(work, narrow_); });
+            compute(work.number,
+                    [this, work](ValueWorkers::Scratch&) { compute_vector(work, narrow_, wide_); });
         }
         const Cycle cycles = timing::vector_cycles(work.instruction, *work.registers, context_.machine);
         counters_.work.vector_cycles.add(cycles, work.tag);

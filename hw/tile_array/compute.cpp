@@ -1,6 +1,7 @@
 #include "hw/tile_array/compute.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -9,8 +10,10 @@
 
 #include "base/data_type.h"
 #include "base/fixed_point.h"
+#include "hw/isa/interpolation.h"
 #include "hw/math/gemm.h"
 #include "hw/math/requantize.h"
+#include "hw/math/softmax.h"
 #include "hw/tile_array/elements.h"
 
 namespace systole::hw {
@@ -368,7 +371,6 @@ namespace {
 void pool_pixel(const VectorWork& work, const ElementRules& rules, std::size_t tile, const TilePixel& pixel,
                 const std::uint8_t* memory, std::uint8_t* out) {
     const isa::TileWindow& window = work.window;
-    const bool is_mean = rules.operation == isa::TileOperation::AveragePool;
     const WindowBegin begin(work, tile, pixel.line, pixel.column);
     for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
         std::int32_t sum = 0;
@@ -386,33 +388,98 @@ void pool_pixel(const VectorWork& work, const ElementRules& rules, std::size_t t
                 ++count;
             }
         }
-        out[channel] = is_mean ? mean(rules, sum, count) : rules.stored(largest);
+        out[channel] = pooled(rules, sum, largest, count);
+    }
+}
+
+/// Tables of a tile: its own units, one after the other.
+std::vector<std::uint8_t> table_of(const VectorWork& work, std::uint64_t tile, WideMemoryAccess& wide) {
+    const std::uint64_t units = work.instruction.table_units();
+    std::vector<std::uint8_t> table(units * isa::tile_unit_bytes);
+    for (std::uint64_t unit = 0; unit < units; ++unit) {
+        std::memcpy(table.data() + unit * isa::tile_unit_bytes,
+                    wide.from_unit((work.instruction.other + unit) * work.grid.tiles() + tile),
+                    isa::tile_unit_bytes);
+    }
+    return table;
+}
+
+/// Shares of the channels of a pixel.
+void softmax_pixel(const ElementRules& rules, const std::uint8_t* a, const std::uint8_t* table,
+                   std::uint64_t channels, std::uint8_t* out) {
+    std::int32_t largest = std::numeric_limits<std::int32_t>::min();
+    for (std::uint64_t c = 0; c < channels; ++c) largest = std::max(largest, element(a[c], rules.is_signed));
+    const auto exponential = [&](std::uint64_t c) {
+        return table_word(table, static_cast<std::size_t>(largest - element(a[c], rules.is_signed)));
+    };
+    std::int32_t sum = 0;
+    for (std::uint64_t c = 0; c < channels; ++c) {
+        sum = wrapping_add(sum, math::softmax_summand(exponential(c)));
+    }
+    const math::SoftmaxShare share(sum);
+    for (std::uint64_t c = 0; c < channels; ++c) out[c] = rules.scaled(share.of(exponential(c)));
+}
+
+void interpolate_pixel(const VectorWork& work, const ElementRules& rules, std::size_t tile,
+                       const TilePixel& pixel, const std::uint8_t* memory, std::uint8_t* out) {
+    const isa::Interpolation rule = isa::interpolation_of(work.instruction);
+    const isa::ImagePixel at = isa::image_pixel(work.result, tile, pixel.line, pixel.column);
+    const isa::ImagePixel patch = isa::image_pixel(work.source, tile, 0, 0);
+    const isa::InterpolatedPlace line = isa::interpolated_place(rule, work.source.lines, work.result.lines,
+                                                                static_cast<std::uint64_t>(at.line));
+    const isa::InterpolatedPlace column = isa::interpolated_place(
+        rule, work.source.columns, work.result.columns, static_cast<std::uint64_t>(at.column));
+    const auto corner = [&](std::int64_t y, std::int64_t x) {
+        return memory + isa::address_of(work.source, y - patch.line, x - patch.column);
+    };
+    const std::array corners{corner(line.lower, column.lower), corner(line.upper, column.lower),
+                             corner(line.lower, column.upper), corner(line.upper, column.upper)};
+    for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
+        Corners numbers{};
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            numbers.at(i) = element(corners.at(i)[channel], rules.is_signed);
+        }
+        out[channel] = rules.stored(interpolated(numbers, line, column, rule.in_float));
     }
 }
 
 }  // namespace
 
-void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow) {
+void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow, WideMemoryAccess& wide) {
     const ElementRules rules = element_rules(work.instruction, *work.registers);
-    const bool is_pooling = work.instruction.is_pooling();
-    const bool has_other = work.instruction.has_other();
+    const isa::TileVector& vector = work.instruction;
+    std::vector<std::vector<std::uint8_t>> tables;
+    if (vector.table_units() > 0) {
+        for (std::uint64_t tile = 0; tile < work.grid.tiles(); ++tile) {
+            tables.push_back(table_of(work, tile, wide));
+        }
+    }
+    const auto pixel = [&](std::size_t tile, const TilePixel& at, std::uint8_t* memory) {
+        std::uint8_t* const out = memory + isa::address_of(work.result, at.line, at.column);
+        if (vector.is_pooling()) return pool_pixel(work, rules, tile, at, memory, out);
+        if (vector.operation == isa::TileOperation::Interpolate) {
+            return interpolate_pixel(work, rules, tile, at, memory, out);
+        }
+        const std::uint8_t* const a = memory + isa::address_of(work.source, at.line, at.column);
+        const std::uint64_t channels = work.result.channels;
+        if (vector.operation == isa::TileOperation::Softmax) {
+            return softmax_pixel(rules, a, tables[tile].data(), channels, out);
+        }
+        if (vector.operation == isa::TileOperation::Lookup) {
+            for (std::uint64_t c = 0; c < channels; ++c) {
+                out[c] = rules.stored(element(tables[tile][a[c]], rules.is_signed));
+            }
+            return;
+        }
+        const std::uint8_t* const b =
+            vector.has_other() ? memory + isa::address_of(work.other, at.line, at.column) : a;
+        for (std::uint64_t c = 0; c < channels; ++c) out[c] = combine(rules, a[c], b[c]);
+    };
     for_each_line(work.result, work.area,
                   [&](std::size_t tile, std::int64_t line, std::int64_t first, std::uint64_t columns) {
-                      std::uint8_t* const memory = narrow.of_tile(tile);
                       for (std::uint64_t i = 0; i < columns; ++i) {
-                          const std::int64_t column = first + steps(i, 1);
-                          std::uint8_t* const out = memory + isa::address_of(work.result, line, column);
-                          if (is_pooling) {
-                              pool_pixel(work, rules, tile,
-                                         {.is_there = true, .line = line, .column = column}, memory, out);
-                              continue;
-                          }
-                          const std::uint8_t* const a = memory + isa::address_of(work.source, line, column);
-                          const std::uint8_t* const b =
-                              has_other ? memory + isa::address_of(work.other, line, column) : a;
-                          for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
-                              out[channel] = combine(rules, a[channel], b[channel]);
-                          }
+                          pixel(tile, {.is_there = true, .line = line, .column = first + steps(i, 1)},
+                                narrow.of_tile(tile));
                       }
                   });
     fill_margins_of(work, narrow);

@@ -16,6 +16,6 @@ void compute_depthwise(const Product& product, const std::uint8_t* parameters, N
                        ValueWorkers::Scratch& scratch);
 void compute_dense(const Product& product, NarrowMemoryAccess& narrow, WideMemoryAccess& wide,
                    ValueWorkers::Scratch& scratch);
-void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow);
+void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow, WideMemoryAccess& wide);
 
 }  // namespace systole::hw

@@ -53,17 +53,60 @@ std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b) 
             return rules.scaled(scale_sum(first - rules.zero_point_a, rules.scaling, rules.multiplier));
         case isa::TileOperation::MaxPool:
         case isa::TileOperation::AveragePool:
+        case isa::TileOperation::SumPool:
+        case isa::TileOperation::Lookup:
+        case isa::TileOperation::Softmax:
+        case isa::TileOperation::Interpolate:
             break;
     }
-    throw std::logic_error("pooling is not element-wise");
+    throw std::logic_error("an operation of tiles that does not combine two elements");
 }
 
-std::uint8_t mean(const ElementRules& rules, std::int32_t sum, std::int32_t count) {
-    if (rules.scaling == isa::Scaling::Float) {
-        return rules.stored(multiply_by_float_to_even(sum, 1.0F / static_cast<float>(count)));
+std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t largest, std::int32_t count) {
+    switch (rules.operation) {
+        case isa::TileOperation::MaxPool:
+            return rules.stored(largest);
+        case isa::TileOperation::SumPool:
+            return rules.scaled(scale_sum(sum - count * rules.zero_point_a, rules.scaling, rules.multiplier));
+        case isa::TileOperation::AveragePool:
+            if (rules.scaling == isa::Scaling::Float) {
+                return rules.stored(multiply_by_float_to_even(sum, 1.0F / static_cast<float>(count)));
+            } else {
+                const std::int32_t half = count / 2;
+                return rules.stored((sum < 0 ? sum - half : sum + half) / count);
+            }
+        case isa::TileOperation::Add:
+        case isa::TileOperation::Subtract:
+        case isa::TileOperation::Multiply:
+        case isa::TileOperation::Maximum:
+        case isa::TileOperation::Minimum:
+        case isa::TileOperation::Requantize:
+        case isa::TileOperation::Lookup:
+        case isa::TileOperation::Softmax:
+        case isa::TileOperation::Interpolate:
+            break;
     }
-    const std::int32_t half = count / 2;
-    return rules.stored((sum < 0 ? sum - half : sum + half) / count);
+    throw std::logic_error("an operation of tiles that does not pool");
+}
+
+std::int32_t interpolated(const Corners& corners, const isa::InterpolatedPlace& line,
+                          const isa::InterpolatedPlace& column, bool in_float) {
+    if (in_float) {
+        const float down = line.float_share;
+        const float right = column.float_share;
+        const float up = 1 - down;
+        const float left = 1 - right;
+        const auto corner = [&](std::size_t i) { return static_cast<float>(corners.at(i)); };
+        const float sum = corner(0) * up * left + corner(1) * down * left + corner(2) * up * right +
+                          corner(3) * down * right;
+        return static_cast<std::int32_t>(sum + 0.5F);
+    }
+    constexpr std::int64_t one = 1 << 10;
+    constexpr std::int64_t half = one * one / 2;
+    const std::int64_t sum =
+        (corners[0] * (one - line.share) + corners[1] * line.share) * (one - column.share) +
+        (corners[2] * (one - line.share) + corners[3] * line.share) * column.share;
+    return static_cast<std::int32_t>((sum + (sum > 0 ? half : -half)) / (one * one));
 }
 
 }  // namespace systole::hw

@@ -1,14 +1,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
 #include "base/fixed_point.h"
 #include "hw/isa/instructions/tile_vector.h"
+#include "hw/isa/interpolation.h"
 #include "hw/isa/registers.h"
 #include "hw/isa/scaling.h"
+#include "hw/isa/tile_grid.h"
 #include "hw/math/elementwise.h"
 
 // The arithmetic of one element in a tile (docs/isa.md).
@@ -74,7 +79,20 @@ ElementRules element_rules(const isa::TileVector& vector, const isa::Registers& 
 /// The result of element-wise work; `b` is ignored by operations on one operand.
 std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b);
 
-/// The mean of `count` stored numbers, at least one.
-std::uint8_t mean(const ElementRules& rules, std::int32_t sum, std::int32_t count);
+/// The result of pooling `count` stored numbers, at least one.
+std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t largest, std::int32_t count);
+
+/// The four numbers around a place: upper left, lower left, upper right, lower right.
+using Corners = std::array<std::int32_t, 4>;
+/// The number at a place between them.
+std::int32_t interpolated(const Corners& corners, const isa::InterpolatedPlace& line,
+                          const isa::InterpolatedPlace& column, bool in_float);
+
+/// A word of a table, little endian.
+inline std::int32_t table_word(const std::uint8_t* table, std::size_t index) {
+    std::int32_t word = 0;
+    std::memcpy(&word, table + index * isa::tile_word, sizeof word);
+    return word;
+}
 
 }  // namespace systole::hw

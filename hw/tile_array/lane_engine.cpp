@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <vector>
 
 #include "base/fixed_point.h"
 #include "hw/common/clock.h"
+#include "hw/isa/interpolation.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/math/softmax.h"
 #include "hw/tile_array/elements.h"
 #include "hw/tile_array/engine.h"
+#include "hw/timing/tiles.h"
 
 namespace systole::hw {
 namespace {
@@ -70,20 +74,16 @@ public:
 
     void vector(const VectorWork& work) override {
         if (context_.computes_values()) context_.workers.wait_for_order(queue_);
-        const machine::TileArrayConfig& array = context_.machine.tile_array;
-        const bool is_pooling = work.instruction.is_pooling();
-        const std::uint64_t a_cycle =
-            is_pooling ? array.pooling_bytes_per_cycle : array.vector_bytes_per_cycle;
-        const std::uint64_t steps = is_pooling ? work.window.taps() : 1;
-        std::uint64_t moved = 0;
+        const timing::VectorSteps steps =
+            timing::vector_steps(work.instruction, *work.registers, context_.machine);
+        moved_ = 0;
         for (std::uint64_t index = 0; index < work.area.pixels(); ++index) {
+            if (work.instruction.operation == isa::TileOperation::Softmax) {
+                softmax_of_pixel(work, steps, index);
+                continue;
+            }
             for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
-                for (std::uint64_t step = 0; step < steps; ++step) {
-                    if (moved++ % a_cycle == 0) {
-                        counters_.work.vector_cycles.add(1, work.tag);
-                        next_cycle();
-                    }
-                }
+                for (std::uint64_t step = 0; step < steps.of_element; ++step) move_element(work, steps);
                 for (std::uint64_t tile = 0; tile < work.result.grid.tiles(); ++tile) {
                     vector_element(work, tile, index, channel);
                 }
@@ -377,27 +377,94 @@ private:
         }
     }
 
+    /// A step of work without weights takes its place in this cycle, or begins the next.
+    void move_element(const VectorWork& work, const timing::VectorSteps& steps) {
+        if (moved_++ % steps.a_cycle != 0) return;
+        counters_.work.vector_cycles.add(1, work.tag);
+        next_cycle();
+    }
+
+    /// A byte of a table in the tile's own wide memory.
+    std::uint8_t table_byte(const VectorWork& work, std::uint64_t tile, std::uint64_t index) {
+        const std::uint64_t unit = work.instruction.other + index / isa::tile_unit_bytes;
+        return wide_.from_unit(unit * work.grid.tiles() + tile)[index % isa::tile_unit_bytes];
+    }
+
+    std::uint8_t* place_of(const isa::TileLayout& layout, std::uint64_t tile, const TilePixel& pixel) {
+        return narrow_.of_tile(tile) + isa::address_of(layout, pixel.line, pixel.column);
+    }
+
     void vector_element(const VectorWork& work, std::uint64_t tile, std::uint64_t index,
                         std::uint64_t channel) {
         const TilePixel pixel = pixel_of(work.result, work.area, tile, index);
         if (pixel.is_there) counters_.work.results.add(1, work.tag);
         if (!context_.computes_values() || !(pixel.is_there || work.instruction.with_margins)) return;
+        std::uint8_t& result = place_of(work.result, tile, pixel)[channel];
+        result = pixel.is_there ? element_of(work, tile, pixel, channel) : outside(*work.registers);
+    }
+
+    std::uint8_t element_of(const VectorWork& work, std::uint64_t tile, const TilePixel& pixel,
+                            std::uint64_t channel) {
         const ElementRules rules = element_rules(work.instruction, *work.registers);
-        std::uint8_t* const memory = narrow_.of_tile(tile);
-        const auto place = [&](const isa::TileLayout& layout) {
-            return isa::address_of(layout, pixel.line, pixel.column) + channel;
+        const isa::TileVector& vector = work.instruction;
+        const std::uint8_t* const memory = narrow_.of_tile(tile);
+        if (vector.is_pooling()) return pooled_window(work, rules, memory, {tile, pixel}, channel);
+        if (vector.operation == isa::TileOperation::Interpolate) {
+            return between_corners(work, rules, memory, {tile, pixel}, channel);
+        }
+        const std::uint8_t a = place_of(work.source, tile, pixel)[channel];
+        if (vector.operation == isa::TileOperation::Lookup) {
+            return rules.stored(element(table_byte(work, tile, a), rules.is_signed));
+        }
+        const std::uint8_t b =
+            vector.has_other() ? place_of(work.other, tile, pixel)[channel] : std::uint8_t{0};
+        return combine(rules, a, b);
+    }
+
+    /// In three passes over the channels: the largest, the sum, and the shares.
+    void softmax_of_pixel(const VectorWork& work, const timing::VectorSteps& steps, std::uint64_t index) {
+        const ElementRules rules = element_rules(work.instruction, *work.registers);
+        const std::uint64_t tiles = work.grid.tiles();
+        const std::uint64_t channels = work.result.channels;
+        std::vector<std::int32_t> largest(tiles, std::numeric_limits<std::int32_t>::min());
+        std::vector<std::int32_t> sum(tiles, 0);
+        const auto each = [&](const auto& visit) {
+            for (std::uint64_t channel = 0; channel < channels; ++channel) {
+                move_element(work, steps);
+                for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+                    const TilePixel pixel = pixel_of(work.result, work.area, tile, index);
+                    visit(tile, pixel, channel);
+                }
+            }
         };
-        std::uint8_t& result = memory[place(work.result)];
-        if (!pixel.is_there) {
-            result = outside(*work.registers);
-            return;
-        }
-        if (work.instruction.is_pooling()) {
-            result = pooled(work, rules, memory, {tile, pixel}, channel);
-            return;
-        }
-        const std::uint8_t b = work.instruction.has_other() ? memory[place(work.other)] : std::uint8_t{0};
-        result = combine(rules, memory[place(work.source)], b);
+        const auto number = [&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            return element(place_of(work.source, tile, pixel)[channel], rules.is_signed);
+        };
+        const auto exponential = [&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            const auto entry = static_cast<std::uint64_t>(largest[tile] - number(tile, pixel, channel));
+            std::uint32_t word = 0;
+            for (unsigned i = 0; i < isa::tile_word; ++i) {
+                word |= std::uint32_t{table_byte(work, tile, entry * isa::tile_word + i)} << (8 * i);
+            }
+            return static_cast<std::int32_t>(word);
+        };
+        const bool computes = context_.computes_values();
+        each([&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            if (!computes || !pixel.is_there) return;
+            largest[tile] = std::max(largest[tile], number(tile, pixel, channel));
+        });
+        each([&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            if (!computes || !pixel.is_there) return;
+            sum[tile] = wrapping_add(sum[tile], math::softmax_summand(exponential(tile, pixel, channel)));
+        });
+        each([&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            if (pixel.is_there) counters_.work.results.add(1, work.tag);
+            if (!computes || !(pixel.is_there || work.instruction.with_margins)) return;
+            place_of(work.result, tile, pixel)[channel] =
+                pixel.is_there
+                    ? rules.scaled(math::SoftmaxShare(sum[tile]).of(exponential(tile, pixel, channel)))
+                    : outside(*work.registers);
+        });
     }
 
     struct PixelOfTile {
@@ -405,8 +472,30 @@ private:
         TilePixel pixel;
     };
 
-    static std::uint8_t pooled(const VectorWork& work, const ElementRules& rules, const std::uint8_t* memory,
-                               const PixelOfTile& at, std::uint64_t channel) {
+    static std::uint8_t between_corners(const VectorWork& work, const ElementRules& rules,
+                                        const std::uint8_t* memory, const PixelOfTile& at,
+                                        std::uint64_t channel) {
+        const isa::Interpolation rule = isa::interpolation_of(work.instruction);
+        const isa::ImagePixel own = isa::image_pixel(work.result, at.tile, at.pixel.line, at.pixel.column);
+        const isa::ImagePixel patch = isa::image_pixel(work.source, at.tile, 0, 0);
+        const isa::InterpolatedPlace line = isa::interpolated_place(
+            rule, work.source.lines, work.result.lines, static_cast<std::uint64_t>(own.line));
+        const isa::InterpolatedPlace column = isa::interpolated_place(
+            rule, work.source.columns, work.result.columns, static_cast<std::uint64_t>(own.column));
+        Corners corners{};
+        for (std::size_t i = 0; i < corners.size(); ++i) {
+            const std::int64_t y = i % 2 == 0 ? line.lower : line.upper;
+            const std::int64_t x = i < 2 ? column.lower : column.upper;
+            corners.at(i) =
+                element(memory[isa::address_of(work.source, y - patch.line, x - patch.column) + channel],
+                        rules.is_signed);
+        }
+        return rules.stored(interpolated(corners, line, column, rule.in_float));
+    }
+
+    static std::uint8_t pooled_window(const VectorWork& work, const ElementRules& rules,
+                                      const std::uint8_t* memory, const PixelOfTile& at,
+                                      std::uint64_t channel) {
         // The window's pixels of the image, from the pixel's own place in it.
         const isa::ImagePixel own = isa::image_pixel(work.result, at.tile, at.pixel.line, at.pixel.column);
         std::vector<std::int32_t> met;
@@ -420,12 +509,10 @@ private:
             if (!pixel.is_in(work.source)) continue;
             met.push_back(element(memory[under(work, at.tile, at.pixel, tap) + channel], rules.is_signed));
         }
-        if (rules.operation == isa::TileOperation::MaxPool) {
-            return rules.stored(*std::max_element(met.begin(), met.end()));
-        }
         std::int32_t sum = 0;
         for (const std::int32_t each : met) sum += each;
-        return mean(rules, sum, static_cast<std::int32_t>(met.size()));
+        return pooled(rules, sum, *std::max_element(met.begin(), met.end()),
+                      static_cast<std::int32_t>(met.size()));
     }
 
     const UnitContext& context_;
@@ -435,6 +522,7 @@ private:
     TileCounters& counters_;
     std::vector<std::int32_t> sums_;            ///< by tile, pixel and lane
     std::vector<MultiplierWords> multipliers_;  ///< by lane
+    std::uint64_t moved_ = 0;                   ///< steps of work without weights
     // Of a depthwise product.
     std::uint64_t slots_used_ = 0;  ///< of this cycle, in the fullest tile
     std::uint64_t useful_in_cycle_ = 0;

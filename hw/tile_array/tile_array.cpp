@@ -43,7 +43,7 @@ VectorWork work_of(const isa::TileVector& vector, const Command& command, const 
                     .source = isa::tile_layout(registers, isa::source_registers, grid, vector.source),
                     .other = {},
                     .result = isa::tile_layout(registers, isa::result_registers, grid, vector.result),
-                    .window = isa::tile_window(registers),
+                    .window = vector.is_pooling() ? isa::tile_window(registers) : isa::TileWindow(),
                     .area = {},
                     .number = command.number,
                     .tag = command.tag};
@@ -52,6 +52,12 @@ VectorWork work_of(const isa::TileVector& vector, const Command& command, const 
         work.other = isa::tile_layout(registers, isa::other_registers, grid, vector.other);
     }
     return work;
+}
+
+/// Bytes of a table that an element reads: a byte, or a word for the sum and one for the share.
+std::uint64_t table_bytes_read(const isa::TileVector& vector) {
+    if (vector.operation == isa::TileOperation::Lookup) return 1;
+    return vector.operation == isa::TileOperation::Softmax ? 2 * isa::tile_word : 0;
 }
 
 }  // namespace
@@ -87,10 +93,12 @@ void TileArray::execute(const Command& command) {
         engine_->vector(work);
         const std::uint64_t results = isa::pixels_in_image(work.result, work.area) * work.result.channels;
         const std::uint64_t operands = vector->has_other() ? 2 : 1;
-        const std::uint64_t taps = vector->is_pooling() ? work.window.taps() : 1;
-        narrow_.count_reads(results * operands * taps, command.tag);
-        done_.work.read_bytes.add(results * operands * taps, command.tag);
+        const std::uint64_t steps =
+            timing::vector_steps(*vector, *command.bound.registers, context_.machine).of_element;
+        narrow_.count_reads(results * operands * steps, command.tag);
+        done_.work.read_bytes.add(results * operands * steps, command.tag);
         narrow_.count_writes(results, command.tag);
+        wide_.count_reads(results * table_bytes_read(*vector), command.tag);
     } else {
         throw std::logic_error("an instruction that is not the tiles'");
     }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "base/arithmetic.h"
+#include "hw/isa/moved_pixels.h"
 
 namespace systole::timing {
 namespace {
@@ -30,6 +32,77 @@ std::uint64_t busiest_link(std::uint64_t tiles, std::uint64_t own, std::uint64_t
     }
     return most;
 }
+
+/// Lines of the result that come from the source, by the line of tiles that owns the line of the source, and
+/// the one that owns that of the result; the same of columns.
+struct MovedLines {
+    MovedLines(const isa::MovedAxis& axis, std::uint64_t tile_count, std::uint64_t sources,
+               std::uint64_t results)
+        : tiles(tile_count), lines(tile_count * tile_count) {
+        const std::uint64_t own_sources = divide_up(sources, tiles);
+        const std::uint64_t own_results = divide_up(results, tiles);
+        for (std::uint64_t result = 0; result < results; ++result) {
+            const auto source = axis.source_of(result, sources);
+            if (source) ++lines[*source / own_sources * tiles + result / own_results];
+        }
+    }
+
+    std::uint64_t between(std::uint64_t from, std::uint64_t to) const { return lines[from * tiles + to]; }
+    std::uint64_t out_of(std::uint64_t from) const {
+        std::uint64_t sum = 0;
+        for (std::uint64_t to = 0; to < tiles; ++to) sum += between(from, to);
+        return sum;
+    }
+    std::uint64_t into(std::uint64_t to) const {
+        std::uint64_t sum = 0;
+        for (std::uint64_t from = 0; from < tiles; ++from) sum += between(from, to);
+        return sum;
+    }
+    std::uint64_t all() const {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t each : lines) sum += each;
+        return sum;
+    }
+    std::uint64_t that_stay() const {
+        std::uint64_t sum = 0;
+        for (std::uint64_t tile = 0; tile < tiles; ++tile) sum += between(tile, tile);
+        return sum;
+    }
+    std::uint64_t most_out_of_one() const {
+        std::uint64_t most = 0;
+        for (std::uint64_t tile = 0; tile < tiles; ++tile) most = std::max(most, out_of(tile));
+        return most;
+    }
+    std::uint64_t most_into_one() const {
+        std::uint64_t most = 0;
+        for (std::uint64_t tile = 0; tile < tiles; ++tile) most = std::max(most, into(tile));
+        return most;
+    }
+    /// Over the busiest link, in one direction.
+    std::uint64_t busiest() const {
+        std::uint64_t most = 0;
+        for (std::uint64_t border = 1; border < tiles; ++border) {
+            std::uint64_t forwards = 0;
+            std::uint64_t backwards = 0;
+            for (std::uint64_t before = 0; before < border; ++before) {
+                for (std::uint64_t behind = border; behind < tiles; ++behind) {
+                    forwards += between(before, behind);
+                    backwards += between(behind, before);
+                }
+            }
+            most = std::max({most, forwards, backwards});
+        }
+        return most;
+    }
+
+    std::uint64_t tiles;
+    std::vector<std::uint64_t> lines;
+};
+
+/// Pixels from which an interpolated one comes.
+constexpr std::uint64_t interpolated_corners = 4;
+/// A softmax reads its elements for the largest one, for the sum, and for the shares.
+constexpr std::uint64_t softmax_passes = 3;
 
 }  // namespace
 
@@ -90,16 +163,28 @@ ProductCost product_cost(const isa::TileMultiply& multiply, const isa::Registers
     return cost;
 }
 
-Cycle vector_cycles(const isa::TileVector& vector, const isa::Registers& registers,
-                    const machine::MachineConfig& machine) {
+VectorSteps vector_steps(const isa::TileVector& vector, const isa::Registers& registers,
+                         const machine::MachineConfig& machine) {
     const isa::TileLayout result =
         isa::tile_layout(registers, isa::result_registers, grid_of(machine), vector.result);
-    const std::uint64_t elements = area_of(result, vector.with_margins).pixels() * result.channels;
+    VectorSteps steps{.elements = area_of(result, vector.with_margins).pixels() * result.channels,
+                      .of_element = 1,
+                      .a_cycle = machine.tile_array.vector_bytes_per_cycle};
     if (vector.is_pooling()) {
-        return divide_up(elements * isa::tile_window(registers).taps(),
-                         std::uint64_t{machine.tile_array.pooling_bytes_per_cycle});
+        steps.of_element = isa::tile_window(registers).taps();
+        steps.a_cycle = machine.tile_array.pooling_bytes_per_cycle;
+    } else if (vector.operation == isa::TileOperation::Interpolate) {
+        steps.of_element = interpolated_corners;
+        steps.a_cycle = machine.tile_array.pooling_bytes_per_cycle;
+    } else if (vector.operation == isa::TileOperation::Softmax) {
+        steps.of_element = softmax_passes;
     }
-    return divide_up(elements, std::uint64_t{machine.tile_array.vector_bytes_per_cycle});
+    return steps;
+}
+
+Cycle vector_cycles(const isa::TileVector& vector, const isa::Registers& registers,
+                    const machine::MachineConfig& machine) {
+    return vector_steps(vector, registers, machine).cycles();
 }
 
 std::uint64_t collected_bytes(const isa::Collect& collect, const isa::Registers& registers,
@@ -124,6 +209,27 @@ ExchangeCost exchange_cost(const isa::TileLayout& layout) {
     cost.link_bytes = (vertical * own_columns + horizontal * layout.stored_lines()) * layout.channels;
     const std::uint64_t stored = isa::pixels_in_image(layout, isa::stored_area(layout));
     cost.bytes = (stored - layout.lines * layout.columns) * layout.channels;
+    return cost;
+}
+
+MoveCost move_cost(const isa::Move& move, const isa::Registers& registers, const isa::TileGrid& grid) {
+    const isa::TileLayout source = isa::tile_layout(registers, isa::source_registers, grid, move.source);
+    const isa::TileLayout result = isa::tile_layout(registers, isa::result_registers, grid, move.result);
+    const isa::MovedPixels pixels = isa::moved_pixels(move, registers);
+    const MovedLines lines(pixels.lines, grid.lines, source.lines, result.lines);
+    const MovedLines columns(pixels.columns, grid.columns, source.columns, result.columns);
+    MoveCost cost;
+    cost.moved = lines.all() * columns.all() * result.channels;
+    cost.written = move.keeps ? cost.moved : result.elements();
+    cost.bytes = cost.moved - lines.that_stay() * columns.that_stay() * result.channels;
+    // Up and down in the columns of tiles that own the source, then left and right in the lines of tiles that
+    // own the result.
+    const std::uint64_t links =
+        (lines.busiest() * columns.most_out_of_one() + columns.busiest() * lines.most_into_one()) *
+        result.channels;
+    const std::uint64_t pixels_of_fullest = move.keeps ? lines.most_into_one() * columns.most_into_one()
+                                                       : result.own_lines() * result.own_columns();
+    cost.link_bytes = std::max(links, pixels_of_fullest * result.channels);
     return cost;
 }
 

@@ -67,6 +67,17 @@ struct ProductCost {
 ProductCost product_cost(const isa::TileMultiply& multiply, const isa::Registers& registers,
                          const machine::MachineConfig& machine);
 
+/// The steps of tile_vector: an element that a tile reads, or writes if it reads none more.
+struct VectorSteps {
+    std::uint64_t elements = 0;    ///< of the result, in the fullest tile
+    std::uint64_t of_element = 1;  ///< steps for each
+    std::uint64_t a_cycle = 1;
+
+    Cycle cycles() const { return (elements * of_element + a_cycle - 1) / a_cycle; }
+};
+VectorSteps vector_steps(const isa::TileVector& vector, const isa::Registers& registers,
+                         const machine::MachineConfig& machine);
+
 /// Cycles of tile_vector in the tiles.
 Cycle vector_cycles(const isa::TileVector& vector, const isa::Registers& registers,
                     const machine::MachineConfig& machine);
@@ -81,6 +92,15 @@ struct ExchangeCost {
     std::uint64_t link_bytes = 0;  ///< over the links that carry most, up and down, then left and right
 };
 ExchangeCost exchange_cost(const isa::TileLayout& layout);
+
+/// The work of move in the mesh.
+struct MoveCost {
+    std::uint64_t moved = 0;       ///< elements of the result that come from the source
+    std::uint64_t written = 0;     ///< elements of the result
+    std::uint64_t bytes = 0;       ///< that go from tile to tile
+    std::uint64_t link_bytes = 0;  ///< over the links that carry most, or what the fullest tile writes
+};
+MoveCost move_cost(const isa::Move& move, const isa::Registers& registers, const isa::TileGrid& grid);
 
 /// The whole cycles in which the ring, or a link of the mesh, moves so many bytes without a pause.
 Cycle ring_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);

@@ -225,7 +225,7 @@ private:
     }
 
     void add_layer_for_tiles(ValueId input) {
-        switch (below(12)) {
+        switch (below(19)) {
             case 0:
             case 1:
             case 2:
@@ -247,9 +247,165 @@ private:
             case 9:
             case 10:
                 return add_module(input);
-            default:
+            case 11:
                 keep(made_.append(one_in(2) ? "maximum" : "minimum", {input, input}, made_.encoding(input)));
                 return;
+            case 12:
+                // An entry's sign may be another one than that of the next layers.
+                return add_lookup(input);
+            case 13:
+                return add_reduction(input);
+            case 14:
+                return add_resize(input);
+            case 15:
+                return add_transposed(input);
+            case 16:
+                return add_difference(input);
+            case 17:
+                return add_softmax(input);
+            default:
+                return add_move(input);
+        }
+    }
+
+    /// With the extents of four axes.
+    ValueId as_image(ValueId input) {
+        const ir::FeatureMap shape = map(input);
+        if (made_.graph().values[input].shape.rank() == 4) return input;
+        return keep(made_.append("reshape", {input}, made_.encoding(input),
+                                 {{"shape", std::vector<std::int64_t>{1, 1, 1, shape.channels}}}));
+    }
+
+    /// Over lines, columns or both.
+    void add_reduction(ValueId any) {
+        const ValueId input = as_image(any);
+        const std::vector<std::vector<std::int64_t>> choices{{1, 2}, {1}, {2}};
+        const std::vector<std::int64_t> axes = choices[below(3)];
+        const std::int64_t keeps = axes.size() == 1 || one_in(2) ? 1 : 0;
+        if (one_in(3)) {
+            keep(made_.append("reduce_max", {input}, made_.encoding(input),
+                              {{"axes", axes}, {"keep", keeps}}));
+            return;
+        }
+        Encoding result = encoding_of(type_of(input));
+        const bool is_mean = one_in(2);
+        result.scale = made_.encoding(input).scale * near_power(-1, is_mean ? 1 : 4);
+        keep(made_.append(is_mean ? "reduce_mean" : "reduce_sum", {input}, result,
+                          {{"axes", axes}, {"keep", keeps}}));
+    }
+
+    void add_resize(ValueId any) {
+        const ValueId input = as_image(any);
+        const ir::FeatureMap shape = map(input);
+        const auto other = [&](std::uint32_t extent) -> std::int64_t {
+            return one_in(2) ? extent * (below(3) + 1) : below(12) + 1;
+        };
+        const std::vector<std::int64_t> extents{1, other(shape.height), other(shape.width), shape.channels};
+        const std::vector<std::string> places{"asymmetric", "half_pixel", "align_corners"};
+        const std::string coordinates = places[below(3)];
+        const bool is_linear = one_in(2);
+        const std::string nearest = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";
+        keep(made_.append("resize", {input}, made_.encoding(input),
+                          {{"shape", extents},
+                           {"mode", std::string(is_linear ? "linear" : "nearest")},
+                           {"coordinates", coordinates},
+                           {"nearest", is_linear ? std::string("floor") : nearest}}));
+    }
+
+    void add_transposed(ValueId any) {
+        const ValueId input = as_image(any);
+        const Encoding result = any_encoding();
+        const auto kernel = std::array<std::uint32_t, 2>{below(3) + 1, below(3) + 1};
+        const auto pair = [](std::uint32_t a, std::uint32_t b) { return std::vector<std::int64_t>{a, b}; };
+        const ir::FeatureMap shape = map(input);
+        // At least a line and a column stay.
+        std::vector<std::int64_t> cut{below(2), below(2), below(2), below(2)};
+        if (shape.height + kernel[0] < 5) cut[0] = cut[2] = -static_cast<std::int64_t>(below(2));
+        if (shape.width + kernel[1] < 5) cut[1] = cut[3] = 0;
+        const std::uint32_t filters = below(20) + 1;
+        const std::uint64_t count = std::uint64_t{kernel[0]} * kernel[1] * shape.channels * filters;
+        const IntegerWeights drawn = weights(count, filters, {input}, result);
+        std::vector<ir::NamedAttribute> attributes = clamp(result);
+        attributes.emplace_back("kernel", pair(kernel[0], kernel[1]));
+        attributes.emplace_back("stride", pair(below(3) + 1, below(3) + 1));
+        attributes.emplace_back("cut", cut);
+        keep(made_.append("transposed_convolution",
+                          made_.with_weights({input}, {kernel[0], kernel[1], shape.channels, filters}, drawn),
+                          result, std::move(attributes)));
+    }
+
+    /// Of two tensors, one of which may be repeated.
+    void add_difference(ValueId any) {
+        const ValueId a = as_image(any);
+        ValueId b = pick_partner(a);
+        if (one_in(2)) {
+            b = keep(made_.append("reduce_max", {a}, made_.encoding(a),
+                                  {{"axes", std::vector<std::int64_t>{1, 2}}, {"keep", std::int64_t{1}}}));
+        }
+        if (made_.graph().values[b].shape.rank() != 4) b = as_image(b);
+        Encoding result = encoding_of(type_of(a));
+        result.scale = 2 * std::max(made_.encoding(a).scale, made_.encoding(b).scale) / near_power(-1, 2);
+        const char* const op = one_in(3) ? "add" : "subtract";
+        std::vector<ValueId> inputs{a, b};
+        if (one_in(3)) std::swap(inputs[0], inputs[1]);
+        keep(made_.append(op, std::move(inputs), result, clamp(result)));
+    }
+
+    void add_softmax(ValueId input) {
+        const ir::FeatureMap shape = map(input);
+        if (!shape.is_vector()) {
+            if (!one_in(3)) return;
+            input = keep(made_.reshape(input, {1, 1, static_cast<std::uint32_t>(shape.elements())}));
+        }
+        const std::int32_t lowest = is_signed(type_of(input)) ? -128 : 0;
+        const Encoding shares{std::ldexp(1.0, -8), lowest, type_of(input)};
+        keep(made_.append("integer_softmax", {input}, shares, {{"beta", near_power(-3, 0)}}));
+    }
+
+    void add_move(ValueId any) {
+        const ValueId input = as_image(any);
+        const ir::FeatureMap shape = map(input);
+        const Encoding like = made_.encoding(input);
+        using Numbers = std::vector<std::int64_t>;
+        switch (below(5)) {
+            case 0:
+                append_border(input);
+                return;
+            case 1:
+                keep(made_.append("pad", {input}, like,
+                                  {{"before", Numbers{0, below(3), below(3), 0}},
+                                   {"after", Numbers{0, below(3), below(3), 0}},
+                                   {"value", near_power(-2, 2)}}));
+                return;
+            case 2: {
+                const auto part = [&](std::uint32_t extent) {
+                    const std::uint32_t first = below(extent);
+                    return std::pair<std::int64_t, std::int64_t>{first, below(extent - first) + 1};
+                };
+                const auto lines = part(shape.height);
+                const auto columns = part(shape.width);
+                const auto channels = part(shape.channels);
+                keep(made_.append("strided_slice", {input}, like,
+                                  {{"first", Numbers{0, lines.first, columns.first, channels.first}},
+                                   {"step", Numbers{1, 1, 1, 1}},
+                                   {"count", Numbers{1, lines.second, columns.second, channels.second}}}));
+                return;
+            }
+            case 3: {
+                const ValueId other = pick_partner(input);
+                if (made_.encoding(other) != like || made_.graph().values[other].shape.rank() != 4) return;
+                if (shape.elements() > 400) return;
+                keep(made_.append("concat", {input, other}, like, {{"axis", std::int64_t{below(2) + 1}}}));
+                return;
+            }
+            default: {
+                const std::uint32_t block = below(2) + 2;
+                const bool to_pixels = shape.channels % (block * block) == 0;
+                if (!to_pixels && (shape.height % block != 0 || shape.width % block != 0)) return;
+                if (!to_pixels && shape.channels > 8) return;
+                keep(made_.append(to_pixels ? "depth_to_space" : "space_to_depth", {input}, like,
+                                  {{"block", std::int64_t{block}}}));
+            }
         }
     }
 

@@ -1,4 +1,6 @@
 // Softmax over the last axis of quantized numbers, in TFLite's fixed-point arithmetic.
+#include "compiler/operators/integer_softmax/integer_softmax.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,16 +20,31 @@
 namespace systole::operators {
 namespace {
 
+/// exp(difference), q31, of two stored numbers.
+std::int32_t exponential_of(std::int32_t difference, const DifferenceScale& scale) {
+    const std::int32_t shifted = wrap(std::int64_t{difference} * (std::int64_t{1} << scale.factor.shift));
+    return exp_of_negative(multiply_fixed(shifted, scale.factor.multiplier));
+}
+
+DifferenceScale byte_scale(const ir::NodeView& node) {
+    const double scale = encoding_of(node.input()).scale;
+    const double beta = node.node().real("beta");
+    if (beta * scale * (1 << 26) <= 1.0) {
+        throw ModelError(
+            fmt::format("its input has a scale of {} and beta is {}; their product must be "
+                        "above 2^-26",
+                        scale, beta));
+    }
+    return difference_scale(scale, beta);
+}
+
 /// Softmax of bytes.
 void softmax_of_row(const std::int32_t* from, std::int32_t* to, std::size_t count,
                     const DifferenceScale& scale, DataType result) {
     constexpr int sum_integer_bits = 12;
     constexpr int bits = 31;
     const std::int32_t largest = *std::max_element(from, from + count);
-    const auto exp_of = [&](std::int32_t difference) {
-        const std::int32_t shifted = wrap(std::int64_t{difference} * (std::int64_t{1} << scale.factor.shift));
-        return exp_of_negative(multiply_fixed(shifted, scale.factor.multiplier));
-    };
+    const auto exp_of = [&](std::int32_t difference) { return exponential_of(difference, scale); };
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::int32_t difference = from[i] - largest;
@@ -184,17 +201,6 @@ public:
     }
 
 private:
-    static DifferenceScale byte_scale(const ir::NodeView& node) {
-        const double scale = encoding_of(node.input()).scale;
-        const double beta = node.node().real("beta");
-        if (beta * scale * (1 << 26) <= 1.0) {
-            throw ModelError(
-                fmt::format("its input has a scale of {} and beta is {}; their product must be "
-                            "above 2^-26",
-                            scale, beta));
-        }
-        return difference_scale(scale, beta);
-    }
     static FixedPoint wide_factor(const ir::NodeView& node) {
         // -65535 to 0 for -10 to 0; the runtime multiplies scale and beta in float32.
         const auto scale = static_cast<float>(encoding_of(node.input()).scale);
@@ -215,6 +221,16 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::int32_t> softmax_exponentials(const ir::NodeView& node) {
+    constexpr std::int32_t differences = 256;
+    const DifferenceScale scale = byte_scale(node);
+    std::vector<std::int32_t> exponentials;
+    for (std::int32_t i = 0; i < differences; ++i) {
+        exponentials.push_back(-i < scale.lowest ? 0 : exponential_of(-i, scale));
+    }
+    return exponentials;
+}
 
 std::unique_ptr<ir::Operator> make_integer_softmax() {
     return std::make_unique<IntegerSoftmax>();

@@ -1,4 +1,6 @@
 // The tensor with other extents: each element of the result is made of the nearest ones along each axis.
+#include "compiler/operators/resize/resize.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +57,10 @@ FixedPlace fixed_place(const AxisResize& axis, std::size_t element) {
     }
     std::int32_t place = static_cast<std::int32_t>(element) * step;
     if (axis.coordinates == "half_pixel") place += step / 2 - place_one / 2;
-    return {place, std::max(place / place_one, 0), std::min((place + place_one - 1) / place_one, input - 1)};
+    // A step that was rounded up may lead beyond the last element, where TFLite's kernel reads what lies
+    // there.
+    return {place, std::clamp(place / place_one, 0, input - 1),
+            std::min((place + place_one - 1) / place_one, input - 1)};
 }
 
 /// The same in float32, of uint8 and float32.
@@ -73,7 +78,7 @@ FloatPlace float_place(const AxisResize& axis, std::size_t element) {
     }
     const auto x = static_cast<float>(element);
     const float place = axis.coordinates == "half_pixel" ? (x + 0.5F) * step - 0.5F : x * step;
-    return {place, std::max(static_cast<std::int32_t>(std::floor(place)), 0),
+    return {place, std::clamp(static_cast<std::int32_t>(std::floor(place)), 0, input - 1),
             std::min(static_cast<std::int32_t>(std::ceil(place)), input - 1)};
 }
 
@@ -103,6 +108,25 @@ std::int32_t interpolated(const std::array<std::int32_t, 4>& corners, const Floa
                            [](std::int32_t corner) { return static_cast<float>(corner); });
     // TFLite's kernel truncates after the half.
     return static_cast<std::int32_t>(std::trunc(interpolated(reals, y, x) + 0.5F));
+}
+
+/// `scales`: the attribute.
+AxisResize axis_resize_of(const ir::NodeView& node, std::size_t axis, const std::vector<double>& scales) {
+    return {.input = node.input().shape[axis],
+            .output = node.output().shape[axis],
+            .scale = scales.empty() ? 0.0F : static_cast<float>(scales[axis]),
+            .is_exact = node.node().integer("exact") != 0,
+            .coordinates = node.node().text("coordinates"),
+            .nearest = node.node().text("nearest"),
+            .cubic = static_cast<float>(node.node().real("cubic")),
+            .exclude_outside = node.node().integer("exclude_outside") != 0};
+}
+
+/// Of `scales` among the attributes.
+constexpr std::size_t scales_position = 4;
+
+const std::vector<double>& scales_of(const ir::NodeView& node) {
+    return std::get<std::vector<double>>(node.node().attributes.at(scales_position));
 }
 
 /// Height and width of images between others.
@@ -233,12 +257,6 @@ public:
     }
 
 private:
-    /// Of `scales` among the attributes.
-    static constexpr std::size_t scales_position = 4;
-
-    static const std::vector<double>& scales_of(const ir::NodeView& node) {
-        return std::get<std::vector<double>>(node.node().attributes.at(scales_position));
-    }
     static bool is_exact(const ir::NodeView& node) { return node.node().integer("exact") != 0; }
     /// Whether the node is a linear one as TFLite has it; floats then are combined in its kernel's order.
     static bool interpolates_as_tflite(const ir::NodeView& node) {
@@ -258,15 +276,7 @@ private:
     }
 
     static AxisResize axis_resize(const ir::NodeView& node, std::size_t axis) {
-        const std::vector<double>& scales = scales_of(node);
-        return {.input = node.input().shape[axis],
-                .output = node.output().shape[axis],
-                .scale = scales.empty() ? 0.0F : static_cast<float>(scales[axis]),
-                .is_exact = is_exact(node),
-                .coordinates = node.node().text("coordinates"),
-                .nearest = node.node().text("nearest"),
-                .cubic = static_cast<float>(node.node().real("cubic")),
-                .exclude_outside = node.node().integer("exclude_outside") != 0};
+        return axis_resize_of(node, axis, scales_of(node));
     }
     static bool is_resized(const AxisResize& axis) {
         return axis.input != axis.output || (axis.scale != 0.0F && axis.scale != 1.0F);
@@ -362,6 +372,14 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::size_t> nearest_elements(const ir::NodeView& node, std::size_t axis) {
+    std::vector<std::size_t> elements;
+    for (const std::vector<Tap>& taps : nearest_taps(axis_resize_of(node, axis, scales_of(node)))) {
+        elements.push_back(taps.front().source);
+    }
+    return elements;
+}
 
 std::unique_ptr<ir::Operator> make_resize() {
     return std::make_unique<Resize>();

@@ -1,11 +1,19 @@
 // The difference of two tensors, element by element.
+#include "compiler/operators/subtract/subtract.h"
+
+#include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/scaled_difference.h"
 
 namespace systole::operators {
 namespace {
+
+/// As for sums: 20 bits more, or 15 for 16-bit numbers.
+constexpr int headroom_of_bytes = 20;
+constexpr int headroom_of_16_bits = 15;
 
 float difference_of_floats(float a, float b) {
     return a - b;
@@ -34,11 +42,8 @@ public:
 protected:
     bool works_on_quantized(const ir::NodeView& /*node*/) const override { return true; }
     bool clamps() const override { return true; }
-    /// As for sums: 20 bits more, or 15 for 16-bit numbers.
     int headroom_bits(const ir::NodeView& node) const override {
-        constexpr int of_bytes = 20;
-        constexpr int of_16_bits = 15;
-        return bytes_of(node.output().type) == 2 ? of_16_bits : of_bytes;
+        return bytes_of(node.output().type) == 2 ? headroom_of_16_bits : headroom_of_bytes;
     }
     double result_scale(const ir::NodeView& node, double common_scale) const override {
         return std::ldexp(common_scale, -headroom_bits(node));
@@ -46,6 +51,16 @@ protected:
 };
 
 }  // namespace
+
+PairScaling difference_scaling(const ir::NodeView& node) {
+    const double a = encoding_of(node.input(0)).scale;
+    const double b = encoding_of(node.input(1)).scale;
+    const double common = 2 * std::max(a, b);
+    return {
+        .a = fixed_point_of(a / common),
+        .b = fixed_point_of(b / common),
+        .result = fixed_point_of(std::ldexp(common, -headroom_of_bytes) / encoding_of(node.output()).scale)};
+}
 
 std::unique_ptr<ir::Operator> make_subtract() {
     return std::make_unique<Subtract>();

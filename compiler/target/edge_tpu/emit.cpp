@@ -183,6 +183,12 @@ private:
     }
 
     void load_parameters() {
+        for (const auto& table : plan_.tables) {
+            if (!table || table->is_again) continue;
+            stream_.append(isa::ReadParameters{.host_address = table->host_address,
+                                               .unit = table->unit * grid_.tiles(),
+                                               .units = table->units * grid_.tiles()});
+        }
         for (const auto& place : plan_.places) {
             if (!place || !place->cached || place->is_again) continue;
             const bool is_dense = place->product.multiply.product == isa::TileProduct::Dense;
@@ -199,16 +205,22 @@ private:
         const Step& step = network_.steps[index];
         stream_.tag(static_cast<std::uint16_t>(step.layer + 1));
         if (index == 0 || network_.steps[index - 1].layer != step.layer) stream_.begin_layer();
-        if (step.window || step.with_margins) exchange(step.source);
+        if (step.reads_around() || step.with_margins) exchange(step.source);
         if (step.other && step.with_margins) exchange(*step.other);
         exchanged_.erase(step.result.tensor);
         switch (step.kind) {
             case StepKind::Multiply:
                 return multiply(*plan_.places[index]);
             case StepKind::Vector: {
-                const VectorInstruction made = vector_of(network_, step);
+                VectorInstruction made = vector_of(network_, step);
+                if (plan_.tables[index]) made.vector.other = plan_.tables[index]->unit;
                 set(made.registers);
                 return stream_.append(made.vector);
+            }
+            case StepKind::Move: {
+                const MoveInstruction made = move_of(network_, step);
+                set(made.registers);
+                return stream_.append(made.move);
             }
             case StepKind::Collect: {
                 RegisterValues values;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "compiler/ir/model_error.h"
 #include "compiler/target/edge_tpu/emit.h"
 #include "compiler/target/edge_tpu/network.h"
 #include "compiler/target/edge_tpu/parameters.h"
@@ -31,12 +34,37 @@ std::vector<mapping::Choice> choices_of(const Network& network, const ParameterP
     return choices;
 }
 
+/// Whether a step up to one is of an operator that the host could compute as well: one that makes tensors
+/// which a network may have for its host's sake.
+bool has_vector_work_before(const Network& network, std::uint32_t end) {
+    return std::ranges::any_of(network.steps.begin(), network.steps.begin() + end, [](const Step& step) {
+        return step.kind == StepKind::Move ||
+               (step.kind == StepKind::Vector && step.operation >= isa::TileOperation::SumPool);
+    });
+}
+
+/// A network whose tensors fit the tiles' memories. Nodes for which they do not are the host's.
+Network fitting_network(const ir::Graph& prepared, const machine::MachineConfig& machine) {
+    Refusals refused;
+    for (;;) {
+        Network network = make_network(prepared, machine, refused);
+        // What is streamed decides forms, forms decide sizes, and sizes decide addresses.
+        plan_parameters(network, machine);
+        const auto shortage = fit_into_narrow_memory(network, machine);
+        if (!shortage) return network;
+        const auto last = static_cast<std::uint32_t>(network.steps.size() - 1);
+        const std::uint32_t step = std::min(shortage->step, last);
+        const ir::NodeId node = network.steps[step].node;
+        if (!has_vector_work_before(network, step + 1) || refused.contains(node)) {
+            throw ModelError(fmt::format("{}: {}", prepared.name, shortage->message));
+        }
+        refused.emplace(node, shortage->message);
+    }
+}
+
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
-    Network network = make_network(prepared, machine);
-    // What is streamed decides forms, forms decide sizes, and sizes decide addresses.
-    plan_parameters(network, machine);
-    fit_into_narrow_memory(network, machine);
+    Network network = fitting_network(prepared, machine);
     const ParameterPlan plan = plan_parameters(network, machine);
     mapping::Compiled compiled;
     compiled.program = emit_program(network, plan, machine, options.batches.inferences);

@@ -1,5 +1,6 @@
 #include "compiler/target/edge_tpu/instructions.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -10,9 +11,12 @@
 #include "base/rounding.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/operators/add/add.h"
+#include "compiler/operators/integer_softmax/integer_softmax.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/multiply/multiply.h"
 #include "compiler/operators/pairwise.h"
+#include "compiler/operators/scaled_sum.h"
+#include "compiler/operators/subtract/subtract.h"
 #include "compiler/operators/weighted.h"
 #include "hw/isa/tile_layout.h"
 
@@ -121,6 +125,18 @@ void push(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
     for (unsigned i = 0; i < isa::tile_word; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
 }
 
+/// Whether some values of a graph are int8 and some uint8.
+bool has_both_signs(const ir::Graph& graph) {
+    bool has_signed = false;
+    bool has_unsigned = false;
+    for (const ir::Value& value : graph.values) {
+        if (value.constant) continue;
+        has_signed = has_signed || value.type == DataType::Int8;
+        has_unsigned = has_unsigned || value.type == DataType::Uint8;
+    }
+    return has_signed && has_unsigned;
+}
+
 void add_multiplier(Register first, Register second, const Words& words, RegisterValues& values) {
     values.push_back({first, words[0], true});
     values.push_back({second, words[1], true});
@@ -169,6 +185,14 @@ ProductInstruction product_of(const Network& network, const Step& step) {
     return made;
 }
 
+isa::Interpolation interpolation_of(const ir::Graph& graph, const Step& step) {
+    const ir::Node& node = graph.nodes[step.node];
+    const std::string& coordinates = node.text("coordinates");
+    return {.in_float = graph.values[node.output()].type == DataType::Uint8,
+            .half_pixel = coordinates == "half_pixel",
+            .align_corners = coordinates == "align_corners"};
+}
+
 VectorInstruction vector_of(const Network& network, const Step& step) {
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     VectorInstruction made;
@@ -188,13 +212,34 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         add_margins(layout_of(network, *step.other), isa::other_registers, values);
     }
     if (step.window) add_window(*step.window, values);
+    const DataType type = node.output().type;
+    const operators::Clamp whole_type{lowest_of(type), highest_of(type)};
+    if (vector.operation == isa::TileOperation::Interpolate) {
+        const isa::Interpolation rule = interpolation_of(*network.graph, step);
+        vector.scaling = rule.in_float ? isa::Scaling::Float : isa::Scaling::FixedPoint;
+        vector.half_pixel = rule.half_pixel;
+        vector.align_corners = rule.align_corners;
+    }
     if (!vector.scales()) {
-        const DataType type = node.output().type;
-        add_results(node, {lowest_of(type), highest_of(type)}, values);
+        // The zero point of an operand is not used, but may be left from a layer of the other signedness.
+        if (has_both_signs(*network.graph)) values.push_back({Register::VectorZeroPointA, 0, true});
+        add_results(node, whole_type, values);
+        // Shares of a softmax are above the lowest number of the type.
+        if (vector.operation == isa::TileOperation::Softmax) {
+            values.push_back({Register::OutputZeroPoint, bits(whole_type.minimum), true});
+        }
         return made;
     }
-    vector.scaling = scaling_of(node.node());
     values.push_back({Register::VectorZeroPointA, bits(ir::encoding_of(node.input(0)).zero_point), true});
+    if (vector.operation == isa::TileOperation::SumPool) {
+        vector.scaling = isa::Scaling::FixedPoint;
+        add_results(node, whole_type, values);
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift,
+                       words_of(operators::sum_factor(node, node.node().is("reduce_mean"))), values);
+        return made;
+    }
+    const bool is_difference = vector.operation == isa::TileOperation::Subtract;
+    vector.scaling = is_difference ? isa::Scaling::FixedPoint : scaling_of(node.node());
     values.push_back({Register::VectorZeroPointB, bits(ir::encoding_of(node.input(1)).zero_point), true});
     add_results(node, operators::clamp_of(node), values);
     const bool is_sum = step.operation == isa::TileOperation::Add;
@@ -206,13 +251,52 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         add_multiplier(Register::VectorMultiplier, Register::VectorShift,
                        words_of(operators::float_product_multiplier(node)), values);
     } else {
-        const operators::PairScaling scaling =
-            is_sum ? operators::sum_scaling(node) : operators::product_scaling(node);
+        const operators::PairScaling scaling = is_difference ? operators::difference_scaling(node)
+                                               : is_sum      ? operators::sum_scaling(node)
+                                                             : operators::product_scaling(node);
         add_multiplier(Register::VectorMultiplierA, Register::VectorShiftA, words_of(scaling.a), values);
         add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, words_of(scaling.b), values);
         add_multiplier(Register::VectorMultiplier, Register::VectorShift, words_of(scaling.result), values);
     }
     return made;
+}
+
+MoveInstruction move_of(const Network& network, const Step& step) {
+    MoveInstruction made;
+    made.move = {.keeps = step.keeps,
+                 .repeats = step.moved.lines.repeats,
+                 .result = address_of(network, step.result),
+                 .source = address_of(network, step.source)};
+    add_source(network, step.source, made.registers);
+    add_result(network, step.result, made.registers);
+    const auto add = [&](Register reg, std::int64_t value) {
+        made.registers.push_back({reg, static_cast<std::uint32_t>(value)});
+    };
+    add(Register::WindowStrideY, step.moved.lines.stride);
+    add(Register::WindowStrideX, step.moved.columns.stride);
+    add(Register::WindowDilationY, step.moved.lines.dilation);
+    add(Register::WindowDilationX, step.moved.columns.dilation);
+    add(Register::WindowPadTop, step.moved.lines.pad);
+    add(Register::WindowPadLeft, step.moved.columns.pad);
+    const auto outside = static_cast<std::uint8_t>(step.outside);
+    if (!step.keeps) made.registers.push_back({Register::WindowPadValue, outside, true});
+    return made;
+}
+
+std::vector<std::uint8_t> table_of(const Network& network, const Step& step) {
+    const std::uint32_t units =
+        step.kind == StepKind::Vector ? isa::TileVector{.operation = step.operation}.table_units() : 0;
+    std::vector<std::uint8_t> bytes(std::size_t{units} * isa::tile_unit_bytes);
+    if (units == 0 || !network.graph->has_weights) return bytes;
+    const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
+    if (step.operation == isa::TileOperation::Lookup) {
+        const std::span<const std::uint8_t> table = node.constant(0)->constant->bytes();
+        std::ranges::copy(table, bytes.begin());
+        return bytes;
+    }
+    bytes.clear();
+    for (const std::int32_t each : operators::softmax_exponentials(node)) push(bytes, bits(each));
+    return bytes;
 }
 
 std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
@@ -222,6 +306,9 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
     if (!node.graph().has_weights) return std::vector<std::uint8_t>(blocks.block_bytes());
     const std::vector<std::int32_t> bias = operators::bias_of(node);
     const std::span<const std::int8_t> weights = operators::known_weights(node);
+    // A transposed convolution meets the kernel from its end.
+    const bool is_transposed = node.node().is("transposed_convolution");
+    const std::uint64_t channels = blocks.weights / step.window.value_or(ir::Window{}).kernel_elements();
     const std::uint64_t first = group * network.grid.lanes;
     const std::uint64_t count = blocks.outputs_of(group, network.grid);
     std::vector<std::uint8_t> bytes;
@@ -245,7 +332,9 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
     for (std::uint64_t k = 0; k < blocks.weights; ++k) {
         std::uint8_t* const row =
             bytes.data() + begin + k / isa::tile_word * blocks.row_bytes() + k % isa::tile_word;
-        const std::int8_t* const from = weights.data() + k * blocks.outputs + first;
+        const std::uint64_t known =
+            is_transposed ? blocks.weights - channels * (k / channels + 1) + k % channels : k;
+        const std::int8_t* const from = weights.data() + known * blocks.outputs + first;
         for (std::uint64_t lane = 0; lane < count; ++lane) {
             row[lane * isa::tile_word] = static_cast<std::uint8_t>(from[lane]);
         }

@@ -6,6 +6,7 @@
 
 #include "compiler/target/edge_tpu/network.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/interpolation.h"
 #include "hw/isa/registers.h"
 #include "hw/isa/weight_blocks.h"
 
@@ -38,6 +39,18 @@ struct VectorInstruction {
     RegisterValues registers;
 };
 VectorInstruction vector_of(const Network& network, const Step& step);
+
+/// What a Vector step's instruction interpolates by.
+isa::Interpolation interpolation_of(const ir::Graph& graph, const Step& step);
+
+struct MoveInstruction {
+    isa::Move move;
+    RegisterValues registers;
+};
+MoveInstruction move_of(const Network& network, const Step& step);
+
+/// The table of a Vector step; empty if it has none. Zeros in a graph without weights.
+std::vector<std::uint8_t> table_of(const Network& network, const Step& step);
 
 /// The block of a group, of the graph's weights; zeros in a graph without weights.
 std::vector<std::uint8_t> block_of(const Network& network, const Step& step,

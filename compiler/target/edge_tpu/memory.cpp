@@ -37,13 +37,19 @@ bool may_replace(const Network& network, TensorId result, TensorId operand) {
         const bool reads = step.source.tensor == operand || (step.other && step.other->tensor == operand);
         const bool writes = step.result.tensor == result;
         if (!reads && !writes) continue;
-        if (!reads || !writes || step.kind != StepKind::Vector || step.window) return false;
+        if (!reads || !writes || !step.is_element_wise()) return false;
         if (!is_whole(network, step.result) || !is_whole(network, step.source) ||
-            !is_whole(network, *step.other)) {
+            (step.other && !is_whole(network, *step.other))) {
             return false;
         }
     }
     return read.last < network.steps.size();  // nothing reads it behind the last step
+}
+
+std::vector<TensorId> operands_of(const Step& step) {
+    std::vector<TensorId> operands{step.source.tensor};
+    if (step.other) operands.push_back(step.other->tensor);
+    return operands;
 }
 
 /// Tensors that are there at the same time as a tensor.
@@ -58,8 +64,8 @@ std::optional<std::uint32_t> place_of_operand(const Network& network, TensorId i
     const Tensor& tensor = network.tensors[id];
     if (tensor.first >= network.steps.size()) return std::nullopt;
     const Step& step = network.steps[tensor.first];
-    if (step.kind != StepKind::Vector || step.result.tensor != id || !step.other) return std::nullopt;
-    for (const TensorId operand : {step.source.tensor, step.other->tensor}) {
+    if (!step.is_element_wise() || step.result.tensor != id) return std::nullopt;
+    for (const TensorId operand : operands_of(step)) {
         if (!may_replace(network, id, operand)) continue;
         const std::uint64_t address = network.tensors[operand].address;
         const bool is_free = std::ranges::none_of(placed, [&](TensorId each) {
@@ -99,9 +105,9 @@ void widen_what_can_be_replaced(Network& network) {
     };
     for (std::size_t i = network.steps.size(); i-- > 0;) {
         const Step& step = network.steps[i];
-        if (step.kind != StepKind::Vector || step.window || !step.other) continue;
+        if (!step.is_element_wise()) continue;
         Tensor& result = network.tensors[step.result.tensor];
-        for (const TensorId id : {step.source.tensor, step.other->tensor}) {
+        for (const TensorId id : operands_of(step)) {
             Tensor& operand = network.tensors[id];
             if (operand.form != Form::Image || result.form != Form::Image) continue;
             if (operand.last != i || operand.shape != result.shape) continue;

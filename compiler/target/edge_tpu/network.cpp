@@ -13,6 +13,10 @@
 #include "compiler/ir/border_values.h"
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/concat/concat.h"
+#include "compiler/target/edge_tpu/instructions.h"
+#include "compiler/target/edge_tpu/moves.h"
+#include "hw/isa/interpolation.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/timing/tiles.h"
 
@@ -49,7 +53,7 @@ std::uint64_t end_of_windows(std::uint64_t outputs, std::uint64_t stride, std::u
 
 class Builder {
 public:
-    Builder(const ir::Graph& graph, const machine::MachineConfig& machine)
+    Builder(const ir::Graph& graph, const machine::MachineConfig& machine, const Refusals& refused)
         : graph_(graph),
           grid_(timing::grid_of(machine)),
           narrow_bytes_(machine.narrow_memory.bytes),
@@ -59,7 +63,7 @@ public:
           parts_(graph.values.size()) {
         network_.graph = &graph;
         network_.grid = grid_;
-        network_.placements = place(graph);
+        network_.placements = place(graph, machine, refused);
         std::vector<bool> on_chip;
         for (const Placement& placement : network_.placements) on_chip.push_back(placement.on_chip);
         network_.host = operators::find_host_segments(graph, std::move(on_chip));
@@ -94,6 +98,11 @@ public:
 
 private:
     bool on_chip(NodeId id) const { return network_.host.on_chip[id]; }
+    /// Whether a node is a concatenation whose inputs may be computed in its result.
+    bool joins_channels(NodeId id) const {
+        const Node& node = graph_.nodes[id];
+        return on_chip(id) && node.is("concat") && operators::is_along_channels({graph_, node});
+    }
 
     /// The value whose elements a value has in the same order: the one before its reshapes.
     ValueId root_of(ValueId value) const {
@@ -125,7 +134,7 @@ private:
     void place_joined() {
         for (auto id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
             const Node& node = graph_.nodes[id];
-            if (!on_chip(id) || !node.is("concat")) continue;
+            if (!joins_channels(id)) continue;
             if (!parts_[node.output()])
                 parts_[node.output()] = whole(add_tensor(tensor_for(node.output(), Form::Image)));
             Part part = *parts_[node.output()];
@@ -145,7 +154,7 @@ private:
     void part_from_operands() {
         for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
             const Node& node = graph_.nodes[id];
-            if (!on_chip(id) || node.is("concat") || !parts_[node.output()]) continue;
+            if (!on_chip(id) || joins_channels(id) || !parts_[node.output()]) continue;
             const bool reads_it = std::ranges::any_of(node.inputs, [&](ValueId input) {
                 if (graph_.values[input].constant) return false;
                 const std::optional<Part>& part = parts_[root_of(input)];
@@ -161,7 +170,8 @@ private:
         const auto producer = producers_[value];
         if (!producer || !on_chip(*producer)) return false;
         const Node& node = graph_.nodes[*producer];
-        return !node.is("dense") && !node.is("reshape") && !node.is("concat") && !border_.is_output(value);
+        return !node.is("dense") && !node.is("reshape") && !joins_channels(*producer) &&
+               !border_.is_output(value);
     }
 
     void read_inputs() {
@@ -230,7 +240,8 @@ private:
         const Node& node = graph_.nodes[id];
         if (node.is("reshape")) return;
         const std::uint32_t layer = layer_of(node);
-        if (node.is("concat")) return copy_inputs(id, layer);
+        if (joins_channels(id)) return copy_inputs(id, layer);
+        if (is_move(node)) return add_moves(id, layer);
         if (node.is("dense")) {
             const Part source = in_every_tile(node.inputs.front(), id, layer);
             return add_step({.kind = StepKind::Multiply,
@@ -242,22 +253,29 @@ private:
         }
         Step step{
             .node = id, .layer = layer, .source = as_image(node.inputs.front(), id, layer), .result = {}};
-        if (node.is("convolution") || node.is("depthwise_convolution")) {
+        if (node.is("transposed_convolution")) {
+            step.source = spread(id, layer, step.source);
+            step.kind = StepKind::Multiply;
+            step.product = isa::TileProduct::Convolve;
+            step.window = window_over_spread(node);
+        } else if (node.is("convolution") || node.is("depthwise_convolution")) {
             step.kind = StepKind::Multiply;
             step.product = node.is("convolution") ? isa::TileProduct::Convolve : isa::TileProduct::Depthwise;
             step.window = ir::window_of(node);
         } else {
             step.kind = StepKind::Vector;
             step.operation = operation_of(node);
-            if (node.is("max_pool") || node.is("average_pool")) {
-                step.window = ir::window_of(node);
-            } else {
-                step.other = as_image(node.inputs.at(1), id, layer);
+            if (isa::TileVector{.operation = step.operation}.is_pooling()) {
+                step.window = pooling_window(node);
+            } else if (isa::TileVector{.operation = step.operation}.has_other()) {
+                const ir::FeatureMap shape = ir::feature_map(graph_.values[node.output()].shape);
+                step.other = repeated(step, node.inputs.at(1), as_image(node.inputs.at(1), id, layer), shape);
+                step.source = repeated(step, node.inputs.front(), step.source, shape);
             }
         }
         step.result = result_of(node, Form::Image);
-        if (step.window && network_.tensors[step.source.tensor].form != Form::Image &&
-            margins(step.source.shape, step.result.shape, *step.window).any()) {
+        if (step.reads_around() && network_.tensors[step.source.tensor].form != Form::Image &&
+            margins(step).any()) {
             // A vector has no margins: the first tile copies it to where it has some.
             const Part image = whole(add_tensor(tensor_for(root_of(node.inputs.front()), Form::Image)));
             copy(id, layer, step.source, image);
@@ -267,12 +285,89 @@ private:
         add_step(step);
     }
 
+    /// A node that only puts elements elsewhere.
+    void add_moves(NodeId id, std::uint32_t layer) {
+        const Node& node = graph_.nodes[id];
+        const Part result = result_of(node, Form::Image);
+        for (const PixelMove& move : moves_of({graph_, node}).all) {
+            Step step{.kind = StepKind::Move,
+                      .node = id,
+                      .layer = layer,
+                      .source = as_image(node.inputs.at(move.input), id, layer),
+                      .result = result,
+                      .moved = move.pixels,
+                      .keeps = move.keeps,
+                      .outside = move.outside};
+            step.source.first_channel += move.first_source_channel;
+            step.source.shape.channels = move.channels;
+            step.result.first_channel += move.first_result_channel;
+            step.result.shape.channels = move.channels;
+            if (network_.tensors[step.source.tensor].form != Form::Image) {
+                step.source.shape = {.height = 1, .width = 1, .channels = move.channels};
+            }
+            add_step(step);
+        }
+    }
+
+    /// The input of a transposed convolution, with pixels apart.
+    Part spread(NodeId id, std::uint32_t layer, const Part& source) {
+        const Node& node = graph_.nodes[id];
+        const SpreadImage image = spread_image({graph_, node});
+        Tensor tensor = tensor_for(root_of(node.inputs.front()), Form::Image);
+        tensor.shape = image.shape;
+        const std::int32_t zero_point = tensor.zero_point;
+        const Part result = whole(add_tensor(std::move(tensor)));
+        add_step({.kind = StepKind::Move,
+                  .node = id,
+                  .layer = layer,
+                  .source = source,
+                  .result = result,
+                  .moved = image.pixels,
+                  .outside = zero_point});
+        return result;
+    }
+
+    static ir::Window window_over_spread(const Node& node) {
+        const std::vector<std::int64_t>& kernel = node.integers("kernel");
+        const std::vector<std::int64_t>& dilation = node.integers("dilation");
+        return {.kernel_height = static_cast<std::uint32_t>(kernel[0]),
+                .kernel_width = static_cast<std::uint32_t>(kernel[1]),
+                .dilation_y = static_cast<std::uint32_t>(dilation[0]),
+                .dilation_x = static_cast<std::uint32_t>(dilation[1])};
+    }
+
+    /// An operand with the lines and columns of the result.
+    Part repeated(const Step& of, ValueId value, const Part& operand, const ir::FeatureMap& shape) {
+        if (operand.shape.elements() == shape.elements()) return operand;
+        const auto pixels = repetition(ir::feature_map(graph_.values[value].shape), shape);
+        Tensor tensor = tensor_for(value, Form::Image);
+        tensor.shape = shape;
+        const Part result = whole(add_tensor(std::move(tensor)));
+        add_step({.kind = StepKind::Move,
+                  .node = of.node,
+                  .layer = of.layer,
+                  .source = operand,
+                  .result = result,
+                  .moved = pixels.value()});
+        return result;
+    }
+
+    /// Of pooling, and of reductions over lines and columns.
+    ir::Window pooling_window(const Node& node) const {
+        if (node.is("max_pool") || node.is("average_pool")) return ir::window_of(node);
+        const ir::FeatureMap from = ir::feature_map(graph_.values[node.inputs.front()].shape);
+        const ir::FeatureMap to = ir::feature_map(graph_.values[node.output()].shape);
+        const std::uint32_t height = from.height / to.height;
+        const std::uint32_t width = from.width / to.width;
+        return {.kernel_height = height, .kernel_width = width, .stride_y = height, .stride_x = width};
+    }
+
     /// Adds a step of pooling. Windows over much more than a patch, as those of a global mean, would have
     /// each tile keep the image: where that takes half of narrow memory, parts of the channels are copied and
     /// pooled one after the other.
     void pool(const Step& step) {
         const ir::FeatureMap shape = step.source.shape;
-        const AllMargins around = margins(shape, step.result.shape, *step.window);
+        const AllMargins around = margins(step);
         const std::uint64_t lines = divide_up(shape.height, grid_.lines);
         const std::uint64_t columns = divide_up(shape.width, grid_.columns);
         const auto stored = [](std::uint64_t own, const Margins& margin) {
@@ -306,9 +401,19 @@ private:
 
     static isa::TileOperation operation_of(const Node& node) {
         static const std::map<std::string_view, isa::TileOperation> operations{
-            {"add", isa::TileOperation::Add},          {"multiply", isa::TileOperation::Multiply},
-            {"maximum", isa::TileOperation::Maximum},  {"minimum", isa::TileOperation::Minimum},
-            {"max_pool", isa::TileOperation::MaxPool}, {"average_pool", isa::TileOperation::AveragePool}};
+            {"add", isa::TileOperation::Add},
+            {"multiply", isa::TileOperation::Multiply},
+            {"maximum", isa::TileOperation::Maximum},
+            {"minimum", isa::TileOperation::Minimum},
+            {"max_pool", isa::TileOperation::MaxPool},
+            {"average_pool", isa::TileOperation::AveragePool},
+            {"subtract", isa::TileOperation::Subtract},
+            {"lookup", isa::TileOperation::Lookup},
+            {"integer_softmax", isa::TileOperation::Softmax},
+            {"resize", isa::TileOperation::Interpolate},
+            {"reduce_mean", isa::TileOperation::SumPool},
+            {"reduce_sum", isa::TileOperation::SumPool},
+            {"reduce_max", isa::TileOperation::MaxPool}};
         return operations.at(node.op->name());
     }
 
@@ -379,8 +484,7 @@ private:
                    columns.outside;
         }
     };
-    AllMargins margins(const ir::FeatureMap& source, const ir::FeatureMap& result,
-                       const ir::Window& window) const {
+    AllMargins margins(const Step& step) const {
         const auto layout = [&](const ir::FeatureMap& shape) {
             return isa::TileLayout{.grid = grid_,
                                    .lines = shape.height,
@@ -388,8 +492,18 @@ private:
                                    .channels = shape.channels,
                                    .pixel_bytes = shape.channels};
         };
-        const isa::TileLayout from = layout(source);
-        const isa::TileLayout to = layout(result);
+        const isa::TileLayout from = layout(step.source.shape);
+        const isa::TileLayout to = layout(step.result.shape);
+        if (!step.window) {
+            const isa::TileArea area =
+                isa::corners_under(from, to, isa::own_area(to), interpolation_of(graph_, step));
+            return {
+                .lines = margins_of(area.first_line, area.lines, from.own_lines(), 0, from.lines),
+                .columns = margins_of(area.first_column, area.columns, from.own_columns(), 0, from.columns)};
+        }
+        const ir::FeatureMap& source = step.source.shape;
+        const ir::FeatureMap& result = step.result.shape;
+        const ir::Window& window = *step.window;
         const isa::TileArea area = isa::windows_under(from, to, isa::own_area(to), tile_window(window));
         return {.lines = margins_of(area.first_line, area.lines, from.own_lines(),
                                     end_of_windows(result.height, window.stride_y, window.kernel_height,
@@ -402,8 +516,8 @@ private:
     }
 
     void reach(const Step& step) {
-        if (!step.window) return;
-        const AllMargins needed = margins(step.source.shape, step.result.shape, *step.window);
+        if (!step.reads_around()) return;
+        const AllMargins needed = margins(step);
         Tensor& source = network_.tensors[step.source.tensor];
         source.top = std::max(source.top, needed.lines.before);
         source.bottom = std::max(source.bottom, needed.lines.behind);
@@ -425,6 +539,14 @@ private:
 };
 
 }  // namespace
+
+bool Step::is_element_wise() const {
+    return kind == StepKind::Vector && isa::TileVector{.operation = operation}.is_element_wise();
+}
+
+bool Step::reads_around() const {
+    return window.has_value() || (kind == StepKind::Vector && operation == isa::TileOperation::Interpolate);
+}
 
 isa::TileWindow tile_window(const ir::Window& window) {
     return {.kernel_height = window.kernel_height,
@@ -459,8 +581,8 @@ isa::TileLayout layout_of(const Network& network, const Part& part) {
     return layout;
 }
 
-Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine) {
-    return Builder(graph, machine).build();
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, const Refusals& refused) {
+    return Builder(graph, machine, refused).build();
 }
 
 }  // namespace systole::edge_tpu

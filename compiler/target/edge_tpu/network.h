@@ -11,6 +11,7 @@
 #include "compiler/target/edge_tpu/placement.h"
 #include "hw/isa/instructions/tile_multiply.h"
 #include "hw/isa/instructions/tile_vector.h"
+#include "hw/isa/moved_pixels.h"
 #include "hw/isa/tile_grid.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/machine/machine_config.h"
@@ -59,9 +60,9 @@ struct Part {
     std::optional<PatchLines> lines = {};  ///< of a result, and of operands by element; without, all
 };
 
-enum class StepKind : std::uint8_t { Multiply, Vector, Collect };
+enum class StepKind : std::uint8_t { Multiply, Vector, Collect, Move };
 
-/// An instruction of the tiles, or of the ring, with what it needs.
+/// An instruction of the tiles, of the ring or of the mesh, with what it needs.
 struct Step {
     StepKind kind = StepKind::Multiply;
     ir::NodeId node = 0;
@@ -73,6 +74,15 @@ struct Step {
     std::optional<Part> other = {};
     Part result;
     bool with_margins = false;  ///< every tile computes all pixels that it stores of the result
+    // Of moves.
+    isa::MovedPixels moved = {};
+    bool keeps = false;        ///< pixels that come from none stay as they are
+    std::int32_t outside = 0;  ///< what they become otherwise, as a stored number
+
+    /// Whether each result comes from the same element of the operands.
+    bool is_element_wise() const;
+    /// Whether operands are read around the result's pixels.
+    bool reads_around() const;
 };
 
 struct Layer {
@@ -105,7 +115,9 @@ isa::TileWindow tile_window(const ir::Window& window);
 /// How the tiles keep a part of an image.
 isa::TileLayout layout_of(const Network& network, const Part& part);
 
-/// Throws ModelError if the chip has no part of the network. The graph must outlive the result.
-Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine);
+/// Throws ModelError if the chip has no part of the network. The graph must outlive the result. `refused`:
+/// why nodes are not on the chip that tiles compute.
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine,
+                     const Refusals& refused = {});
 
 }  // namespace systole::edge_tpu

@@ -19,6 +19,27 @@ void compute_on_one_tile(Network& network, Step& step) {
     network.tensors[step.result.tensor].form = Form::Image;
 }
 
+/// Gives the steps' tables the first units of each tile.
+void place_tables(const Network& network, ParameterPlan& plan) {
+    std::map<ir::NodeId, TablePlace> known;
+    std::uint32_t used = 0;
+    for (const Step& step : network.steps) {
+        plan.tables.emplace_back();
+        if (step.kind != StepKind::Vector) continue;
+        const std::uint32_t units = isa::TileVector{.operation = step.operation}.table_units();
+        if (units == 0) continue;
+        const std::uint64_t bytes = std::uint64_t{units} * isa::tile_unit_bytes * network.grid.tiles();
+        const auto [place, is_new] = known.try_emplace(
+            step.node, TablePlace{.unit = used, .units = units, .host_address = plan.host_bytes});
+        plan.tables.back() = place->second;
+        place->second.is_again = true;
+        if (!is_new) continue;
+        used += units;
+        plan.cached_bytes += bytes;
+        plan.host_bytes += bytes;
+    }
+}
+
 }  // namespace
 
 std::uint64_t cache_bytes(const machine::MachineConfig& machine) {
@@ -33,7 +54,8 @@ std::uint64_t cache_bytes(const machine::MachineConfig& machine) {
 ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine) {
     ParameterPlan plan;
     const std::uint64_t room = cache_bytes(machine) / isa::tile_unit_bytes;
-    std::uint64_t used = 0;  // units, through all tiles
+    place_tables(network, plan);
+    std::uint64_t used = plan.cached_bytes / isa::tile_unit_bytes;  // units, through all tiles
     bool is_full = false;
     std::map<ir::NodeId, std::size_t> known;  // the place of a product's first strip
     for (Step& step : network.steps) {
@@ -81,6 +103,17 @@ std::vector<std::uint8_t> parameter_bytes(const Network& network, const Paramete
     std::vector<std::uint8_t> bytes(plan.host_bytes);
     if (!network.graph->has_weights) return bytes;
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
+        if (plan.tables[i] && !plan.tables[i]->is_again) {
+            // Unit u of tile t is number u * tiles + t of all.
+            const std::vector<std::uint8_t> table = table_of(network, network.steps[i]);
+            for (std::size_t unit = 0; unit < plan.tables[i]->units; ++unit) {
+                for (std::uint64_t tile = 0; tile < network.grid.tiles(); ++tile) {
+                    std::copy_n(table.data() + unit * isa::tile_unit_bytes, isa::tile_unit_bytes,
+                                bytes.data() + plan.tables[i]->host_address +
+                                    (unit * network.grid.tiles() + tile) * isa::tile_unit_bytes);
+                }
+            }
+        }
         if (!plan.places[i] || plan.places[i]->is_again) continue;
         const ParameterPlace& place = *plan.places[i];
         const isa::WeightBlocks& blocks = place.product.blocks;

@@ -21,7 +21,16 @@ struct ParameterPlace {
     std::uint64_t bytes = 0;  ///< in host memory
 };
 
+/// Where the table of a step is: in wide memory since the first call, from the same unit on in each tile.
+struct TablePlace {
+    bool is_again = false;
+    std::uint32_t unit = 0;
+    std::uint32_t units = 0;
+    std::uint64_t host_address = 0;  ///< of as many as there are tiles
+};
+
 struct ParameterPlan {
+    std::vector<std::optional<TablePlace>> tables;      ///< by step; of those that have one
     std::vector<std::optional<ParameterPlace>> places;  ///< by step; of products
     std::uint64_t cached_bytes = 0;
     std::uint64_t streamed_bytes = 0;  ///< of a call, those of each strip
@@ -31,9 +40,9 @@ struct ParameterPlan {
 /// Bytes of the parameter cache: what weight buffers and other networks leave of the wide memories.
 std::uint64_t cache_bytes(const machine::MachineConfig& machine);
 
-/// Parameters stay in the cache in the order of the network, up to the first product whose parameters do not
-/// fit; those of the rest are streamed. A dense product that is streamed becomes a convolution of one pixel:
-/// its result's form changes.
+/// Tables come first. Parameters stay in the cache in the order of the network, up to the first product whose
+/// parameters do not fit; those of the rest are streamed. A dense product that is streamed becomes a
+/// convolution of one pixel: its result's form changes.
 ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine);
 
 /// The bytes of all parameters, as they lie in host memory.

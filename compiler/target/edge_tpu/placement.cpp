@@ -8,12 +8,18 @@
 #include <string_view>
 
 #include "base/data_type.h"
+#include "base/limits.h"
 #include "base/message_text.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/concat/concat.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/pairwise.h"
+#include "compiler/operators/reduction.h"
 #include "compiler/operators/weighted.h"
+#include "compiler/target/edge_tpu/moves.h"
+#include "compiler/target/edge_tpu/parameters.h"
+#include "hw/isa/instructions/tile_vector.h"
+#include "hw/isa/rows.h"
 
 namespace systole::edge_tpu {
 namespace {
@@ -54,8 +60,11 @@ std::optional<std::string> rule_of_pooling(const ir::NodeView& node) {
 }
 
 std::optional<std::string> rule_of_pair(const ir::NodeView& node) {
-    if (operators::pairs_activations(node)) return std::nullopt;
-    return "it does not pair two tensors of one shape";
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        if (repetition(node.input_map(i), node.output_map())) continue;
+        return "its inputs have several numbers of channels, or one is no part of the other's image";
+    }
+    return std::nullopt;
 }
 
 std::optional<std::string> rule_of_choice(const ir::NodeView& node) {
@@ -67,8 +76,13 @@ std::optional<std::string> rule_of_choice(const ir::NodeView& node) {
     return "its inputs and its result have several scales";
 }
 
+/// Operators that only put elements elsewhere.
+std::optional<std::string> rule_of_move(const ir::NodeView& node) {
+    return moves_of(node).reason;
+}
+
 std::optional<std::string> rule_of_concat(const ir::NodeView& node) {
-    if (!operators::is_along_channels(node)) return "it does not join channels";
+    if (!operators::is_along_channels(node)) return rule_of_move(node);
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
         if (operators::is_stored_alike(node.input(i), node.output())) continue;
         return "its inputs and its result have several scales";
@@ -76,22 +90,96 @@ std::optional<std::string> rule_of_concat(const ir::NodeView& node) {
     return std::nullopt;
 }
 
+std::optional<std::string> rule_of_transposed(const ir::NodeView& node) {
+    if (node.node().integer("groups") != 1) return "its channels are in groups";
+    return rule_of_weights(node);
+}
+
+/// Sums, means and the largest, over all lines or all columns or both.
+std::optional<std::string> rule_of_reduction(const ir::NodeView& node) {
+    const std::size_t rank = node.input().shape.rank();
+    const std::vector<std::size_t> axes = operators::reduced_axes(node);
+    std::uint64_t height = node.input_map().height;
+    std::uint64_t width = node.input_map().width;
+    for (const std::size_t axis : axes) {
+        if (axis == 0) return "it reduces the batch";
+        if (axis + 1 == rank) return "it reduces channels";
+        (axis + 2 == rank ? width : height) = 1;
+    }
+    const ir::FeatureMap result = node.output_map();
+    if (result.height != height || result.width != width || result.channels != node.input_map().channels) {
+        return "its result is another image than what is left of its input";
+    }
+    if (operators::reduced_elements(node) > largest_pooling_window) {
+        return fmt::format("it reduces {} elements; the most are {}", operators::reduced_elements(node),
+                           largest_pooling_window);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> rule_of_largest(const ir::NodeView& node) {
+    if (!operators::is_stored_alike(node.input(), node.output())) {
+        return "its input and its result have several scales";
+    }
+    return rule_of_reduction(node);
+}
+
+std::optional<std::string> rule_of_softmax(const ir::NodeView& node) {
+    constexpr std::uint64_t most = 16000;
+    const ir::FeatureMap map = node.output_map();
+    if (!map.is_vector()) return "it is over an image; it must be over one vector";
+    if (map.channels <= most) return std::nullopt;
+    return fmt::format("its vector has {} elements; the most are {}", map.channels, most);
+}
+
+std::optional<std::string> rule_of_resize(const ir::NodeView& node) {
+    const std::string& mode = node.node().text("mode");
+    if (mode == "nearest") return rule_of_move(node);
+    if (mode != "linear") return fmt::format("it resizes by {} interpolation", mode);
+    if (!operators::is_stored_alike(node.input(), node.output())) {
+        return "its input and its result have several scales";
+    }
+    const std::string& coordinates = node.node().text("coordinates");
+    if (coordinates == "asymmetric" || coordinates == "half_pixel" || coordinates == "align_corners") {
+        return std::nullopt;
+    }
+    return fmt::format("its coordinates are {}", coordinates);
+}
+
+/// Operators that the chip's own compiler maps, and this one does not.
+constexpr std::array<std::string_view, 6> mapped_by_the_chips_compiler{
+    "normalize", "prelu", "reduce_min", "rsqrt", "squared_difference", "transpose"};
+
 struct OperatorRule {
     std::string_view op;
     Rule rule;
 };
 
-constexpr std::array<OperatorRule, 11> rules{{{"add", rule_of_pair},
+constexpr std::array<OperatorRule, 25> rules{{{"add", rule_of_pair},
                                               {"average_pool", rule_of_pooling},
                                               {"concat", rule_of_concat},
                                               {"convolution", rule_of_convolution},
                                               {"dense", rule_of_weights},
+                                              {"depth_to_space", rule_of_move},
                                               {"depthwise_convolution", rule_of_windows},
+                                              {"integer_softmax", rule_of_softmax},
+                                              {"lookup", no_rule},
                                               {"max_pool", rule_of_pooling},
                                               {"maximum", rule_of_choice},
                                               {"minimum", rule_of_choice},
                                               {"multiply", rule_of_pair},
-                                              {"reshape", no_rule}}};
+                                              {"pad", rule_of_move},
+                                              {"reduce_max", rule_of_largest},
+                                              {"reduce_mean", rule_of_reduction},
+                                              {"reduce_sum", rule_of_reduction},
+                                              {"reshape", no_rule},
+                                              {"resize", rule_of_resize},
+                                              {"slice", rule_of_move},
+                                              {"space_to_depth", rule_of_move},
+                                              {"strided_slice", rule_of_move},
+                                              {"subtract", rule_of_pair},
+                                              {"transposed_convolution", rule_of_transposed},
+                                              {"zero_padding", rule_of_move}}};
 
 /// Numbers of 8 bits with one scale, in images or vectors; all of one type.
 std::optional<std::string> rule_of_values(const ir::NodeView& node) {
@@ -107,7 +195,8 @@ std::optional<std::string> rule_of_values(const ir::NodeView& node) {
         if (!ir::is_feature_map(value.shape)) {
             return fmt::format("{} is no image and no vector", in_quotes(value.name));
         }
-        if (type && *type != value.type) {
+        // A table's entries may have the other sign.
+        if (type && *type != value.type && !node.node().is("lookup")) {
             return fmt::format("it has numbers of {} and of {}", name_of(*type), name_of(value.type));
         }
         type = value.type;
@@ -121,8 +210,12 @@ std::optional<std::string> rule_of_values(const ir::NodeView& node) {
 
 std::optional<std::string> broken_rule(const ir::Graph& graph, const ir::Node& node) {
     const auto found = std::ranges::find(rules, node.op->name(), &OperatorRule::op);
-    if (found == rules.end())
-        return fmt::format("{} is not among the operators of the tiles", node.op->name());
+    if (found == rules.end()) {
+        const bool is_mapped_elsewhere = std::ranges::find(mapped_by_the_chips_compiler, node.op->name()) !=
+                                         mapped_by_the_chips_compiler.end();
+        return fmt::format("{} is not among the operators of the tiles{}", node.op->name(),
+                           is_mapped_elsewhere ? ", though the chip's own compiler maps it" : "");
+    }
     const ir::NodeView view(graph, node);
     if (auto rule = rule_of_values(view)) return rule;
     return found->rule(view);
@@ -144,15 +237,32 @@ std::optional<std::string> broken_rule_of_readers(const ir::Graph& graph, const 
     return std::nullopt;
 }
 
+std::uint64_t table_units_of(const ir::Node& node) {
+    using enum isa::TileOperation;
+    if (node.is("lookup")) return isa::TileVector{.operation = Lookup}.table_units();
+    return node.is("integer_softmax") ? isa::TileVector{.operation = Softmax}.table_units() : 0;
+}
+
 }  // namespace
 
-std::vector<Placement> place(const ir::Graph& graph) {
+std::vector<Placement> place(const ir::Graph& graph, const machine::MachineConfig& machine,
+                             const Refusals& refused) {
     const auto readers = ir::readers(graph);
+    // Tables lie in the wide memory of each tile.
+    const std::uint64_t units_of_tile =
+        cache_bytes(machine) / (std::uint64_t{isa::tile_unit_bytes} * machine.tile_array.tiles());
+    std::uint64_t table_units = 0;
     std::vector<Placement> placements;
     std::optional<std::string> first;  // node that is not mapped
     for (const ir::Node& node : graph.nodes) {
         std::optional<std::string> rule = broken_rule(graph, node);
         if (!rule) rule = broken_rule_of_readers(graph, node, readers);
+        if (!rule) {
+            table_units += table_units_of(node);
+            if (table_units > units_of_tile) rule = "its table does not fit a tile's wide memory";
+        }
+        const auto id = static_cast<ir::NodeId>(placements.size());
+        if (const auto known = refused.find(id); !rule && known != refused.end()) rule = known->second;
         if (rule) {
             placements.push_back({.on_chip = false, .reason = *rule});
             if (!first) first = node.name;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "hw/machine/machine_config.h"
 
 namespace systole::edge_tpu {
 
@@ -13,8 +15,12 @@ struct Placement {
     std::string reason = {};  ///< why not on the chip; empty for nodes that are
 };
 
+/// Why nodes that tiles could compute are not on the chip, such as those whose tensors are too large.
+using Refusals = std::map<ir::NodeId, std::string>;
+
 /// By node of a graph on integers. All nodes from the first one on that the chip does not compute run on the
 /// host, as the Edge TPU's own compiler places them: a compiled network has one part for the chip.
-std::vector<Placement> place(const ir::Graph& graph);
+std::vector<Placement> place(const ir::Graph& graph, const machine::MachineConfig& machine,
+                             const Refusals& refused);
 
 }  // namespace systole::edge_tpu

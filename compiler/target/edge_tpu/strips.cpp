@@ -11,7 +11,6 @@
 
 #include "base/arithmetic.h"
 #include "base/message_text.h"
-#include "compiler/ir/model_error.h"
 #include "compiler/target/edge_tpu/instructions.h"
 #include "compiler/target/edge_tpu/memory.h"
 #include "hw/isa/tile_layout.h"
@@ -47,7 +46,9 @@ bool can_be_cut(const Network& network, const Run& run) {
     const TensorId result = network.steps[run.last].result.tensor;
     for (std::uint32_t i = run.first; i <= run.last; ++i) {
         const Step& step = network.steps[i];
-        if (step.kind == StepKind::Collect || step.with_margins || step.result.lines) return false;
+        const bool is_product_or_element_wise =
+            step.kind == StepKind::Multiply || step.window || step.is_element_wise();
+        if (!is_product_or_element_wise || step.with_margins || step.result.lines) return false;
         if (!is_image(network, step.source) || !is_image(network, step.result)) return false;
         if (i == run.last) break;
         if (step.result.tensor == result) return false;
@@ -255,7 +256,8 @@ std::optional<Network> cut_around(const Network& network, std::uint32_t step,
 
 }  // namespace
 
-void fit_into_narrow_memory(Network& network, const machine::MachineConfig& machine) {
+std::optional<NarrowShortage> fit_into_narrow_memory(Network& network,
+                                                     const machine::MachineConfig& machine) {
     widen_what_can_be_replaced(network);
     while (const auto shortage = place_tensors(network, machine)) {
         std::optional<Network> made = cut_around(network, shortage->step, machine);
@@ -264,13 +266,16 @@ void fit_into_narrow_memory(Network& network, const machine::MachineConfig& mach
                 shortage->step < network.steps.size()
                     ? in_quotes(network.layers[network.steps[shortage->step].layer].name)
                     : "behind the last";
-            throw ModelError(fmt::format(
-                "{}: layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; strips "
-                "of lines do not make them small enough",
-                network.graph->name, layer, shortage->bytes, machine.narrow_memory.bytes));
+            return NarrowShortage{
+                .step = shortage->step,
+                .message = fmt::format(
+                    "layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; strips "
+                    "of lines do not make them small enough",
+                    layer, shortage->bytes, machine.narrow_memory.bytes)};
         }
         network = std::move(*made);
     }
+    return std::nullopt;
 }
 
 }  // namespace systole::edge_tpu

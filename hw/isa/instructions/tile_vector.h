@@ -20,12 +20,16 @@ enum class TileOperation : std::uint8_t {
     Requantize,   ///< a, requantized
     MaxPool,      ///< the largest element of each window, by channel
     AveragePool,  ///< the mean of each window, by channel
+    SumPool,      ///< the sum of each window, by channel, requantized
+    Lookup,       ///< the entry of a table of 256 bytes
+    Softmax,      ///< of the channels of each pixel, by a table of 256 words
+    Interpolate,  ///< the image with other extents, by channel from four pixels around a place
 };
 
 /// Work without weights on the image that the result.* registers describe. Element-wise work reads the same
 /// image as source.* (whose lines, columns and channels must be those of the result) and, for two operands,
 /// other.*; it may replace an operand at its place. Pooling reads windows (window.* registers) of the
-/// source's image; pixels outside of it do not count.
+/// source's image; pixels outside of it do not count. Tables lie in each tile's own wide memory.
 struct TileVector {
     static constexpr std::string_view mnemonic = "tile_vector";
     static constexpr std::uint8_t opcode = 0x61;
@@ -36,14 +40,23 @@ struct TileVector {
     Scaling scaling = Scaling::FixedPoint;
     bool is_signed = false;     ///< elements are int8, else uint8
     bool with_margins = false;  ///< as in `tile_multiply`
-    std::uint32_t result = 0;   ///< in narrow memory; 3 bytes encoded
-    std::uint32_t source = 0;   ///< in narrow memory; 3 bytes encoded
-    std::uint32_t other = 0;    ///< in narrow memory; 3 bytes encoded; the second operand
+    // Of `Interpolate`, where the result's pixels lie in the source; at most one of them.
+    bool half_pixel = false;     ///< centres of pixels are half a pixel from their borders
+    bool align_corners = false;  ///< the first pixels lie on each other, and the last ones
+    std::uint32_t result = 0;    ///< in narrow memory; 3 bytes encoded
+    std::uint32_t source = 0;    ///< in narrow memory; 3 bytes encoded
+    /// 3 bytes encoded: the second operand in narrow memory, or the first unit of the table in each tile's
+    /// own wide memory.
+    std::uint32_t other = 0;
 
     /// Whether `other` is read.
     bool has_other() const;
+    /// Whether `other` is a table, and how many units it has in each tile; 0: there is none.
+    std::uint32_t table_units() const;
     /// Whether results are computed from windows.
     bool is_pooling() const;
+    /// Whether each result comes from the same element of its operands, which it may replace.
+    bool is_element_wise() const;
     /// Whether results are scaled by multipliers.
     bool scales() const;
 

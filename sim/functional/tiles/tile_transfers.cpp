@@ -129,4 +129,34 @@ void execute(const isa::Exchange& exchange, TileState& state) {
     }
 }
 
+void execute(const isa::Move& move, TileState& state) {
+    using enum isa::Register;
+    const isa::Registers& registers = state.registers;
+    const TiledImage source(isa::tile_layout(registers, isa::source_registers, state.grid, move.source));
+    const TiledImage result(isa::tile_layout(registers, isa::result_registers, state.grid, move.result));
+    const auto outside = static_cast<std::uint8_t>(registers[WindowPadValue]);
+    // Minus 1, which lies outside, if there is no place.
+    const auto place = [&](std::int64_t at, isa::Register stride, isa::Register pad, isa::Register dilation) {
+        const std::int64_t moved = at * registers[stride] - registers.as_signed(pad);
+        const std::int64_t divisor = registers[dilation];
+        return moved < 0 || (!move.repeats && moved % divisor != 0) ? -1 : moved / divisor;
+    };
+    for_each_pixel(result, [&](const Pixel& pixel) {
+        const Pixel from{.line = place(pixel.line, WindowStrideY, WindowPadTop, WindowDilationY),
+                         .column = place(pixel.column, WindowStrideX, WindowPadLeft, WindowDilationX)};
+        const bool comes = source.has(from);
+        if (!comes && move.keeps) return;
+        const std::uint64_t tile = result.owner(pixel);
+        for (std::uint64_t channel = 0; channel < static_cast<std::uint64_t>(result.channels()); ++channel) {
+            std::uint8_t& to = state.narrow_byte(tile, result.address(tile, pixel) + channel);
+            if (!comes) {
+                to = outside;
+                continue;
+            }
+            const std::uint64_t owner = source.owner(from);
+            to = state.narrow_byte(owner, source.address(owner, from) + channel);
+        }
+    });
+}
+
 }  // namespace systole::functional

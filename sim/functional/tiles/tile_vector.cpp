@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include "base/fixed_point.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/math/softmax.h"
 #include "sim/functional/tiles/requantize.h"
 #include "sim/functional/tiles/tile_instructions.h"
 
@@ -59,15 +62,27 @@ std::int32_t element_result(const isa::TileVector& vector, std::int32_t a, std::
             return std::min(a, b);
         case isa::TileOperation::MaxPool:
         case isa::TileOperation::AveragePool:
+        case isa::TileOperation::SumPool:
+        case isa::TileOperation::Lookup:
+        case isa::TileOperation::Softmax:
+        case isa::TileOperation::Interpolate:
             break;
     }
     throw std::logic_error("an operation of tiles that is not for single elements");
 }
 
 /// The result of a window's elements inside the image; before it is clamped.
-std::int32_t pooled(const isa::TileVector& vector, const std::vector<std::int32_t>& elements) {
+std::int32_t pooled(const isa::TileVector& vector, const std::vector<std::int32_t>& elements,
+                    const isa::Registers& registers) {
+    using enum isa::Register;
     if (vector.operation == isa::TileOperation::MaxPool) return *std::ranges::max_element(elements);
     std::int32_t sum = 0;
+    if (vector.operation == isa::TileOperation::SumPool) {
+        for (const std::int32_t element : elements) sum += element - registers.as_signed(VectorZeroPointA);
+        return wrapping_add(
+            scaled(sum, vector.scaling, multiplier_of(registers, VectorMultiplier, VectorShift)),
+            registers.as_signed(OutputZeroPoint));
+    }
     for (const std::int32_t element : elements) sum += element;
     const auto count = static_cast<std::int32_t>(elements.size());
     if (vector.scaling == isa::Scaling::Float) {
@@ -95,6 +110,101 @@ std::vector<std::int32_t> window_elements(const isa::TileVector& vector, TileSta
     return elements;
 }
 
+/// A table of a tile: bytes of its own units.
+class Table {
+public:
+    Table(const isa::TileVector& vector, TileState& state, std::uint64_t tile) {
+        for (std::uint64_t unit = vector.other; unit < vector.other + vector.table_units(); ++unit) {
+            const auto own = state.wide_memory.rows(unit * state.grid.tiles() + tile, 1);
+            bytes_.insert(bytes_.end(), own.begin(), own.end());
+        }
+    }
+
+    std::uint8_t byte(std::size_t index) const { return bytes_.at(index); }
+    std::int32_t word(std::size_t index) const {
+        std::uint32_t word = 0;
+        for (std::size_t i = 4; i-- > 0;) word = word << 8U | bytes_.at(4 * index + i);
+        return static_cast<std::int32_t>(word);
+    }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// The results of all channels of a pixel; before they are clamped.
+std::vector<std::int32_t> softmax(const std::vector<std::int32_t>& numbers, const Table& table,
+                                  const isa::Registers& registers) {
+    const std::int32_t largest = *std::ranges::max_element(numbers);
+    std::vector<std::int32_t> results;
+    std::int32_t sum = 0;
+    for (const std::int32_t number : numbers) {
+        results.push_back(table.word(static_cast<std::size_t>(largest - number)));
+        sum = wrapping_add(sum, rounding_divide_by_power_of_two(results.back(), 12));
+    }
+    const math::SoftmaxShare share(sum);
+    for (std::int32_t& result : results) {
+        result = wrapping_add(share.of(result), registers.as_signed(isa::Register::OutputZeroPoint));
+    }
+    return results;
+}
+
+/// A line or column of the source around the place of one of the result, and the share of the one behind.
+struct Neighbours {
+    std::int64_t before = 0;
+    std::int64_t behind = 0;
+    std::int64_t fixed = 0;
+    float real = 0.0F;
+};
+
+Neighbours neighbours(const isa::TileVector& vector, std::int64_t inputs, std::int64_t outputs,
+                      std::int64_t output) {
+    const std::int64_t from = vector.align_corners && outputs > 1 ? inputs - 1 : inputs;
+    const std::int64_t to = vector.align_corners && outputs > 1 ? outputs - 1 : outputs;
+    Neighbours found;
+    if (vector.scaling == isa::Scaling::Float) {
+        const float step = static_cast<float>(from) / static_cast<float>(to);
+        float place = static_cast<float>(output);
+        if (vector.half_pixel) place += 0.5F;
+        place *= step;
+        if (vector.half_pixel) place -= 0.5F;
+        found.before = static_cast<std::int64_t>(std::floor(place));
+        found.behind = static_cast<std::int64_t>(std::ceil(place));
+        found.before = std::min(std::max<std::int64_t>(found.before, 0), inputs - 1);
+        found.real = place - static_cast<float>(found.before);
+    } else {
+        const std::int64_t step = (1024 * from + to / 2) / to;
+        std::int64_t place = output * step;
+        if (vector.half_pixel) place += step / 2 - 512;
+        found.before = std::min(std::max<std::int64_t>(place / 1024, 0), inputs - 1);
+        found.behind = (place + 1023) / 1024;
+        found.fixed = place - 1024 * found.before;
+    }
+    found.behind = std::min(found.behind, inputs - 1);
+    return found;
+}
+
+/// The numbers at the upper left, lower left, upper right and lower right.
+std::int32_t between(const std::array<std::int32_t, 4>& corners, const Neighbours& lines,
+                     const Neighbours& columns, isa::Scaling scaling) {
+    if (scaling == isa::Scaling::Float) {
+        const std::array<float, 4> shares{(1 - lines.real), lines.real, (1 - lines.real), lines.real};
+        float sum = 0.0F;
+        for (std::size_t i = 0; i < corners.size(); ++i) {
+            const float beside = i < 2 ? 1 - columns.real : columns.real;
+            const float product = static_cast<float>(corners.at(i)) * shares.at(i) * beside;
+            sum = i == 0 ? product : sum + product;
+        }
+        return static_cast<std::int32_t>(sum + 0.5F);
+    }
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+        sum += corners.at(i) * (i % 2 == 0 ? 1024 - lines.fixed : lines.fixed) *
+               (i < 2 ? 1024 - columns.fixed : columns.fixed);
+    }
+    const std::int64_t half = std::int64_t{1} << 19U;
+    return static_cast<std::int32_t>((sum > 0 ? sum + half : sum - half) / (2 * half));
+}
+
 }  // namespace
 
 void execute(const isa::TileVector& vector, TileState& state) {
@@ -107,27 +217,52 @@ void execute(const isa::TileVector& vector, TileState& state) {
             : source;
     const isa::TileWindow window = vector.is_pooling() ? isa::tile_window(registers) : isa::TileWindow();
     const auto outside = static_cast<std::uint8_t>(registers[isa::Register::OutputZeroPoint]);
+    const auto channels = static_cast<std::uint64_t>(result.channels());
     for (std::uint64_t tile = 0; tile < state.grid.tiles(); ++tile) {
+        const Table table(vector, state, tile);
+        const auto element = [&](const TiledImage& image, const Pixel& pixel, std::uint64_t channel) {
+            return number_of(state.narrow_byte(tile, image.address(tile, pixel) + channel), vector.is_signed);
+        };
+        const auto number = [&](const Pixel& pixel, std::uint64_t channel) {
+            if (vector.is_pooling()) {
+                return pooled(vector,
+                              window_elements(vector, state, source, tile, window_corner(window, pixel),
+                                              window, channel),
+                              registers);
+            }
+            if (vector.operation == isa::TileOperation::Lookup) {
+                return number_of(table.byte(state.narrow_byte(tile, source.address(tile, pixel) + channel)),
+                                 vector.is_signed);
+            }
+            if (vector.operation == isa::TileOperation::Interpolate) {
+                const Neighbours lines = neighbours(vector, source.lines(), result.lines(), pixel.line);
+                const Neighbours columns =
+                    neighbours(vector, source.columns(), result.columns(), pixel.column);
+                return between({element(source, {lines.before, columns.before}, channel),
+                                element(source, {lines.behind, columns.before}, channel),
+                                element(source, {lines.before, columns.behind}, channel),
+                                element(source, {lines.behind, columns.behind}, channel)},
+                               lines, columns, vector.scaling);
+            }
+            return element_result(vector, element(source, pixel, channel), element(other, pixel, channel),
+                                  registers);
+        };
         for (const Pixel& pixel : result.computed(tile, vector.with_margins)) {
             const bool is_there = result.has(pixel);
             if (!is_there && !vector.with_margins) continue;
             const std::uint64_t to = result.address(tile, pixel);
-            for (std::uint64_t channel = 0; channel < static_cast<std::uint64_t>(result.channels());
-                 ++channel) {
-                if (!is_there) {
-                    state.narrow_byte(tile, to + channel) = outside;
-                    continue;
+            std::vector<std::int32_t> shares;
+            if (is_there && vector.operation == isa::TileOperation::Softmax) {
+                for (std::uint64_t channel = 0; channel < channels; ++channel) {
+                    shares.push_back(element(source, pixel, channel));
                 }
-                const auto element = [&](const TiledImage& image) {
-                    return number_of(state.narrow_byte(tile, image.address(tile, pixel) + channel),
-                                     vector.is_signed);
-                };
-                const std::int32_t number =
-                    vector.is_pooling()
-                        ? pooled(vector, window_elements(vector, state, source, tile,
-                                                         window_corner(window, pixel), window, channel))
-                        : element_result(vector, element(source), element(other), registers);
-                state.narrow_byte(tile, to + channel) = stored_number(number, registers);
+                shares = softmax(shares, table, registers);
+            }
+            for (std::uint64_t channel = 0; channel < channels; ++channel) {
+                state.narrow_byte(tile, to + channel) =
+                    !is_there
+                        ? outside
+                        : stored_number(shares.empty() ? number(pixel, channel) : shares[channel], registers);
             }
         }
     }

@@ -8,6 +8,7 @@
 
 #include "base/fixed_point.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/interpolation.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/isa/weight_blocks.h"
@@ -233,8 +234,10 @@ private:
             collect(source);
         } else if (kind < 65) {
             window_product(source, isa::TileProduct::Convolve);
-        } else if (kind < 80) {
+        } else if (kind < 75) {
             window_product(source, isa::TileProduct::Depthwise);
+        } else if (kind < 82) {
+            move(source);
         } else {
             vector(source);
         }
@@ -537,9 +540,15 @@ private:
 
     void vector(Tensor source) {
         isa::TileVector work;
-        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 7));
+        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 11));
         work.is_signed = choices_.chance(50);
-        if (work.scales()) {
+        const bool interpolates = work.operation == isa::TileOperation::Interpolate;
+        if (interpolates) {
+            if (choices_.chance(50)) work.scaling = isa::Scaling::Float;
+            const auto places = choices_.from(0, 2);
+            work.half_pixel = places == 1;
+            work.align_corners = places == 2;
+        } else if (work.scales()) {
             constexpr std::array scalings{isa::Scaling::FixedPoint, isa::Scaling::ToEven,
                                           isa::Scaling::Float};
             work.scaling = choices_.one_of(scalings);
@@ -554,26 +563,29 @@ private:
         draw_margins(result);
         work.with_margins = choices_.chance(30);
         if (work.is_pooling() && !draw_window(source, result, true, work.with_margins)) return;
+        if (interpolates && !draw_interpolated(source, result, work)) return;
         std::optional<Tensor> other = source;
-        if (!work.is_pooling()) {
+        if (!work.is_pooling() && !interpolates) {
             draw_strip(result);
-            if (choices_.chance(30)) result = source;  // in place
+            if (work.is_element_wise() && choices_.chance(30)) result = source;  // in place
         }
-        const bool in_place =
-            !work.is_pooling() && result.address == source.address && layout_of(result) == layout_of(source);
+        const bool in_place = work.is_element_wise() && result.address == source.address &&
+                              layout_of(result) == layout_of(source);
         if (!in_place && (!place(result) || !is_there(source, result))) return;
         if (work.has_other()) {
             other = draw_alike(result, timing::area_of(layout_of(result), work.with_margins), in_place);
             if (!other) return;
             if (in_place && choices_.chance(50)) std::swap(source, *other);
         }
-        if (!work.is_pooling() && !stores(source, timing::area_of(layout_of(result), work.with_margins))) {
+        if (!work.is_pooling() && !interpolates &&
+            !stores(source, timing::area_of(layout_of(result), work.with_margins))) {
             return;
         }
-        if (work.is_pooling()) {
+        if (work.is_pooling() || interpolates) {
             if (choices_.chance(80)) exchange(source);
-            set_window();
         }
+        if (work.is_pooling()) set_window();
+        if (work.table_units() > 0 && !load_table(work)) return;
         for (const Register reg : {Register::VectorZeroPointA, Register::VectorZeroPointB}) {
             set(reg, byte_number(work.is_signed));
         }
@@ -596,6 +608,77 @@ private:
         }
         add(work);
         if (in_place) forget_what_lies_at(result);
+        tensors_.push_back(result);
+    }
+
+    /// Other extents for the result, of which the source's margins must have all.
+    bool draw_interpolated(const Tensor& source, Tensor& result, const isa::TileVector& work) {
+        for (int tries = 0; tries < 12; ++tries) {
+            const Tensor margins = result;
+            result.lines = choices_.number<std::uint32_t>(1, 12);
+            result.columns = choices_.number<std::uint32_t>(1, 12);
+            if (tries == 11) {  // the image itself
+                result.lines = source.lines;
+                result.columns = source.columns;
+            }
+            draw_strip(result);
+            try {
+                const isa::TileLayout computed = layout_of(result);
+                isa::check_corners_are_stored(layout_of(source), computed,
+                                              timing::area_of(computed, work.with_margins),
+                                              isa::interpolation_of(work));
+                return true;
+            } catch (const isa::ProgramError&) {
+                result = margins;
+            }
+        }
+        return false;
+    }
+
+    /// Each tile gets a table of its own.
+    bool load_table(isa::TileVector& work) {
+        if (grid_.units < work.table_units()) return false;
+        work.other = choices_.number<std::uint32_t>(0, grid_.units - work.table_units());
+        const std::uint32_t units = work.table_units() * grid_.tiles();
+        std::vector<std::uint8_t> bytes;
+        while (bytes.size() < std::size_t{units} * isa::tile_unit_bytes) {
+            bytes.push_back(choices_.number<std::uint8_t>(0, 255));
+            // Exponentials are positive, and become small.
+            const bool is_last_of_word = bytes.size() % isa::tile_word == 0;
+            if (work.operation == isa::TileOperation::Softmax && is_last_of_word && choices_.chance(90)) {
+                bytes.back() = choices_.chance(70) ? 0 : bytes.back() & 0x7fU;
+            }
+        }
+        add(isa::ReadParameters{
+            .host_address = constant(bytes), .unit = work.other * grid_.tiles(), .units = units});
+        return true;
+    }
+
+    void move(Tensor source) {
+        Tensor result;
+        result.lines = choices_.number<std::uint32_t>(1, 12);
+        result.columns = choices_.number<std::uint32_t>(1, 12);
+        result.channels = source.channels;
+        draw_pixel(result);
+        draw_margins(result);
+        if (!source.is_whole()) return;
+        isa::Move work;
+        work.keeps = choices_.chance(40);
+        work.repeats = choices_.chance(40);
+        if (!place(result) || !is_there(source, result)) return;
+        set_layout(isa::source_registers, source);
+        set_layout(isa::result_registers, result);
+        for (const Register reg : {Register::WindowStrideY, Register::WindowStrideX,
+                                   Register::WindowDilationY, Register::WindowDilationX}) {
+            set(reg, choices_.chance(50) ? 1 : choices_.number<std::uint32_t>(1, 4));
+        }
+        for (const Register reg : {Register::WindowPadTop, Register::WindowPadLeft}) {
+            set(reg, static_cast<std::uint32_t>(choices_.number<std::int32_t>(-3, 5)));
+        }
+        set(Register::WindowPadValue, choices_.number<std::uint32_t>(0, 255));
+        work.source = source.address;
+        work.result = result.address;
+        add(work);
         tensors_.push_back(result);
     }
 

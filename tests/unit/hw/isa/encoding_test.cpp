@@ -102,6 +102,9 @@ TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") 
     CHECK(encoded(Collect{.destination = 0x040302, .source = 0x070605, .over_lanes = true}) ==
           Bytes{0x51, 1, 2, 3, 4, 5, 6, 7});
     CHECK(encoded(Exchange{.address = 0x030201}) == Bytes{0x58, 1, 2, 3});
+    CHECK(encoded(Move{.result = 0x040302, .source = 0x070605}) == Bytes{0x59, 0, 2, 3, 4, 5, 6, 7});
+    CHECK(encoded(Move{.keeps = true})[1] == 0x01);
+    CHECK(encoded(Move{.repeats = true})[1] == 0x02);
     CHECK(encoded(TileMultiply{.product = TileProduct::Depthwise,
                                .scaling = Scaling::ToEven,
                                .result = 0x060504,
@@ -114,6 +117,15 @@ TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") 
                              .result = 0x060504,
                              .source = 0x090807,
                              .other = 0x0c0b0a}) == Bytes{0x61, 1, 3, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    const TileVector table{.operation = TileOperation::Softmax, .other = 0x0c0b0a};
+    CHECK(encoded(table) == Bytes{0x61, 10, 0, 0, 0, 0, 0, 0, 0, 0, 10, 11, 12});
+    const auto places = [](bool half_pixel, bool align_corners) {
+        return encoded(TileVector{.operation = TileOperation::Interpolate,
+                                  .half_pixel = half_pixel,
+                                  .align_corners = align_corners})[3];
+    };
+    CHECK(places(true, false) == 0x04);
+    CHECK(places(false, true) == 0x08);
     const auto flags = [](const TileMultiply& multiply) { return encoded(multiply)[3]; };
     CHECK(flags({.is_signed = true}) == 0x01);
     CHECK(flags({.has_signed_weights = true}) == 0x02);
@@ -227,7 +239,7 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
     const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
                                    0x12, 0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42,
-                                   0x43, 0x44, 0x50, 0x51, 0x58, 0x60, 0x61};
+                                   0x43, 0x44, 0x50, 0x51, 0x58, 0x59, 0x60, 0x61};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -278,6 +290,15 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
             "other is for operations on two operands");
     refused(TileVector{.scaling = Scaling::Real}, "scaling real is for tile_multiply");
     refused(TileVector{.operation = TileOperation::AveragePool, .scaling = Scaling::ToEven},
+            "scaling to_even is for operations that scale");
+    const std::string for_interpolate = "half_pixel and align_corners are for interpolate";
+    refused(TileVector{.half_pixel = true}, for_interpolate);
+    refused(TileVector{.operation = TileOperation::MaxPool, .align_corners = true}, for_interpolate);
+    refused(TileVector{.operation = TileOperation::Interpolate, .half_pixel = true, .align_corners = true},
+            "half_pixel and align_corners exclude each other");
+    refused(TileVector{.operation = TileOperation::Lookup, .scaling = Scaling::Float},
+            "scaling float is for operations that round");
+    refused(TileVector{.operation = TileOperation::Softmax, .scaling = Scaling::ToEven},
             "scaling to_even is for operations that scale");
     refused(TileVector{.operation = TileOperation::MaxPool, .scaling = Scaling::Float},
             "scaling float is for operations that round");
@@ -357,6 +378,7 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(Multicast{}) == QueueId::Ring);
     CHECK(queue_of(Collect{}) == QueueId::Ring);
     CHECK(queue_of(Exchange{}) == QueueId::Mesh);
+    CHECK(queue_of(Move{}) == QueueId::Mesh);
     CHECK(queue_of(TileMultiply{}) == QueueId::Tiles);
     CHECK(queue_of(TileVector{}) == QueueId::Tiles);
 }

@@ -172,6 +172,8 @@ private:
             each = {row(), row(), coin()};
         } else if constexpr (std::is_same_v<Each, Exchange>) {
             each = {row()};
+        } else if constexpr (std::is_same_v<Each, Move>) {
+            each = {coin(), coin(), row(), row()};
         } else if constexpr (std::is_same_v<Each, TileMultiply>) {
             each = {static_cast<TileProduct>(number8(2)),
                     static_cast<Scaling>(number8(3)),
@@ -187,15 +189,18 @@ private:
             if (each.scaling == Scaling::Real) each.by_channel = true;
         } else {
             static_assert(std::is_same_v<Each, TileVector>);
-            each.operation = static_cast<TileOperation>(number8(7));
+            each.operation = static_cast<TileOperation>(number8(11));
             each.scaling = static_cast<Scaling>(number8(1));
             if (coin()) each.scaling = Scaling::Float;
             each.is_signed = coin();
             each.with_margins = coin();
             each.result = row();
             each.source = row();
-            if (each.has_other()) each.other = row();
-            const bool rounds = each.scales() || each.operation == TileOperation::AveragePool;
+            if (each.has_other() || each.table_units() > 0) each.other = row();
+            const bool interpolates = each.operation == TileOperation::Interpolate;
+            each.half_pixel = interpolates && coin();
+            each.align_corners = interpolates && !each.half_pixel && coin();
+            const bool rounds = each.scales() || each.operation == TileOperation::AveragePool || interpolates;
             if (!rounds || (each.scaling == Scaling::ToEven && !each.scales())) {
                 each.scaling = Scaling::FixedPoint;
             }

@@ -149,8 +149,28 @@ TEST_CASE("Compiled random networks give the reference's answers on tiles", "[eq
     CHECK(cut >= tests::random_share(10));
     CHECK(in_place >= tests::random_share(15));
     if (tests::random_share(1) > 0) {
-        CHECK(kinds == std::set<std::string>{"add", "average_pool", "concat", "convolution", "dense",
-                                             "depthwise_convolution", "max_pool", "maximum", "minimum",
-                                             "multiply"});
+        CHECK(kinds == std::set<std::string>{"add",
+                                             "average_pool",
+                                             "concat",
+                                             "convolution",
+                                             "dense",
+                                             "depth_to_space",
+                                             "depthwise_convolution",
+                                             "integer_softmax",
+                                             "lookup",
+                                             "max_pool",
+                                             "maximum",
+                                             "minimum",
+                                             "multiply",
+                                             "pad",
+                                             "reduce_max",
+                                             "reduce_mean",
+                                             "reduce_sum",
+                                             "resize",
+                                             "space_to_depth",
+                                             "strided_slice",
+                                             "subtract",
+                                             "transposed_convolution",
+                                             "zero_padding"});
     }
 }

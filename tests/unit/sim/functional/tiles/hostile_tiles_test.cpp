@@ -52,7 +52,7 @@ private:
         const auto groups = static_cast<std::uint16_t>(from(1, 3));
         const std::uint32_t repeats = from(1, 3);
         const std::uint32_t parameters = from(0, 30);
-        switch (from(0, 8)) {
+        switch (from(0, 9)) {
             case 0:
                 return add(
                     isa::ReadParameters{.host_address = place(), .unit = place(), .units = from(1, 9)});
@@ -72,12 +72,17 @@ private:
             case 5:
                 return add(isa::Exchange{.address = place()});
             case 6:
-                return add(isa::TileVector{.operation = static_cast<isa::TileOperation>(from(0, 7)),
+                return add(isa::TileVector{.operation = static_cast<isa::TileOperation>(from(0, 11)),
                                            .scaling = scaling(),
                                            .is_signed = coin(),
+                                           .half_pixel = from(0, 9) == 0,
+                                           .align_corners = from(0, 9) == 0,
                                            .result = place(),
                                            .source = place(),
-                                           .other = coin() ? 0 : place()});
+                                           .other = coin() ? from(0, 20) : place()});
+            case 7:
+                return add(
+                    isa::Move{.keeps = coin(), .repeats = coin(), .result = place(), .source = place()});
             default:
                 const bool streamed = coin();
                 add(isa::Multicast{.parameters = parameters,

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "hw/isa/moved_pixels.h"
+
+/// Operators that only put elements of images elsewhere, as `move` instructions.
+namespace systole::edge_tpu {
+
+/// Pixels of some channels of an input that go to some channels of the result.
+struct PixelMove {
+    std::size_t input = 0;
+    std::uint32_t first_source_channel = 0;
+    std::uint32_t first_result_channel = 0;
+    std::uint32_t channels = 0;
+    isa::MovedPixels pixels = {};
+    bool keeps = false;        ///< pixels that come from none stay as they are
+    std::int32_t outside = 0;  ///< what they become otherwise, as a stored number
+};
+
+/// Either the moves that compute a node, or why there are none.
+struct Moves {
+    std::vector<PixelMove> all;
+    std::optional<std::string> reason = {};  ///< why tiles do not move its elements
+};
+
+/// Whether an operator only moves elements.
+bool is_move(const ir::Node& node);
+/// The moves of such a node, in their order.
+Moves moves_of(const ir::NodeView& node);
+
+/// An image with pixels apart, as a convolution reads it in place of a transposed convolution.
+struct SpreadImage {
+    ir::FeatureMap shape;
+    isa::MovedPixels pixels;
+};
+SpreadImage spread_image(const ir::NodeView& node);
+
+/// How a tensor becomes one with the lines and columns of another one by repeating its only line, its only
+/// column, or both; nullopt if it does not.
+std::optional<isa::MovedPixels> repetition(const ir::FeatureMap& from, const ir::FeatureMap& to);
+
+}  // namespace systole::edge_tpu
