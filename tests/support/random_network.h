@@ -24,14 +24,17 @@ public:
     /// From now on, layers are mostly those that tiles compute, on numbers of one type of 8 bits.
     void draw_for_tiles() { type_for_tiles_ = byte_type(); }
 
+    /// From now on, only such that are computed in strips as well.
+    void draw_for_strips() { for_strips_ = true; }
+
     /// From now on, about a third of the layers are work of the host.
     void add_host_work() { host_work_ = true; }
 
-    ir::Graph draw() {
+    ir::Graph draw(std::uint32_t most_layers = 6) {
         made_ = IntegerGraph("random");
         values_.clear();
         values_.push_back(made_.input({below(9) + 1, below(9) + 1, below(8) + 1}, any_encoding()));
-        const std::uint32_t layers = below(6) + 1;
+        const std::uint32_t layers = below(most_layers) + 1;
         while (made_.graph().nodes.size() < layers) add_layer();
         return std::move(made_.graph());
     }
@@ -225,7 +228,7 @@ private:
     }
 
     void add_layer_for_tiles(ValueId input) {
-        switch (below(19)) {
+        switch (below(for_strips_ ? 13 : 19)) {
             case 0:
             case 1:
             case 2:
@@ -627,6 +630,7 @@ private:
     std::uint32_t slice_bytes_;
     std::optional<DataType> type_for_tiles_;
     bool host_work_ = false;
+    bool for_strips_ = false;
     IntegerGraph made_;
     std::vector<ValueId> values_;  ///< that layers may read
 };

@@ -117,6 +117,11 @@ std::optional<std::string> rule_of_reduction(const ir::NodeView& node) {
     return std::nullopt;
 }
 
+std::optional<std::string> rule_of_sum(const ir::NodeView& node) {
+    if (node.output().type == DataType::Int8) return "its sums of int8 are scaled in float32, as TFLite's are";
+    return rule_of_reduction(node);
+}
+
 std::optional<std::string> rule_of_largest(const ir::NodeView& node) {
     if (!operators::is_stored_alike(node.input(), node.output())) {
         return "its input and its result have several scales";
@@ -171,7 +176,7 @@ constexpr std::array<OperatorRule, 25> rules{{{"add", rule_of_pair},
                                               {"pad", rule_of_move},
                                               {"reduce_max", rule_of_largest},
                                               {"reduce_mean", rule_of_reduction},
-                                              {"reduce_sum", rule_of_reduction},
+                                              {"reduce_sum", rule_of_sum},
                                               {"reshape", no_rule},
                                               {"resize", rule_of_resize},
                                               {"slice", rule_of_move},
