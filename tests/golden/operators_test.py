@@ -27,7 +27,11 @@ NOT_CLAIMED = CASES / "not_claimed.txt"
 ROOT = Path(__file__).parents[2]
 # Keras 3 has no such layers, and writes functions by other names; tests/unit has files of Keras 2.
 OF_KERAS_2 = {"RandomHeight", "RandomWidth", "ThresholdedReLU", "hard_sigmoid", "hard_swish", "swish"}
-NOT_SUPPORTED = re.compile(r"not supported|does not support|unsupported|not one of the operators")
+NOT_SUPPORTED = re.compile(
+    r"not supported|does not support|unsupported|not one of the operators|the chip computes none of its layers"
+)
+ARRAY = ("tpu_v1",)
+TILES = ("edge_tpu_usb", "--set", "machine.tile_array.rounding=tflite")
 
 # Of the elements of quantized ONNX operators, how many may be 1 off.
 ALLOWED_QUANTA = 0.001
@@ -59,12 +63,17 @@ def main() -> None:
     parser.add_argument("sim", type=Path)
     parser.add_argument("--write", action="store_true", help="write not_claimed.txt anew")
     parser.add_argument("--only", default="", help="only cases with this text in their name")
+    parser.add_argument(
+        "--tiles", action="store_true", help="cases of 8 bits, on the Edge TPU with a TFLite runtime's rounding"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="simulators at a time (2)")
     arguments = parser.parse_args()
 
     cases = sorted(path.parent for path in CASES.glob("*/case.json"))
     cases = [case for case in cases if arguments.only in case.name]
     runs = [(case, runtime) for case in cases for runtime in runtimes_of(case)]
+    if arguments.tiles:
+        sys.exit(check_tiles(arguments.sim, runs, arguments.jobs))
     with ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda each: check(arguments.sim, *each), runs))
     refused = [result for result in results if not result.claimed]
@@ -98,6 +107,28 @@ def main() -> None:
     claimed = len(results) - len(refused)
     print(f"{len(cases)} cases, {len(results)} runs: {claimed} claimed, {failures} wrong")
     sys.exit(1 if failures else 0)
+
+
+def check_tiles(sim: Path, runs: list[tuple[Path, str]], jobs: int) -> int:
+    """Cases whose tensors have 8 bits, on tiles: right, or refused as a network without a layer for them."""
+    of_bytes = [(case, runtime) for case, runtime in runs if has_bytes(case)]
+    with ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(lambda each: check(sim, *each, TILES), of_bytes))
+    wrong = [result for result in results if result.claimed and result.problems]
+    for result in wrong:
+        for problem in result.problems:
+            print(f"{result.case}: {problem}")
+    claimed = [result for result in results if result.claimed]
+    elements = sum(result.elements for result in claimed)
+    off_by_one = sum(result.off_by_one for result in claimed)
+    if off_by_one > ALLOWED_QUANTA * elements:
+        print(f"{off_by_one} of {elements} elements of ONNX's integer operators are 1 off")
+    print(f"{len(results)} runs on tiles: {len(claimed)} claimed, {len(wrong)} wrong")
+    return 1 if wrong or off_by_one > ALLOWED_QUANTA * elements or not claimed else 0
+
+
+def has_bytes(case: Path) -> bool:
+    return "int8" in json.loads((case / "case.json").read_text())["types"]
 
 
 def operators_without_case() -> list[str]:
@@ -163,12 +194,12 @@ def runtimes_of(case: Path) -> list[str]:
     return json.loads((case / "case.json").read_text()).get("tflite_runtimes", [""])
 
 
-def check(sim: Path, case: Path, runtime: str) -> Result:
+def check(sim: Path, case: Path, runtime: str, machine: tuple[str, ...] = ARRAY) -> Result:
     rules = json.loads((case / "case.json").read_text())["outputs"]
     model = next(path for path in sorted(case.iterdir()) if path.stem == "model")
     with tempfile.TemporaryDirectory() as folder:
         stored, real = Path(folder) / "stored", Path(folder) / "float"
-        command = [sim, "run", "--machine", "tpu_v1", "--model", model, "--quiet"]
+        command = [sim, "run", "--machine", *machine, "--model", model, "--quiet"]
         command += ["--input", case / "inputs.npz", "--outputs", stored]
         if runtime:
             command += ["--tflite-runtime", runtime]

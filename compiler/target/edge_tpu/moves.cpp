@@ -173,6 +173,7 @@ Moves moves_of_blocks(const NodeView& node, bool to_depth) {
 
 /// A concatenation of lines or columns.
 Moves moves_of_concat(const NodeView& node) {
+    if (node.data_inputs() != node.node().inputs.size()) return refused("one of its inputs is a constant");
     const std::size_t rank = node.input().shape.rank();
     const Axes axes(rank);
     const auto axis = static_cast<std::size_t>(node.node().integer("axis"));

@@ -60,6 +60,7 @@ std::optional<std::string> rule_of_pooling(const ir::NodeView& node) {
 }
 
 std::optional<std::string> rule_of_pair(const ir::NodeView& node) {
+    if (node.data_inputs() != node.node().inputs.size()) return "one of its operands is a constant tensor";
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
         if (repetition(node.input_map(i), node.output_map())) continue;
         return "its inputs have several numbers of channels, or one is no part of the other's image";
