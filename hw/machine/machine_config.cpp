@@ -245,6 +245,11 @@ void describe(Visitor& visitor, ParameterCacheConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, ProgramConfig& config) {
+    visitor.choice(
+        {"placement", "",
+         "after_first_unsupported: all layers from the first on that tiles do not compute run on the host; "
+         "chip_alone: a network with such a layer is refused"},
+        config.placement, tile_placement_names);
     visitor.field({"bytes", "bytes", "of instructions that a call sends; 0: by the keys below"}, config.bytes,
                   Range{0, 1U << 30U});
     visitor.field(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -62,8 +63,20 @@ struct ParameterCacheConfig {
     std::uint64_t reserved_bytes = 0;  ///< of other networks, in all tiles
 };
 
-/// The bytes of instructions that a call sends.
+/// What the compiler does with layers that the tiles do not compute.
+enum class TilePlacement : std::uint8_t {
+    AfterFirstUnsupported,  ///< all from the first of them on run on the host
+    ChipAlone,              ///< there must be none
+};
+inline constexpr std::array<std::string_view, 2> tile_placement_names{"after_first_unsupported",
+                                                                      "chip_alone"};
+constexpr std::string_view name_of(TilePlacement placement) {
+    return tile_placement_names[static_cast<std::size_t>(placement)];
+}
+
+/// The bytes of instructions that a call sends, and which layers they are for.
 struct ProgramConfig {
+    TilePlacement placement = TilePlacement::AfterFirstUnsupported;
     std::uint64_t bytes = 0;  ///< where a compiled file's size is known; 0: by the numbers below
     std::uint64_t bytes_per_layer = 3250;
     std::uint64_t classifier_bytes = 138000;  ///< in addition, of a network that ends in softmax

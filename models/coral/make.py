@@ -195,6 +195,59 @@ def efficientnet_edgetpu_s():
     return network
 
 
+def densenet121():
+    # Huang et al. 2016, arXiv 1608.06993, Table 1, DenseNet-121 with growth 32. Batch normalization before a convolution
+    # is a factor and a summand for each channel: a depthwise convolution of one pixel. Which DenseNet was measured is
+    # not published.
+    network = Network("densenet121", [224, 224, 3])
+    value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
+    channels = 64
+    for stage, layers in enumerate([6, 12, 24, 16]):
+        if stage > 0:
+            channels //= 2
+            value = network.convolution(network.depthwise(value, 1), channels, activation="linear")
+            value = network.add("average_pool", value, kernel=2, stride=2, padding="valid")
+        for _ in range(layers):
+            new = network.convolution(network.depthwise(value, 1), 128)
+            new = network.convolution(new, 32, 3, activation="linear")
+            value = network.add("concat", [value, new])
+            channels += 32
+    network.classifier(network.depthwise(value, 1), 1000)
+    return network
+
+
+def mobilenet_v2_ssd():
+    # Sandler et al. 2018, arXiv 1801.04381, Table 2, with the boxes of Liu et al. 2015, arXiv 1512.02325, on the layers
+    # that TensorFlow's ssd_mobilenet_v2_coco names; each box has 4 numbers and 91 classes. What comes behind the
+    # concatenation of all of them is the host's, and not here.
+    network = Network("mobilenet_v2_ssd", [224, 224, 3])
+    value = network.convolution("input", 32, 3, 2)
+    channels = 32
+    features = []
+    blocks = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    for expansion, filters, count, stride in blocks:
+        for block in range(count):
+            step = stride if block == 0 else 1
+            wide = network.convolution(value, expansion * channels) if expansion > 1 else value
+            if filters == 160 and block == 0:
+                features.append((wide, 3))
+            new = network.convolution(network.depthwise(wide, 3, step), filters, activation="linear")
+            value = network.add("add", [value, new]) if block > 0 else new
+            channels = filters
+    value = network.convolution(value, 1280)
+    features.append((value, 6))
+    for filters in [512, 256, 256, 128]:
+        value = network.convolution(network.convolution(value, filters // 2), filters, 3, 2)
+        features.append((value, 6))
+    heads = []
+    for source, boxes in features:
+        for numbers in [4, 91]:
+            head = network.convolution(source, boxes * numbers, activation="linear")
+            heads.append(network.add("flatten", head))
+    network.add("concat", heads, "boxes")
+    return network
+
+
 def dense(inputs, units):
     # The fully connected layers of tinycoral's bench/RESULTS.md.
     network = Network(f"dense_{inputs}x{units}", [inputs])
@@ -207,6 +260,7 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     folder = parser.parse_args().folder
     networks = [digits(), mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
+    networks += [densenet121(), mobilenet_v2_ssd()]
     networks += [dense(*sides) for sides in [(64, 64), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096), (2048, 2048)]]
     for network in networks:
         (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")

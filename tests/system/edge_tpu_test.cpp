@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -54,6 +55,36 @@ TEST_CASE("With a TFLite runtime's rounding, Coral's networks answer on tiles wh
             CHECK(chip.at("predictions") == array.at("predictions"));
             CHECK(chip.at("cycles") == exact.at("cycles"));
         }
+    }
+}
+
+TEST_CASE(
+    "With a TFLite runtime's rounding, other people's networks of 8 bits answer alike on tiles and array",
+    "[system][tiles]") {
+    for (const char* const name : {"mcunetv2_vww", "mlperf_ad01_int8", "mlperf_kws_int8",
+                                   "stm_resnet8_32_cifar10_int8", "stm_yolo_lc_192_person_int8"}) {
+        const std::string file = (foreign_data / "tflite" / name).string();
+        if (!std::filesystem::exists(file + ".tflite")) {
+            WARN("SKIPPED: " << file << ".tflite is not there");
+            continue;
+        }
+        const Folder folder;
+        const auto outputs_on = [&](const std::string& machine) {
+            const std::string to = (folder / machine.substr(0, machine.find(' '))).string();
+            const Outcome outcome = sim("run --machine " + machine + " --model " + file + ".tflite --input " +
+                                        file + ".input.npy --quiet --outputs " + to);
+            INFO(outcome.err);
+            REQUIRE(outcome.exit_code == 0);
+            std::map<std::string, std::string> outputs;
+            for (const auto& entry : std::filesystem::directory_iterator(to)) {
+                outputs.emplace(entry.path().filename().string(), text_in(entry.path()));
+            }
+            return outputs;
+        };
+        INFO(name);
+        const auto array = outputs_on("tpu_v1");
+        CHECK(array.size() >= 2);
+        CHECK(outputs_on("edge_tpu_usb --set machine.tile_array.rounding=tflite") == array);
     }
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/target/edge_tpu/emit.h"
@@ -16,10 +19,12 @@
 namespace systole::edge_tpu {
 namespace {
 
-/// Why each node is on the chip or on the host, and where its parameters are, as the log of the chip's own
-/// compiler.
-std::vector<mapping::Choice> choices_of(const Network& network, const ParameterPlan& plan) {
+/// Why each node is on the chip or on the host, how many of each operator are, and where parameters are,
+/// as the log of the chip's own compiler.
+std::vector<mapping::Choice> choices_of(const Network& network, const ParameterPlan& plan,
+                                        const machine::MachineConfig& machine) {
     std::vector<mapping::Choice> choices;
+    choices.push_back({.of = fmt::format("placement: {}", name_of(machine.program.placement))});
     const ir::Graph& graph = *network.graph;
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph.nodes[id];
@@ -28,6 +33,19 @@ std::vector<mapping::Choice> choices_of(const Network& network, const ParameterP
                                              placement.on_chip ? "mapped to the tiles"
                                                                : "runs on the host: " + placement.reason)});
     }
+    // As the log of the chip's own compiler ends.
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+        const std::string what = fmt::format("{}, {}", graph.nodes[id].op->name(),
+                                             network.placements[id].on_chip ? "mapped" : "on the host");
+        const auto found = std::ranges::find(counts, what, &std::pair<std::string, std::size_t>::first);
+        if (found == counts.end()) {
+            counts.emplace_back(what, 1);
+        } else {
+            ++found->second;
+        }
+    }
+    for (const auto& [what, count] : counts) choices.push_back({.of = fmt::format("{}: {}", what, count)});
     choices.push_back(
         {.of = fmt::format("parameters: {} bytes stay in wide memory, {} bytes come with every call",
                            plan.cached_bytes, plan.streamed_bytes)});
@@ -69,7 +87,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     mapping::Compiled compiled;
     compiled.program = emit_program(network, plan, machine, options.batches.inferences);
     compiled.batch = {.images = 1, .at_a_time = 1, .that_fit = 1};
-    if (options.explain) compiled.choices = choices_of(network, plan);
+    if (options.explain) compiled.choices = choices_of(network, plan, machine);
     return compiled;
 }
 

@@ -57,6 +57,7 @@ public:
         : graph_(graph),
           grid_(timing::grid_of(machine)),
           narrow_bytes_(machine.narrow_memory.bytes),
+          is_for_chip_alone_(machine.program.placement == machine::TilePlacement::ChipAlone),
           border_(graph),
           readers_(ir::readers(graph)),
           producers_(ir::producers(graph)),
@@ -85,6 +86,7 @@ public:
                             graph_.name, graph_.nodes.empty() ? "none" : in_quotes(graph_.nodes.front().name),
                             graph_.nodes.empty() ? "there is no layer" : network_.placements.front().reason));
         }
+        if (is_for_chip_alone_) require_all_on_chip();
         place_joined();
         part_from_operands();
         read_inputs();
@@ -128,6 +130,16 @@ private:
     TensorId add_tensor(Tensor tensor) {
         network_.tensors.push_back(std::move(tensor));
         return static_cast<TensorId>(network_.tensors.size() - 1);
+    }
+
+    void require_all_on_chip() const {
+        for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            if (network_.placements[id].on_chip) continue;
+            throw ModelError(
+                fmt::format("{}: layer {} is not mapped: {}; with program.placement {} it must be",
+                            graph_.name, in_quotes(graph_.nodes[id].name), network_.placements[id].reason,
+                            name_of(machine::TilePlacement::ChipAlone)));
+        }
     }
 
     /// Inputs of a concatenation are computed where they lie in its result, from the last one backwards.
@@ -222,12 +234,15 @@ private:
         return whole(id);
     }
 
-    /// A value as an image: a vector over lanes is first collected; every tile has it then, and the first
-    /// works on it.
+    /// A value as an image: a vector over lanes, or one that was computed as another image, is first
+    /// collected; every tile has it then, and the first works on it.
     Part as_image(ValueId value, NodeId node, std::uint32_t layer) {
         const Part part = computed(value);
-        return network_.tensors[part.tensor].form == Form::OverLanes ? in_every_tile(value, node, layer)
-                                                                     : part;
+        const bool is_vector = ir::feature_map(graph_.values[value].shape).is_vector();
+        const bool becomes_vector = is_vector && !part.shape.is_vector();
+        return network_.tensors[part.tensor].form == Form::OverLanes || becomes_vector
+                   ? in_every_tile(value, node, layer)
+                   : part;
     }
 
     Part result_of(const Node& node, Form form) {
@@ -529,6 +544,7 @@ private:
     const ir::Graph& graph_;
     const isa::TileGrid grid_;
     const std::uint64_t narrow_bytes_;
+    const bool is_for_chip_alone_;
     const ir::BorderValues border_;
     const std::vector<std::vector<NodeId>> readers_;
     const std::vector<std::optional<NodeId>> producers_;

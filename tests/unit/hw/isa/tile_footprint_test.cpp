@@ -221,6 +221,70 @@ TEST_CASE("Work without weights touches its operands and its result", "[isa][foo
                      outside);
 }
 
+TEST_CASE("A table is in every tile's own wide memory", "[isa][footprint]") {
+    const Settings alike = changed(
+        images, {{Register::ResultLines, 5}, {Register::ResultColumns, 7}, {Register::ResultChannels, 3}});
+    TileVector lookup{.operation = TileOperation::Lookup, .result = 1000, .source = 10, .other = 96};
+    check_touches(of(lookup, alike), {read(narrow_memory, 10, source_bytes), read(wide_memory, 4 * 96, 4 * 4),
+                                      written(narrow_memory, 1000, 3 * 4 * 3)});
+    lookup.other = 97;
+    check_tile_error(lookup, alike, "its table ends before unit 101 of a tile; a tile has 100");
+    TileVector softmax{.operation = TileOperation::Softmax, .result = 1000, .source = 10, .other = 84};
+    check_touches(of(softmax, alike),
+                  {read(narrow_memory, 10, source_bytes), read(wide_memory, 4 * 84, 4 * 16),
+                   written(narrow_memory, 1000, 3 * 4 * 3)});
+    softmax.other = 85;
+    check_tile_error(softmax, alike, "its table ends before unit 101 of a tile; a tile has 100");
+    softmax = {.operation = TileOperation::Softmax, .result = 10, .source = 10};
+    const Settings in_place = changed(alike, {{Register::ResultPixelBytes, 4},
+                                              {Register::ResultTop, 1},
+                                              {Register::ResultBottom, 1},
+                                              {Register::ResultLeft, 1},
+                                              {Register::ResultRight, 2}});
+    check_tile_error(softmax, in_place, "it may not write bytes that it reads");
+    CHECK_NOTHROW(of(TileVector{.operation = TileOperation::Lookup, .result = 10, .source = 10}, in_place));
+}
+
+TEST_CASE("An interpolation needs the pixels around its places", "[isa][footprint]") {
+    const TileVector interpolate{.operation = TileOperation::Interpolate, .result = 1000, .source = 10};
+    // 5 x 7 pixels from 5 x 7: each tile's own; 10 x 14: the second tiles begin in the middle of a pixel.
+    Settings sizes = changed(images, {{Register::SourceTop, 0},
+                                      {Register::SourceBottom, 0},
+                                      {Register::SourceLeft, 0},
+                                      {Register::SourceRight, 0},
+                                      {Register::ResultLines, 5},
+                                      {Register::ResultColumns, 7},
+                                      {Register::ResultChannels, 3}});
+    CHECK_NOTHROW(of(interpolate, sizes));
+    sizes = changed(sizes, {{Register::ResultLines, 10}, {Register::ResultColumns, 14}});
+    const std::string rule =
+        "its tiles do not store all pixels that results come from; the source needs wider margins";
+    check_tile_error(interpolate, sizes, rule);
+    check_tile_error(interpolate, changed(sizes, {{Register::SourceTop, 1}}), rule);
+    check_tile_error(interpolate, changed(sizes, {{Register::SourceLeft, 1}}), rule);
+    sizes = changed(sizes, {{Register::SourceTop, 1}, {Register::SourceLeft, 1}});
+    CHECK_NOTHROW(of(interpolate, sizes));
+    sizes = changed(sizes, {{Register::ResultChannels, 4}});
+    check_tile_error(interpolate, sizes, "the source has 3 channels, the result 4; they must be alike");
+}
+
+TEST_CASE("A move touches both images, of whole patches", "[isa][footprint]") {
+    const Settings alike = changed(images, {{Register::ResultChannels, 3}});
+    const Move move{.result = 1000, .source = 10};
+    check_touches(of(move, alike),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 2 * 2 * 3)});
+    check_tile_error(move, images, "the source has 3 channels, the result 40; they must be alike");
+    check_tile_error(Move{.result = 12, .source = 10}, alike, "it may not write bytes that it reads");
+    const std::string whole = "a margin is negative; this instruction needs whole patches";
+    check_tile_error(move, changed(alike, {{Register::SourceTop, UINT32_MAX}}), whole);
+    check_tile_error(move, changed(alike, {{Register::ResultTop, UINT32_MAX}}), whole);
+    check_tile_error(move, changed(alike, {{Register::WindowDilationX, 0}}),
+                     "window.dilation_x is 0; it must be from 1 to 65535");
+    check_tile_error(move, changed(alike, {{Register::WindowStrideY, 65536}}),
+                     "window.stride_y is 65536; it must be from 1 to 65535");
+    CHECK_NOTHROW(of(move, changed(alike, {{Register::WindowPadTop, UINT32_MAX}})));
+}
+
 TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {
     const auto check = [](Register reg, std::uint32_t value, const std::string& rule) {
         check_tile_error(Exchange{.address = 10}, changed(images, {{reg, value}}), rule);

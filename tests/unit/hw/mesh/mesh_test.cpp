@@ -147,3 +147,45 @@ TEST_CASE("An exchange fills margins and what is cut off from patches", "[hw][me
         CHECK(tile[address + (3 * 4 - 1) * 2 + 1] == 0xee);  // behind the last
     }
 }
+
+TEST_CASE("A move takes the busiest links, and at least what the fullest tile writes", "[hw][mesh]") {
+    MeshBench bench(machine_of_mesh(2, 2));
+    const auto move = [&](bool keeps) {
+        bench.issue(isa::QueueId::Mesh, bench.unit.queue(),
+                    isa::Move{.keeps = keeps, .result = 256, .source = 0}, 3);
+    };
+    bench.set({{Register::SourceLines, 4},
+               {Register::SourceColumns, 4},
+               {Register::SourceChannels, 4},
+               {Register::ResultChannels, 4}});
+    bench.process([&] {
+        // A border of one pixel: patches of 2 x 2 become some of 3 x 3, and none changes its tile.
+        bench.set({{Register::ResultLines, 6},
+                   {Register::ResultColumns, 6},
+                   {Register::WindowPadTop, 1},
+                   {Register::WindowPadLeft, 1}});
+        move(false);
+        move(true);
+        // The last 2 x 2 pixels, of one tile: a line of 2 goes up, then a column of 1 left.
+        bench.set({{Register::ResultLines, 2},
+                   {Register::ResultColumns, 2},
+                   {Register::WindowPadTop, static_cast<std::uint32_t>(-2)},
+                   {Register::WindowPadLeft, static_cast<std::uint32_t>(-2)}});
+        move(false);
+    });
+    bench.run();
+    REQUIRE(bench.instructions.size() == 3);
+    const std::vector<Cycle> cycles{9, 4, 3};
+    Cycle begun = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        CAPTURE(i);
+        CHECK(bench.instructions[i].begun == begun);
+        CHECK(bench.instructions[i].released == begun + cycles[i]);
+        CHECK(bench.instructions[i].complete == begun + cycles[i] + mesh_latency);
+        begun += cycles[i];
+    }
+    CHECK(bench.count("busy_cycles") == 9 + 4 + 3);
+    CHECK(bench.count("bytes") == 3 * 4);
+    CHECK(bench.narrow.reads == (16 + 16 + 4) * 4);
+    CHECK(bench.narrow.writes == (36 + 16 + 4) * 4);
+}

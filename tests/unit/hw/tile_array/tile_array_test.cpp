@@ -236,6 +236,29 @@ TEST_CASE("Work without weights takes the fullest tile's elements; the next inst
     bench.check_cycles();
 }
 
+TEST_CASE("Lookups, softmax and interpolation take their reads of each element", "[hw][tile_array]") {
+    TilesBench bench(any_tile_engine());
+    bench.set({{Register::SourceChannels, 3}, {Register::ResultChannels, 3}});
+    bench.process([&] {
+        // 6 * 3 elements at 8 a cycle; three times; four times at 16.
+        bench.vector({.operation = isa::TileOperation::Lookup, .result = 512, .source = 0, .other = 4});
+        bench.vector({.operation = isa::TileOperation::Softmax, .result = 512, .source = 0, .other = 4});
+        bench.set({{Register::SourceTop, 2},
+                   {Register::SourceBottom, 2},
+                   {Register::SourceLeft, 3},
+                   {Register::SourceRight, 3}});
+        bench.vector({.operation = isa::TileOperation::Interpolate, .result = 2048, .source = 0});
+    });
+    bench.run();
+    CHECK(bench.times() == std::vector<Times>{{0, 3, 3 + result_cycles},
+                                              {3, 10, 10 + result_cycles},
+                                              {10, 15, 15 + result_cycles}});
+    CHECK(bench.count("tile_array.work.results") == 3 * 15 * 3);
+    CHECK(bench.narrow.reads == 15 * 3 * (1 + 3 + 4));
+    CHECK(bench.wide.reads == 15 * 3 * (1 + 8));
+    bench.check_cycles();
+}
+
 TEST_CASE("Another block on the ring is an error that names both", "[hw][tile_array]") {
     TilesBench bench(any_tile_engine());
     const auto wrong = GENERATE(0, 1, 2, 3, 4);

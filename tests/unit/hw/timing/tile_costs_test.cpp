@@ -112,6 +112,77 @@ TEST_CASE("An exchange brings each pixel that a tile stores of another's", "[tim
     }
 }
 
+TEST_CASE("A move takes what the busiest links carry, or what the fullest tile writes", "[timing][tiles]") {
+    for (std::uint64_t seed = 1; seed <= tests::random_runs(400); ++seed) {
+        CAPTURE(seed);
+        Choices choices(seed);
+        const isa::TileLayout source = random_layout(choices);
+        isa::TileLayout result = random_layout(choices);
+        result.grid = source.grid;
+        result.channels = source.channels;
+        const auto number = [&](std::int64_t least, std::int64_t most) {
+            return choices.number<std::int64_t>(least, most);
+        };
+        isa::Registers registers;
+        registers.set(Register::SourceLines, static_cast<std::uint32_t>(source.lines));
+        registers.set(Register::SourceColumns, static_cast<std::uint32_t>(source.columns));
+        registers.set(Register::SourceChannels, static_cast<std::uint32_t>(source.channels));
+        registers.set(Register::ResultLines, static_cast<std::uint32_t>(result.lines));
+        registers.set(Register::ResultColumns, static_cast<std::uint32_t>(result.columns));
+        registers.set(Register::ResultChannels, static_cast<std::uint32_t>(result.channels));
+        const std::int64_t stride = number(1, 3), dilation = number(1, 3), top = number(-4, 4),
+                           left = number(-4, 4);
+        registers.set(Register::WindowStrideY, static_cast<std::uint32_t>(stride));
+        registers.set(Register::WindowDilationX, static_cast<std::uint32_t>(dilation));
+        registers.set(Register::WindowPadTop, static_cast<std::uint32_t>(top));
+        registers.set(Register::WindowPadLeft, static_cast<std::uint32_t>(left));
+        const isa::Move move{.keeps = choices.chance(50), .repeats = choices.chance(50)};
+        const auto comes_from = [&](std::int64_t place, std::int64_t divisor, std::uint64_t extent) {
+            const bool is_there = place >= 0 && (move.repeats || place % divisor == 0) &&
+                                  place / divisor < static_cast<std::int64_t>(extent);
+            return is_there ? place / divisor : -1;
+        };
+        // Each pixel walks alone: up or down in the column of the source, then in the line of the result.
+        std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> up, down, to_left, to_right;
+        std::map<std::uint64_t, std::uint64_t> written;
+        std::uint64_t moved = 0;
+        std::uint64_t from_others = 0;
+        for (std::uint64_t y = 0; y < result.lines; ++y) {
+            for (std::uint64_t x = 0; x < result.columns; ++x) {
+                const std::int64_t line =
+                    comes_from(static_cast<std::int64_t>(y) * stride - top, 1, source.lines);
+                const std::int64_t column =
+                    comes_from(static_cast<std::int64_t>(x) - left, dilation, source.columns);
+                const std::uint64_t to_line = y / result.own_lines();
+                const std::uint64_t to_column = x / result.own_columns();
+                const bool is_moved = line >= 0 && column >= 0;
+                if (is_moved || !move.keeps) ++written[to_line * 4 + to_column];
+                if (!is_moved) continue;
+                ++moved;
+                const std::uint64_t from_line = static_cast<std::uint64_t>(line) / source.own_lines();
+                const std::uint64_t from_column = static_cast<std::uint64_t>(column) / source.own_columns();
+                from_others += from_line != to_line || from_column != to_column;
+                for (std::uint64_t at = from_line; at < to_line; ++at) ++down[{at, from_column}];
+                for (std::uint64_t at = to_line; at < from_line; ++at) ++up[{at, from_column}];
+                for (std::uint64_t at = from_column; at < to_column; ++at) ++to_right[{at, to_line}];
+                for (std::uint64_t at = to_column; at < from_column; ++at) ++to_left[{at, to_line}];
+            }
+        }
+        const auto most = [](const auto& links) {
+            std::uint64_t largest = 0;
+            for (const auto& [link, pixels] : links) largest = std::max(largest, pixels);
+            return largest;
+        };
+        const std::uint64_t links = std::max(most(up), most(down)) + std::max(most(to_left), most(to_right));
+        const std::uint64_t fullest = move.keeps ? most(written) : result.own_lines() * result.own_columns();
+        const timing::MoveCost cost = timing::move_cost(move, registers, source.grid);
+        CHECK(cost.moved == moved * source.channels);
+        CHECK(cost.bytes == from_others * source.channels);
+        CHECK(cost.written == (move.keeps ? moved : result.lines * result.columns) * source.channels);
+        CHECK(cost.link_bytes == std::max(links, fullest) * source.channels);
+    }
+}
+
 TEST_CASE("Parts of blocks are as long as a weight buffer, the last has what is left", "[timing][tiles]") {
     machine::MachineConfig machine;
     machine.tile_array.weight_buffer_rows = 5;

@@ -199,3 +199,109 @@ TEST_CASE("Pooling of tiles with padding takes the pixels of the image that a wi
     // (9 + 7) / 2; (9 + 7 + 0) / 3; (0 + 5 + 3) / 3; (5 + 3) / 2.
     CHECK(run.host(1) == Bytes{8, 5, 3, 4});
 }
+
+TEST_CASE("Sums of windows are scaled once") {
+    // Windows of 5 + 2 * 6 ...: the sums 3 * 4 less 4 * 9, halved, plus 9; windows of fewer pixels have fewer
+    // zero points.
+    const std::string half = "set vector.multiplier 0x3f000000\ntile_vector sum_pool float";
+    for (const std::string tiles : {"1 1", "2 1", "2 2"}) {
+        CAPTURE(tiles);
+        // Sums of 12, 9, 15 and 9 of 4, 2, 2 and 1 pixels; each pixel less 9.
+        CHECK(pooled(tiles, half) == bytes_of({9 - 12, 9 - 24, 9 - 4, 9 - 14, 9 - 2, 9 - 16, 9, 9 - 9}));
+    }
+}
+
+TEST_CASE("Each tile looks up in a table of its own") {
+    // Four pixels on two tiles. Tables of 4 units begin at unit 1 of each tile; the second one has the
+    // numbers backwards.
+    std::string text = R"(
+        .tiles 1 2 lanes=16 units=8
+        .buffer in constant 0 4
+          .uint8 0 1 63 255
+        .buffer tables constant 64 512
+          .uint8)";
+    for (int unit = 0; unit < 4; ++unit) {
+        for (int i = 0; i < 64; ++i) text += " " + std::to_string((64 * unit + i + 7) % 256);
+        for (int i = 0; i < 64; ++i) text += " " + std::to_string(255 - 64 * unit - i);
+    }
+    TileRun run(text + R"(
+        .buffer out output 1024 4
+        set result.lines 1; set result.columns 4; set result.channels 1
+        set source.lines 1; set source.columns 4; set source.channels 1
+        read_tensor in at=0
+        read_parameters tables unit=2 units=8
+        set output.minimum 8
+        tile_vector lookup fixed_point dst=20 src=0 table=1
+        write_tensor out at=20
+        halt)");
+    run.executor.run();
+    CHECK(run.host(2) == Bytes{8, 8, 255 - 63, 8});
+}
+
+TEST_CASE("A softmax of tiles has the shares of exponentials") {
+    // Two channels of one pixel, 3 apart: exponentials of 1/2 and 1/8 give shares of 4/5 and 1/5.
+    std::string words;
+    for (int i = 0; i < 256; ++i) {
+        words += i == 0 ? " 0 0 0 64" : i == 3 ? " 0 0 0 16" : " 0 0 0 0";
+    }
+    TileRun run(R"(
+        .tiles 1 1 lanes=16 units=16
+        .buffer in constant 0 3
+          .int8 -5 -2 -90
+        .buffer table constant 64 1024
+          .uint8)" +
+                words +
+                R"(
+        .buffer out output 2048 3
+        set result.lines 1; set result.columns 1; set result.channels 3
+        set source.lines 1; set source.columns 1; set source.channels 3
+        read_tensor in at=0
+        read_parameters table unit=0 units=16
+        set output.zero_point -128; set output.minimum -128; set output.maximum 127
+        tile_vector softmax fixed_point dst=20 src=0 table=0 signed
+        write_tensor out at=20
+        halt)");
+    run.executor.run();
+    CHECK(run.host(2) == bytes_of({51 - 128, 205 - 128, -128}));
+}
+
+namespace {
+
+/// 1 x 2 pixels, 10 and 20, interpolated to 1 x 4 or 1 x 3 on two tiles.
+Bytes interpolated(const std::string& columns, const std::string& how) {
+    TileRun run(R"(
+        .tiles 1 2 lanes=16 units=1
+        .buffer in constant 0 2
+          .uint8 10 20
+        .buffer out output 32 )" +
+                columns +
+                R"(
+        set result.lines 1; set result.columns 2; set result.channels 1; set result.left 1; set result.right 1
+        read_tensor in at=0
+        set source.lines 1; set source.columns 2; set source.channels 1; set source.left 1; set source.right 1
+        exchange at=0
+        set result.left 0; set result.right 0; set result.columns )" +
+                columns + "\n" + how + R"( dst=20 src=0
+        set source.left 0; set source.right 0; set source.columns )" +
+                columns +
+                R"(
+        write_tensor out at=20
+        halt)");
+    run.executor.run();
+    return run.host(1);
+}
+
+}  // namespace
+
+TEST_CASE("Interpolated pixels lie between four of the source") {
+    for (const std::string scaling : {"fixed_point", "float"}) {
+        const std::string interpolate = "tile_vector interpolate " + scaling;
+        CAPTURE(scaling);
+        // Places 0, 1/2, 1 and 3/2; -1/4, 1/4, 3/4, 5/4; 0, 1/2, 1.
+        CHECK(interpolated("4", interpolate) == Bytes{10, 15, 20, 20});
+        CHECK(interpolated("4", interpolate + " half_pixel") == Bytes{10, 13, 18, 20});
+        CHECK(interpolated("3", interpolate + " align_corners") == Bytes{10, 15, 20});
+    }
+    // A third: 341/1024, and halves away from zero.
+    CHECK(interpolated("3", "tile_vector interpolate fixed_point") == Bytes{10, 17, 20});
+}

@@ -172,3 +172,45 @@ TEST_CASE("Instructions of tiles after a halt are not executed") {
         halt)");
     CHECK_NOTHROW(run.executor.run());
 }
+
+namespace {
+
+/// 2 x 3 pixels, 1 to 6, moved into 3 x 4 pixels of 9 on 2 x 2 tiles.
+Bytes moved(const std::string& text) {
+    TileRun run(R"(
+        .tiles 2 2 lanes=16 units=1
+        .buffer in constant 0 6
+          .uint8 1 2 3 4 5 6
+        .buffer before constant 16 12
+          .uint8 9 9 9 9 9 9 9 9 9 9 9 9
+        .buffer out output 32 12
+        set result.lines 2; set result.columns 3; set result.channels 1; set result.left 1
+        read_tensor in at=0
+        set result.lines 3; set result.columns 4; set result.left 0; set result.pixel_bytes 2
+        read_tensor before at=40
+        set source.lines 2; set source.columns 3; set source.channels 1; set source.left 1
+        set window.pad_value 0x107
+        )" + text +
+                R"(
+        set source.lines 3; set source.columns 4; set source.left 0; set source.pixel_bytes 2
+        write_tensor out at=40
+        halt)");
+    run.executor.run();
+    return run.host(2);
+}
+
+}  // namespace
+
+TEST_CASE("move puts pixels elsewhere") {
+    CHECK(moved("set window.pad_top 1; set window.pad_left 1\nmove dst=40 src=0") ==
+          Bytes{7, 7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6});
+    CHECK(moved("set window.pad_top 1; set window.pad_left 1\nmove dst=40 src=0 keep") ==
+          Bytes{9, 9, 9, 9, 9, 1, 2, 3, 9, 4, 5, 6});
+    CHECK(moved("set window.pad_top -1; set window.pad_left -1\nmove dst=40 src=0") ==
+          Bytes{5, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7});
+    // Two apart; then each twice, and every second line.
+    const std::string apart = "set window.dilation_y 2; set window.dilation_x 2\n";
+    CHECK(moved(apart + "move dst=40 src=0") == Bytes{1, 7, 2, 7, 7, 7, 7, 7, 4, 7, 5, 7});
+    CHECK(moved(apart + "move dst=40 src=0 repeat") == Bytes{1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 5, 5});
+    CHECK(moved("set window.stride_y 2\nmove dst=40 src=0") == Bytes{1, 2, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7});
+}
