@@ -21,6 +21,14 @@ HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const 
     start("host", [this](const Command& command) { execute(command); });
 }
 
+void HostProcessorUnit::describe(const machine::MachineConfig& machine,
+                                 machine::UnitDescription& unit) const {
+    unit.on_die = false;
+    if (!machine.tile_energy || !isa::uses_host(program_)) return;
+    unit.energy = {
+        {"host_processor", "host.busy_cycles", machine.tile_energy->host_pj(1.0 / machine.clock_mhz), ""}};
+}
+
 void HostProcessorUnit::execute(const Command& command) {
     const auto& work = std::get<isa::HostWork>(command.bound.instruction);
     sc_assert(processor_ != nullptr);

@@ -37,6 +37,7 @@ public:
                       const isa::Program& program, isa::HostProcessor* processor, HostMemoryAccess& memory);
 
 private:
+    void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void execute(const Command& command);
     void compute_segment(const isa::HostWork& work);
 

@@ -261,8 +261,29 @@ void describe(Visitor& visitor, ProgramConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, HostCallConfig& config) {
+    visitor.field({"processor", "", "the baseline that does the host's work, unless a run names another"},
+                  config.processor);
     visitor.field({"call_us", "us", "that driver and runtime take for a call, besides the bytes"},
                   config.call_us, RealRange{0, 1e6});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, TileEnergyConfig& config) {
+    constexpr RealRange picojoules{0.0, 1e6};
+    constexpr RealRange watts{0.0, 1e5};
+    visitor.field({"mac_pj", "pJ", "energy of a multiply-accumulate of a lane with work"}, config.mac_pj,
+                  picojoules);
+    visitor.field({"tile_cycle_pj", "pJ",
+                   "energy of a tile in a cycle in which it computes, or takes what the ring sends"},
+                  config.tile_cycle_pj, picojoules);
+    visitor.field({"host_link_pj_per_byte", "pJ",
+                   "energy per byte at the chip's end of the host link, in each direction"},
+                  config.host_link_pj_per_byte, picojoules);
+    visitor.field({"host_watts", "W", "of the host while it works for a call, above its idle watts"},
+                  config.host_watts, watts);
+    visitor.field({"board_watts", "W",
+                   "of the board, idle: the chip, and the host where it is on the board; 0 if unknown"},
+                  config.board_watts, watts);
 }
 
 template <class Visitor>
@@ -373,6 +394,11 @@ void describe(Visitor& visitor, MachineConfig& config) {
               config.parameter_cache);
     of_family(Family::EdgeTpu, {"program", "", "instructions that a call sends"}, config.program);
     of_family(Family::EdgeTpu, {"host", "", "the host's part of a call"}, config.host);
+    of_family(Family::EdgeTpu,
+              {.key = "tile_energy",
+               .meaning = "energy of a call: chip, link, host and board; without it, energy follows from "
+                          "power alone"},
+              config.tile_energy);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);

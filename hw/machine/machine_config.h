@@ -173,11 +173,13 @@ struct MachineConfig {
     ParameterCacheConfig parameter_cache;
     ProgramConfig program;
     HostCallConfig host;
+    /// Absent if energy comes from the watts of `power` alone.
+    std::optional<TileEnergyConfig> tile_energy;
     // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
     PowerConfig power;
-    /// Absent if energy comes from the watts of `power` alone, as in the family edge_tpu.
+    /// Of the family tpu_v1. Absent if energy comes from the watts of `power` alone.
     std::optional<EnergyConfig> energy;
     ServerConfig server;
     /// The sources of the numbers, by dotted key.
@@ -195,6 +197,8 @@ struct MachineConfig {
     std::uint64_t host_latency() const;
     /// Cycles of the host's part of a call, rounded up.
     std::uint64_t host_call_cycles() const;
+    /// Whether events have their energy; else it comes from the watts of `power` alone.
+    bool has_event_energy() const { return energy || tile_energy; }
     /// Weight bytes of one 8-bit tile.
     std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
     /// Bytes of the unified buffer.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/rounding.h"
@@ -84,7 +85,24 @@ struct ProgramConfig {
 
 /// The host's part of a call.
 struct HostCallConfig {
+    /// The baseline that does the host's work, unless the run names another; empty: the run's default.
+    std::string processor;
     double call_us = 0.0;  ///< from the call until the first byte leaves, with what follows the last
+};
+
+/// The energy of a call: of the chip's events, of its end of the link, of the host and of the board.
+///
+/// A cycle in which tiles multiply takes the energy of its multiply-accumulates, and that of each tile, whose
+/// memories, clocks and control work whatever its lanes do. With all lanes at work, both sum to the published
+/// watts of the busy chip.
+struct TileEnergyConfig {
+    double mac_pj = 0.0;                 ///< of a lane with work
+    double tile_cycle_pj = 0.0;          ///< of a tile that computes, or takes what the ring sends
+    double host_link_pj_per_byte = 0.0;  ///< at the chip's end, in each direction
+    double host_watts = 0.0;             ///< while the host works for a call, above its idle watts
+    double board_watts = 0.0;  ///< idle, with all that stands on it; the host, where it stands there
+
+    double host_pj(double microseconds) const { return 1e6 * host_watts * microseconds; }
 };
 
 }  // namespace systole::machine

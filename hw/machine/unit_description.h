@@ -20,6 +20,7 @@ struct EnergyRow {
     /// The work that counts: the name of a queue, "weight_fetch" or "weight_shift". Empty if it is not known
     /// when: power over time then spreads it over the run.
     std::string during;
+    bool once = false;  ///< only the first call of several has the events
 
     bool operator==(const EnergyRow&) const = default;
 };

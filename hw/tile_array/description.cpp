@@ -123,6 +123,10 @@ void TileArray::describe(const machine::MachineConfig& machine, machine::UnitDes
                        {"tile_array.pooling_bytes_per_cycle", 2 * array.pooling_bytes_per_cycle}}}};
     unit.causes = causes();
     unit.main = main_unit();
+    if (!machine.tile_energy) return;
+    const machine::TileEnergyConfig& each = *machine.tile_energy;
+    unit.energy = {{"tile_array", "tile_array.work.useful_macs", each.mac_pj, ""},
+                   {"tile_array", "tile_array.busy_cycles", each.tile_cycle_pj * array.tiles(), ""}};
 }
 
 std::vector<UnitBound> TileArray::bounds(const machine::MachineConfig& /*machine*/) const {

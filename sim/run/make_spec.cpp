@@ -99,7 +99,9 @@ RunSpec make_spec(const RunConfig& config) {
     spec.arrivals = {.per_second = config.arrivals,
                      .latency_limit_ms = config.latency_limit_ms,
                      .seed = config.arrival_seed};
-    spec.host = read_baseline(config.host.empty() ? std::string(default_host) : config.host, paths);
+    const std::string& own = spec.machine.host.processor;
+    const std::string usual = own.empty() ? std::string(default_host) : own;
+    spec.host = read_baseline(config.host.empty() ? usual : config.host, paths);
     if (!config.model.empty()) {
         const std::filesystem::path network = paths.find(config.model, "models");
         spec.network = content_of(network, frontend::further_files(network));

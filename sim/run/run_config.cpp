@@ -161,7 +161,7 @@ void describe(Visitor& visitor, RunConfig& config) {
         {.key = "host",
          .meaning =
              "baseline file, or its name in configs/baselines: the processor that does the host's work",
-         .if_absent = default_host},
+         .if_absent = "host.processor of the machine, else haswell_e5_2699_v3"},
         config.host);
     visitor.field({"baselines", "", "baseline files, or their names, to compare with"}, config.baselines);
     visitor.field({.key = "arrivals",

@@ -57,7 +57,7 @@ std::optional<ImageSize> parse_size(std::string_view text);
 /// text, has more sizes than a tensor may have, or a number is not from 1 to 2^32 - 1.
 std::optional<InputShape> parse_input_shape(std::string_view text);
 
-/// The baseline that does the host's work if a run names none.
+/// The baseline that does the host's work if neither a run nor its machine names one.
 inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
 
 /// A run as configs/runs/*.json and the command line describe it. Paths are stored as given; PathFinder

@@ -65,6 +65,7 @@ void describe(Visitor& visitor, Efficiency& efficiency) {
                   efficiency.latency_factor, RealRange{1.0, 1e6});
     visitor.field({"largest_batch", "inferences", "largest batch within the latency limits of applications"},
                   efficiency.largest_batch, Range{1, 1U << 30U});
+    visitor.field({"known_of", "", "what the rates are known of, if of no operator"}, efficiency.known_of);
 }
 
 template <class Visitor>

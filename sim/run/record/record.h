@@ -30,7 +30,7 @@ SYSTOLE_RECORD_FIELDS(CutImages, cut_layers, strips, extra_macs, spilled, spille
 constexpr std::array<std::string_view, 4> names_of(Side) {
     return {"above", "below", "left", "right"};
 }
-SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during)
+SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during, once)
 SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
 SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
 SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes, figure)

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/arithmetic.h"
-#include "sim/view/energy/operating_point.h"
 
 namespace systole::energy {
 namespace {
@@ -68,7 +67,9 @@ PowerOverTime power_over_time(const Consumers& consumers, const machine::Machine
         last_tag = std::max(last_tag, event.counter->last_tag());
 
     Joules every_cycle(consumers.all());
-    every_cycle[0] = static_watts(machine) / static_cast<double>(machine.clock_hz());
+    for (std::size_t i = 0; i < every_cycle.size(); ++i) {
+        every_cycle[i] = every_cycle.consumer(i).static_watts / static_cast<double>(machine.clock_hz());
+    }
     std::map<Work, Joules> working_cycle;
     for (const Consumers::Event& event : consumers.events()) {
         const auto during = std::ranges::find(work.activities, event.during);

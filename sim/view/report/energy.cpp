@@ -26,12 +26,9 @@ std::optional<double> over(double joules, double seconds) {
 Energy by_event(const run::RunRecord& record, double seconds) {
     const machine::MachineConfig& machine = record.spec.machine;
     const energy::Joules joules = energy::joules_of_run(record, machine);
-    machine::MachineConfig uncalibrated_machine = machine;
-    uncalibrated_machine.energy->die_dynamic_factor = 1.0;
-    const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
-
     Energy energy;
-    energy.static_watts = energy::static_watts(machine);
+    for (std::size_t i = 0; i < joules.size(); ++i) energy.static_watts += joules.consumer(i).static_watts;
+    energy.knows_static = energy.static_watts > 0.0;
     energy.voltage = energy::operating_point(machine).voltage;
     energy.static_joules = joules.of_static_power();
     energy.dynamic_joules = joules.dynamic();
@@ -40,10 +37,15 @@ Energy by_event(const run::RunRecord& record, double seconds) {
     for (std::size_t i = 0; i < joules.size(); ++i) energy.by_unit.emplace_back(joules.name(i), joules[i]);
     energy.events = EventEnergy{.die_watts = over(joules.on_die(), seconds),
                                 .published_watts = machine.power.busy_watts,
-                                .die_dynamic_factor = machine.energy->die_dynamic_factor,
-                                .uncalibrated_joules = uncalibrated.total(),
-                                .uncalibrated_die_watts = over(uncalibrated.on_die(), seconds),
+                                .calibration = {},
                                 .over_time = power_over_time(record)};
+    if (!machine.energy) return energy;
+    machine::MachineConfig uncalibrated_machine = machine;
+    uncalibrated_machine.energy->die_dynamic_factor = 1.0;
+    const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
+    energy.events->calibration = Calibration{.die_dynamic_factor = machine.energy->die_dynamic_factor,
+                                             .uncalibrated_joules = uncalibrated.total(),
+                                             .uncalibrated_die_watts = over(uncalibrated.on_die(), seconds)};
     return energy;
 }
 
@@ -85,7 +87,7 @@ std::optional<energy::PowerOverTime> power_over_time(const run::RunRecord& recor
 
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles) {
     const machine::MachineConfig& machine = record.spec.machine;
-    if (!machine.energy || !energy::reaches_clock(machine)) return std::nullopt;
+    if (!machine.has_event_energy() || !energy::reaches_clock(machine)) return std::nullopt;
     return energy::joules(energy::Consumers(record, machine), machine, cycles, tag);
 }
 
@@ -128,8 +130,10 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
     const bool knows_clock = power.clock_mhz > 0.0;
     const bool other_clock = knows_clock ? power.clock_mhz != machine.clock_mhz : is_set("clock_mhz");
     // Published watts are those of a busy chip.
-    const std::string watts = machine.energy ? fmt::format("static power, {:g} W,", power.idle_watts)
-                                             : fmt::format("power, {:g} W,", power.busy_watts);
+    const std::string watts =
+        machine.energy        ? fmt::format("static power, {:g} W,", power.idle_watts)
+        : machine.tile_energy ? fmt::format("power of the board, {:g} W,", machine.tile_energy->board_watts)
+                              : fmt::format("power, {:g} W,", power.busy_watts);
     std::vector<std::string> notes;
     if (machine.energy && power.die_mm2 > 0.0) {
         if (auto note = area_note(machine)) notes.push_back(*std::move(note));
@@ -150,8 +154,9 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
         return notes;
     }
     const std::string at = knows_clock ? fmt::format("{:g} MHz", power.clock_mhz) : "the unchanged clock";
-    const std::string what = machine.energy ? fmt::format("{} and the energy of each event are those", watts)
-                                            : fmt::format("{} is that", watts);
+    const std::string what = machine.has_event_energy()
+                                 ? fmt::format("{} and the energy of each event are those", watts)
+                                 : fmt::format("{} is that", watts);
     notes.push_back(
         fmt::format("{} of {} and its voltage: {:g} MHz may have another voltage, which is not in "
                     "these figures",
@@ -160,7 +165,7 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
 }
 
 std::optional<std::string> no_energy_reason(const machine::MachineConfig& machine) {
-    if (!machine.energy) {
+    if (!machine.has_event_energy()) {
         if (machine.power.busy_watts > 0.0) return std::nullopt;
         return "the machine file gives no watts";
     }
@@ -176,7 +181,8 @@ std::optional<std::string> no_energy_reason(const machine::MachineConfig& machin
 std::optional<Energy> make_energy(const run::RunRecord& record, double seconds) {
     const machine::MachineConfig& machine = record.spec.machine;
     if (no_energy_reason(machine)) return std::nullopt;
-    Energy energy = machine.energy ? by_event(record, seconds) : from_published_watts(record, seconds);
+    Energy energy =
+        machine.has_event_energy() ? by_event(record, seconds) : from_published_watts(record, seconds);
     energy.notes = energy_notes(machine, changed_keys(record));
     return energy;
 }

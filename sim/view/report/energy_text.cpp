@@ -49,13 +49,14 @@ private:
             line("  {:<16}{:>14}  {:>7}  {}", consumer_name(unit), si(joules, "J"), percent(share),
                  bar_for(share));
         }
-        write_figures("chip and weight memory");
+        write_figures(events.calibration ? "chip and weight memory" : "chip, link, host and board");
         entry("  chip alone", si(events.die_watts, "W"),
               events.published_watts > 0.0
                   ? fmt::format("{} published, busy", si(events.published_watts, "W"))
                   : std::string());
-        entry("  uncalibrated", si(events.uncalibrated_die_watts, "W"),
-              fmt::format("without the factor {:g} on its events", events.die_dynamic_factor));
+        if (!events.calibration) return;
+        entry("  uncalibrated", si(events.calibration->uncalibrated_die_watts, "W"),
+              fmt::format("without the factor {:g} on its events", events.calibration->die_dynamic_factor));
     }
 
     static std::string consumer_name(std::string_view key) {

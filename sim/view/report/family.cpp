@@ -7,13 +7,18 @@ namespace systole::report {
 FamilyParts parts_of(machine::Family family) {
     switch (family) {
         case machine::Family::TpuV1:
-            return {
-                .weight_memory = true, .batching = true, .area = true, .claim = true, .names_classes = false};
+            return {.weight_memory = true,
+                    .batching = true,
+                    .area = true,
+                    .claim = true,
+                    .calls = false,
+                    .names_classes = false};
         case machine::Family::EdgeTpu:
             return {.weight_memory = false,
                     .batching = false,
                     .area = false,
                     .claim = false,
+                    .calls = true,
                     .names_classes = true};
     }
     throw std::logic_error("a family without reports");

@@ -11,6 +11,7 @@ struct FamilyParts {
     bool batching = false;  ///< a batch may be cut, by what a memory of the chip holds
     bool area = false;      ///< sim/view/area has the family's units
     bool claim = false;     ///< a published claim is about it
+    bool calls = false;     ///< the host calls the chip for each batch; the first call differs
     /// Reports say which classes the main unit's cycles have. Those of tpu_v1 are in the list of
     /// report.json's keys since its first version.
     bool names_classes = false;

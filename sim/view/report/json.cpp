@@ -134,9 +134,11 @@ Json energy(const std::optional<Energy>& energy, const std::optional<std::string
         object["die_watts"] = or_null(events->die_watts);
         object["published_busy_watts"] =
             events->published_watts > 0.0 ? Json(events->published_watts) : Json(nullptr);
-        object["die_dynamic_factor"] = events->die_dynamic_factor;
-        object["uncalibrated"] = {{"joules", events->uncalibrated_joules},
-                                  {"die_watts", or_null(events->uncalibrated_die_watts)}};
+        if (const auto& calibration = events->calibration) {
+            object["die_dynamic_factor"] = calibration->die_dynamic_factor;
+            object["uncalibrated"] = {{"joules", calibration->uncalibrated_joules},
+                                      {"die_watts", or_null(calibration->uncalibrated_die_watts)}};
+        }
         if (events->over_time) object["power_over_time"] = power_over_time(*events->over_time);
     }
     return object;
@@ -480,6 +482,7 @@ Json to_json(const Report& report) {
     json["host_time"] = report.comparison.empty() ? Json(nullptr) : host_time(report.host_time);
     json["comparison"] = list_of(report.comparison, comparison);
     if (report.parts.claim) json["claim"] = claim_json(report.claim);
+    if (report.call) json["call"] = call_json(*report.call, report.model);
     json["predictions"] = report.predictions;
     if (!report.best_classes.empty()) {
         json["best_classes"] = list_of(report.best_classes, [&](const run::BestClasses& best) {
@@ -500,6 +503,7 @@ Json to_json(const Report& report) {
     json["host_seconds"] = or_null(report.host_seconds);
     json["host"] = report.host.empty() ? Json(nullptr) : Json(report.host);
     json["host_at_least"] = report.host_at_least;
+    if (!report.host_known_of.empty()) json["host_known_of"] = report.host_known_of;
     json["instructions"] = report.instructions;
     if (!report.instruction_lines.empty()) {
         json["instruction_times"] = list_of(report.instruction_lines, instruction);

@@ -282,6 +282,7 @@ void add_host(Report& report, const run::RunRecord& record) {
     if (!record.spec.host) return;
     const auto host = baselines::read_baseline(nlohmann::json(*record.spec.host), "host");
     report.host = host.name;
+    report.host_known_of = host.efficiency.known_of;
     report.host_at_least = !host.efficiency.known();
     report.host_seconds = 0.0;
     for (const HostOperation& operation : report.host_operations) *report.host_seconds += *operation.seconds;
@@ -409,6 +410,7 @@ std::optional<BatchSeconds> make_latency(const run::RunRecord& record, std::uint
     BatchSeconds batch{.interval = seconds(record.cycles) / count,
                        .latency = seconds(latency.sum) / count,
                        .largest = seconds(latency.largest),
+                       .first = seconds(latency.first),
                        .alone = seconds(alone),
                        .followed = seconds(alone),
                        .full_interval = seconds(alone)};
@@ -533,6 +535,7 @@ Report make_report(const run::RunRecord& record) {
     report.left_out.requests = why_no_requests(record, report);
     report.left_out.comparison = why_no_comparison(record, report);
     add_host(report, record);
+    if (report.parts.calls) report.call = make_call(report, record);
     add_answers(report, record);
     report.instruction_lines = record.instruction_times;
     report.registers = record.registers;

@@ -143,13 +143,18 @@ struct UnifiedBufferMap {
     std::uint64_t left_out = 0;       ///< number of later values, which are left out
 };
 
-/// Additional figures of event-by-event energy, for a machine with a section `energy`.
-struct EventEnergy {
-    std::optional<double> die_watts;  ///< without weight memory, which is on the board
-    double published_watts = 0.0;     ///< of the busy chip; 0 where the machine file does not say
+/// What the calibrated factor of a section `energy` does.
+struct Calibration {
     double die_dynamic_factor = 1.0;
     double uncalibrated_joules = 0.0;  ///< the total with a calibration factor of 1
     std::optional<double> uncalibrated_die_watts;
+};
+
+/// Additional figures of event-by-event energy, for a machine that gives events their energy.
+struct EventEnergy {
+    std::optional<double> die_watts;         ///< without weight memory, host and what else is on the board
+    double published_watts = 0.0;            ///< of the busy chip; 0 where the machine file does not say
+    std::optional<Calibration> calibration;  ///< of a machine with a section `energy`
     std::optional<energy::PowerOverTime> over_time;  ///< where the run asks for it
 };
 
@@ -264,6 +269,44 @@ struct Claim {
     ArrayShares array;
 };
 
+/// A call against one inference of a baseline.
+struct CallAgainst {
+    std::string baseline;
+    std::string_view basis;                ///< of the baseline's time: "expected" or "upper bound"
+    double seconds = 0.0;                  ///< of its inference
+    std::optional<double> joules = {};     ///< of it, at the baseline's busy watts
+    std::optional<double> speedup = {};    ///< of the call
+    std::optional<double> per_joule = {};  ///< inferences a joule, of the call over the baseline's
+
+    /// Whether the network belongs on this machine, with the numbers that say so.
+    std::string sentence(std::string_view model, bool is_warm) const;
+};
+
+/// What a call of the host takes, on a machine that computes a batch in each call. The first call also brings
+/// the parameters that stay in the memory.
+struct Call {
+    std::string host;      ///< the processor; empty where the run names none
+    double host_us = 0.0;  ///< of a call, besides the bytes
+    double read_gb_per_s = 0.0;
+    double write_gb_per_s = 0.0;
+    std::uint64_t later = 0;  ///< calls after the first
+    // Absent where the run does not have them.
+    std::optional<double> cold = {};  ///< seconds of the first call
+    std::optional<double> warm = {};  ///< of a later one, mean
+    std::optional<double> cold_joules = {};
+    std::optional<double> warm_joules = {};
+    std::vector<CallAgainst> against = {};
+
+    /// Of a later call, else of the first.
+    std::optional<double> seconds() const { return warm ? warm : cold; }
+    std::optional<double> joules() const { return warm ? warm_joules : cold_joules; }
+};
+
+/// What the article says of its Coral board, beside the figures.
+inline constexpr std::string_view edge_claim =
+    "(the article has its TPU on a Coral Dev Board, whose speed and watts it does not give: 15-30x the "
+    "performance and 30-80x the performance/W are those of TPU v1)";
+
 /// Work of the host: on inputs and outputs, beside the run's time, or a segment of the network, in it.
 struct HostOperation {
     std::string kind;  ///< "quantize_input", "softmax", "segment"
@@ -319,6 +362,7 @@ struct BatchSeconds {
     double interval = 0.0;  ///< the run's time over its batches, of which the last may have fewer inferences
     double latency = 0.0;   ///< from first byte in to last byte out, mean
     double largest = 0.0;   ///< of these latencies
+    double first = 0.0;     ///< of the first batch
     double alone = 0.0;     ///< of one batch alone, or, if the run did not find out, `latency`
     /// Of a full batch with others behind it and none before it; and from the end of a full batch to that of
     /// the next, while the pipeline is full. Both are `alone` where it is not known how batches overlap: of a
@@ -404,11 +448,13 @@ struct Report {
     std::optional<RequestLatencies> requests;  ///< where the run asks for them
     std::vector<Comparison> comparison;
     std::optional<Claim> claim;           ///< absent where there is no comparison
+    std::optional<Call> call;             ///< absent of machines that are not called batch by batch
     std::optional<HostShare> host_share;  ///< absent where the chip does all multiply-accumulates
     LeftOut left_out;
     std::vector<HostOperation> host_operations;
     std::optional<double> host_seconds;  ///< of all of them
     std::string host;                    ///< the baseline that does them; empty where the run names none
+    std::string host_known_of;           ///< see baselines::Efficiency::known_of
     bool host_at_least = false;          ///< their time is a lower bound: the baseline has no efficiency
 
     bool timing_only = false;
@@ -506,6 +552,12 @@ std::optional<Claim> make_claim(const Report& report);
 /// A line for each baseline and, if the run falls short against one, the shares of the array's cycles.
 std::string claim_text(const Claim& claim, const terminal::Look& look = {});
 nlohmann::ordered_json claim_json(const std::optional<Claim>& claim);
+
+/// The report has its latency, its energy and its comparison.
+Call make_call(const Report& report, const run::RunRecord& record);
+nlohmann::ordered_json call_json(const Call& call, std::string_view model);
+/// A line and a sentence for each baseline; the report has a call.
+std::string call_text(const Report& report, const terminal::Look& look = {});
 
 /// Computes the report from the record of a run.
 Report make_report(const run::RunRecord& record);

@@ -121,9 +121,6 @@ private:
         if (chosen_ && section == "area" && !report_.parts.area) {
             why = fmt::format("it is not known for the units of {}", report_.machine);
         }
-        if (chosen_ && section == "claim" && !report_.parts.claim) {
-            why = fmt::format("the published claim is about TPU v1, not about {}", report_.machine);
-        }
         if (why.empty() && chosen_) why = usual_reason(section);
         if (why.empty()) return;
         line("");
@@ -184,6 +181,14 @@ private:
             return;
         }
         figure_lines(Figure::Part::Speed, json_, remark);
+        if (r.call && r.latency) write_call(*r.call);
+    }
+
+    /// Whose host the latencies belong to.
+    void write_call(const Call& call) {
+        note(4, fmt::format("(of each call, {:g} us are the host's{}; its link: {:g} GB/s in, {:g} GB/s out)",
+                            call.host_us, call.host.empty() ? "" : ", " + call.host, call.read_gb_per_s,
+                            call.write_gb_per_s));
     }
 
     /// The words beside a figure of the summary; nothing where it has no line.
@@ -196,6 +201,7 @@ private:
             return r.inferences > 0 ? std::optional(std::string()) : std::nullopt;
         }
         if (figure.key() == "latency_ms") return latency_remark();
+        if (figure.key() == "call.warm_ms") return warm_remark();
         if (figure.key() == "seconds_per_batch") return interval_remark();
         if (figure.key() == "tops.achieved") {
             return fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS"));
@@ -221,6 +227,14 @@ private:
         return fmt::format("{}, at most {}", batches(), si(r.latency->largest, "s"));
     }
 
+    std::optional<std::string> warm_remark() const {
+        const Report& r = report_;
+        if (!r.call || !r.latency) return std::nullopt;
+        if (!r.call->warm) return "give two inferences: the second call finds the parameters in the memory";
+        return r.call->later == 1 ? "the second call"
+                                  : fmt::format("mean of the {} later calls", grouped(r.call->later));
+    }
+
     /// Batches overlap: from its first byte to its last, one takes longer than the interval between them. One
     /// alone has its latency only.
     std::optional<std::string> interval_remark() const {
@@ -238,7 +252,15 @@ private:
               fmt::format("of the multiply-accumulates: {}; computing them takes {}{} of the time",
                           layers_text(share), report_.host_at_least ? "at least " : "",
                           percent(share.seconds_share)));
+        write_host_basis(4);
         if (share.is_all) note(4, "(the chip has none, so there is no figure of its speed)");
+    }
+
+    /// On what the time of the host's work rests, where it is not known by operator.
+    void write_host_basis(std::size_t indent) {
+        if (report_.host_known_of.empty()) return;
+        note(indent, fmt::format("(rates of {} are known of {}, of no operator)", report_.host,
+                                 report_.host_known_of));
     }
 
     /// What became of a batch that does not fit.
@@ -556,6 +578,8 @@ private:
 
     void write_claim() {
         if (report_.claim) text_ += '\n' + claim_text(*report_.claim, look_);
+        const bool has_call = report_.call && !report_.call->against.empty();
+        if (has_call) text_ += '\n' + call_text(report_, look_);
     }
 
     void write_host() {
@@ -582,6 +606,7 @@ private:
         }
         if (!report_.host.empty()) {
             note(2, fmt::format("(the host is {}; --host names another)", report_.host));
+            write_host_basis(2);
         }
     }
 

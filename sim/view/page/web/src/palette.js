@@ -164,9 +164,13 @@ const [, , green, ochre, purple, skyBlue, pink, brown] = qualitative;
 /// The consumers of energy; the static part is the energy of an idle chip.
 const consumers = {
     chip_static: gray,
+    board: gray,
     chip_dynamic: blue,
     chip: blue,
     matrix_unit: blue,
+    tile_array: blue,
+    ring: ochre,
+    host_processor: pink,
     accumulators: purple,
     unified_buffer: green,
     weight_fifo: ochre,

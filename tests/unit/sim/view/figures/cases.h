@@ -532,7 +532,9 @@ inline Finished finish(const Case& given) {
         place = Json(setting.value);
     }
     finished.files.baselines = given.baselines;
-    finished.files.host = given.host.value_or(file_of("baselines/haswell_e5_2699_v3.json"));
+    const Json* const own_host = Facts::find(given.machine, "host.processor");
+    const std::string host = own_host == nullptr ? "haswell_e5_2699_v3" : own_host->get<std::string>();
+    finished.files.host = given.host.value_or(file_of("baselines/" + host + ".json"));
     finished.files.run = keys;
     finished.files.scaled_input = given.scaled_input;
     finished.files.scaling_layer = given.scaling_layer;

@@ -36,15 +36,21 @@ inline std::optional<double> voltage(const Facts& facts) {
 }
 
 /// Whether the energy of the run is known: by event or, without a section `energy`, by published watts.
+inline bool gives_events(const Facts& facts) {
+    return facts.has("energy") || facts.has("tile_energy");
+}
 inline bool has_events(const Facts& facts) {
-    return facts.has("energy") && voltage(facts);
+    return gives_events(facts) && voltage(facts);
 }
 inline bool has_energy(const Facts& facts) {
-    return facts.has("energy") ? has_events(facts) : facts.number_or_0("power.busy_watts") > 0.0;
+    return gives_events(facts) ? has_events(facts) : facts.number_or_0("power.busy_watts") > 0.0;
 }
 
 inline double static_watts(const Facts& facts) {
     const double idle = facts.number_or_0("power.idle_watts");
+    if (facts.has("tile_energy")) {
+        return idle * *voltage(facts) * *voltage(facts) + facts.number("tile_energy.board_watts");
+    }
     if (!facts.has("energy")) return idle;
     const double square = *voltage(facts) * *voltage(facts);
     const double measured = facts.number_or_0("power.die_mm2");
@@ -85,7 +91,26 @@ struct EventOf {
     double picojoules = 0.0;
 };
 
+/// Of a machine with tiles: docs/energy.md, A call of the Edge TPU.
+inline std::vector<EventOf> events_of_tiles(const Facts& facts) {
+    const double tiles = facts.number("tile_array.lines") * facts.number("tile_array.columns");
+    const double tile_cycle = tiles * facts.number("tile_energy.tile_cycle_pj");
+    const double byte = facts.number("tile_energy.host_link_pj_per_byte");
+    const double host_microjoules = facts.number("tile_energy.host_watts") * facts.number("host.call_us");
+    std::vector<EventOf> events{
+        {"tile_array", "", "tile_array.work.useful_macs", facts.number("tile_energy.mac_pj")},
+        {"tile_array", "", "tile_array.busy_cycles", tile_cycle},
+        {"ring", "", "ring.busy_cycles", tile_cycle},
+        {"host_processor", "", "host_interface.calls", 1e6 * host_microjoules}};
+    for (const char* const bytes : {"read_bytes", "write_bytes", "parameter_bytes", "streamed_bytes",
+                                    "program_bytes", "instruction_bytes"}) {
+        events.push_back({"host_interface", "", std::string("host_interface.") + bytes, byte});
+    }
+    return events;
+}
+
 inline std::vector<EventOf> events_of(const Facts& facts) {
+    if (facts.has_tiles()) return events_of_tiles(facts);
     const double nm = facts.number("energy.process_nm");
     const auto given = [&](const std::string& key, double by_table) {
         return facts.has("energy." + key) ? facts.number("energy." + key) : by_table;
@@ -142,31 +167,45 @@ class JoulesOf {
 public:
     JoulesOf(const Facts& facts, std::uint64_t cycles, std::optional<run::Tag> tag = {},
              bool calibrated = true) {
-        for (const char* const unit :
-             {"chip_static", "matrix_unit", "accumulators", "unified_buffer", "weight_fifo",
-              "activation_unit", "host_interface", "sequencer", "weight_memory"}) {
-            joules_[unit] = 0.0;
-        }
+        const bool has_tiles = facts.has_tiles();
+        const std::vector<std::string> of_tiles{"tile_array", "ring", "host_interface", "host_processor"};
+        const std::vector<std::string> of_array{"chip_static",    "matrix_unit", "accumulators",
+                                                "unified_buffer", "weight_fifo", "activation_unit",
+                                                "host_interface", "sequencer",   "weight_memory"};
+        for (const std::string& unit : has_tiles ? of_tiles : of_array) joules_[unit] = 0.0;
         const double volts = *voltage(facts);
-        const double die = volts * volts * (calibrated ? facts.number("energy.die_dynamic_factor") : 1.0);
-        joules_["chip_static"] = static_watts(facts) * facts.seconds(cycles);
+        const bool has_factor = calibrated && !has_tiles;
+        const double die = volts * volts * (has_factor ? facts.number("energy.die_dynamic_factor") : 1.0);
+        const double board = has_tiles ? facts.number("tile_energy.board_watts") : 0.0;
+        const double chip = static_watts(facts) - board;
+        if (board > 0.0) joules_["board"] = board * facts.seconds(cycles);
+        if (chip > 0.0 || board == 0.0) joules_["chip_static"] = chip * facts.seconds(cycles);
         for (const EventOf& event : events_of(facts)) {
-            const double each = 1e-12 * event.picojoules * (event.unit == "weight_memory" ? 1.0 : die);
+            const double each = 1e-12 * event.picojoules * (is_on_die(event.unit) ? die : 1.0);
             joules_[event.unit] += each * static_cast<double>(facts.count(event.counter, tag));
         }
     }
 
-    double of(const std::string& unit) const { return joules_.at(unit); }
+    double fixed() const { return sum(&is_fixed); }
     double dynamic() const {
-        double sum = 0.0;
-        for (const auto& [unit, joules] : joules_) sum += unit == "chip_static" ? 0.0 : joules;
-        return sum;
+        return sum([](const std::string& unit) { return !is_fixed(unit); });
     }
-    double all() const { return dynamic() + of("chip_static"); }
-    double on_die() const { return all() - of("weight_memory"); }
+    double all() const { return dynamic() + fixed(); }
+    double on_die() const { return sum(&is_on_die); }
     Json json() const { return joules_; }
 
 private:
+    static bool is_fixed(const std::string& unit) { return unit == "chip_static" || unit == "board"; }
+    static bool is_on_die(const std::string& unit) {
+        return unit != "weight_memory" && unit != "board" && unit != "host_processor";
+    }
+    template <class Chosen>
+    double sum(Chosen is_chosen) const {
+        double all = 0.0;
+        for (const auto& [unit, joules] : joules_) all += is_chosen(unit) ? joules : 0.0;
+        return all;
+    }
+
     std::map<std::string, double> joules_;
 };
 
@@ -184,7 +223,7 @@ struct RunJoules {
 inline RunJoules run_joules(const Facts& facts) {
     if (has_events(facts)) {
         const JoulesOf joules = joules_of_run(facts);
-        return {joules.of("chip_static"), joules.dynamic()};
+        return {joules.fixed(), joules.dynamic()};
     }
     const double idle = facts.number_or_0("power.idle_watts");
     return {idle * facts.seconds(), (facts.number("power.busy_watts") - idle) * facts.seconds()};
@@ -306,6 +345,11 @@ inline Rows rows_of_energy() {
             return has_energy(facts) ? absent() : Expected(nullptr);
         };
     };
+    const auto of_factor = [&of_events](auto compute) {
+        return [of = of_events(compute)](const Facts& facts, const Place& place) {
+            return facts.has("tile_energy") ? absent() : of(facts, place);
+        };
+    };
     return {
         {"energy.joules", known([](const Facts& facts) { return run_joules(facts).all(); })},
         {"energy.static_joules", known([](const Facts& facts) { return run_joules(facts).fixed; })},
@@ -326,7 +370,7 @@ inline Rows rows_of_energy() {
          })},
         {"energy.static_watts", known([](const Facts& facts) { return static_watts(facts); })},
         {"energy.voltage",
-         known([](const Facts& facts) { return facts.has("energy") ? *voltage(facts) : 1.0; })},
+         known([](const Facts& facts) { return gives_events(facts) ? *voltage(facts) : 1.0; })},
         {"energy.notes", notes},
         {"energy.die_watts",
          of_events([](const Facts& facts) { return joules_of_run(facts).on_die() / facts.seconds(); })},
@@ -335,8 +379,8 @@ inline Rows rows_of_energy() {
              return watts > 0.0 ? Json(watts) : Json();
          })},
         {"energy.die_dynamic_factor",
-         of_events([](const Facts& facts) { return facts.number("energy.die_dynamic_factor"); })},
-        {"energy.uncalibrated", of_events([](const Facts& facts) {
+         of_factor([](const Facts& facts) { return facts.number("energy.die_dynamic_factor"); })},
+        {"energy.uncalibrated", of_factor([](const Facts& facts) {
              const JoulesOf joules = joules_of_run(facts, false);
              return Json{{"joules", joules.all()}, {"die_watts", joules.on_die() / facts.seconds()}};
          })},
@@ -347,7 +391,7 @@ inline Rows rows_of_energy() {
              const run::Tag tag = facts.tag(place.index());
              const JoulesOf joules(facts, facts.cycles(tag), tag);
              Expected energy = Json{{"joules", joules.all()},
-                                    {"static_joules", joules.of("chip_static")},
+                                    {"static_joules", joules.fixed()},
                                     {"dynamic_joules", joules.dynamic()},
                                     {"by_unit", joules.json()}};
              return energy;

@@ -87,7 +87,7 @@ inline Rows rows_of_runs() {
          [](const Facts& facts, const Place&) -> Expected {
              const Json& run = facts.files().run;
              if (!facts.files().labels.empty()) return facts.files().labels.size();
-             if (facts.has_tiles()) return 1;  // as the program says
+             if (facts.has_tiles()) return facts.has("tile_energy") ? 2 : 1;  // as the program says
              return run.contains("limit") ? run.at("limit") : Json(0);
          }},
         {"batching.asked",

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +17,10 @@
 #include "base/arithmetic.h"
 #include "tests/support/files.h"
 #include "tests/support/source_dir.h"
+#include "tests/unit/sim/view/figures/baselines.h"
 #include "tests/unit/sim/view/figures/cases.h"
 #include "tests/unit/sim/view/figures/cycles.h"
+#include "tests/unit/sim/view/figures/energy.h"
 #include "tests/unit/sim/view/figures/facts.h"
 #include "tests/unit/sim/view/figures/memory.h"
 #include "tests/unit/sim/view/figures/rows.h"
@@ -54,6 +58,43 @@ inline std::string text_of_tiles(const std::string& name) {
     return tests::text_in(std::filesystem::path(tests::source_dir()) / "tests/support/tiles" / name);
 }
 
+/// Two calls of the same network: the second finds its parameters in the memory, and needs no others.
+inline std::string two_calls() {
+    std::string text = text_of_tiles("three_layers.asm");
+    const auto replace = [&](const std::string& what, const std::string& with) {
+        const std::size_t at = text.find(what);
+        if (at == std::string::npos) throw std::logic_error(what);
+        text.replace(at, what.size(), with);
+    };
+    replace("inferences=1", "inferences=2");
+    replace("input 0 256", "input 0 512");
+    replace("output 32768 10", "output 32768 20");
+    const std::string sets = "set result.lines 8; set result.columns 8; set result.channels 4";
+    replace(sets, "read_program 700\n" + sets);
+    std::string call = text.substr(text.find(sets));
+    text.erase(text.rfind("halt"));
+    text +=
+        "sync.signal host_write sem=7; sync.wait host_read sem=7\n"
+        "read_program 700\nset window.stride_y 1; set window.stride_x 1\n";
+    std::istringstream lines(call);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("read_parameters")) continue;
+        if (line.starts_with("read_tensor image")) line = "read_tensor image+256 at=0";
+        if (line.starts_with("write_tensor out")) line = "write_tensor out+10 at=512 over_lanes";
+        text += line + '\n';
+    }
+    return text;
+}
+
+/// What a call takes, of chip, link, host and board.
+inline Json tile_energy() {
+    return {{"mac_pj", 0.31},
+            {"tile_cycle_pj", 170},
+            {"host_link_pj_per_byte", 14.1},
+            {"host_watts", 3.7},
+            {"board_watts", 2.3}};
+}
+
 /// All cases with tiles, run once in this process.
 inline const std::vector<std::pair<Case, Finished>>& finished_tiles() {
     static const std::vector<std::pair<Case, Finished>> all = [] {
@@ -71,6 +112,16 @@ inline const std::vector<std::pair<Case, Finished>>& finished_tiles() {
                          .machine = other,
                          .program = program,
                          .run = {{"timing_only", true}}});
+        Json called = tile_machine();
+        called["host"] = {{"processor", "k80"}, {"call_us", 7.5}};
+        called["tile_energy"] = tile_energy();
+        called["power"]["idle_watts"] = 0.2;
+        cases.push_back(
+            {.name = "two calls",
+             .machine = called,
+             .program = two_calls(),
+             .run = {{"timing_only", true}},
+             .baselines = {file_of("baselines/haswell_e5_2699_v3.json"), file_of("baselines/k80.json")}});
         std::vector<std::pair<Case, Finished>> made;
         for (Case& each : cases) {
             INFO(each.name);
@@ -294,6 +345,58 @@ inline Expected cycle_classes(const Facts&, const Place&) {
           one("idle_cycles", "idle", "idle", "the tiles had no instruction")}}};
 }
 
+/// The first call and a later one: the first takes until its results are in host memory; what is left is of
+/// the second.
+inline Expected call_of_tiles(const Facts& facts, const Place&) {
+    const Json& shown = facts.report().at("call");
+    const auto seconds = [&](std::uint64_t cycles) { return facts.seconds(cycles); };
+    const bool is_called_twice = facts.inferences() == 2;
+    const std::uint64_t cycles = facts.record().cycles;
+    const std::uint64_t first = facts.record().latency.value().first;
+    const double cold = seconds(first);
+    const double warm = seconds(facts.record().latency.value().sum - first);
+    Json call{{"cold_ms", 1e3 * cold},
+              {"warm_ms", is_called_twice ? Json(1e3 * warm) : Json()},
+              {"cold_joules", nullptr},
+              {"warm_joules", nullptr},
+              {"host",
+               {{"processor", is_called_twice ? "k80" : "haswell_e5_2699_v3"},
+                {"call_us", facts.number_or_0("host.call_us")},
+                {"read_gb_per_s", facts.machine("host_interface.read_gb_per_s")},
+                {"write_gb_per_s", facts.machine("host_interface.write_gb_per_s")}}},
+              {"against", Json::array()}};
+    if (!facts.has("tile_energy")) return call;
+    const JoulesOf all(facts, cycles);
+    const double parameters = 1e-12 * facts.number("tile_energy.host_link_pj_per_byte") *
+                              static_cast<double>(facts.count("host_interface.parameter_bytes"));
+    const double each = (all.dynamic() - parameters) / 2.0 + static_watts(facts) * warm;
+    call["warm_joules"] = each;
+    call["cold_joules"] = all.all() - each;
+    for (std::size_t i = 0; i < facts.files().baselines.size(); ++i) {
+        const Json& baseline = facts.files().baselines[i];
+        // A program has no network of which software's speed could be expected.
+        const double its = 1.0 / at_most(facts, baseline, "fp32").rate;
+        const double joules = its * baseline.at("power").at("busy_watts").get<double>();
+        const bool is_faster = its / warm >= 1.0;
+        const bool is_thrifty = joules / each >= 1.0;
+        const std::string end = is_faster && is_thrifty ? ": it belongs on this machine"
+                                : is_faster             ? ": on this machine for speed alone"
+                                : is_thrifty            ? ": on this machine for energy alone"
+                                                        : ": it does not belong on this machine";
+        const std::string sentence = shown.at("against").at(i).at("sentence");
+        const std::string begin = "three_layers, warm call: ";
+        call["against"].push_back(
+            {{"baseline", baseline.at("name")},
+             {"basis", "upper bound"},
+             {"ms", 1e3 * its},
+             {"joules", joules},
+             {"speedup", its / warm},
+             {"inferences_per_joule", joules / each},
+             {"sentence", sentence.starts_with(begin) && sentence.ends_with(end) ? sentence : begin + end}});
+    }
+    return call;
+}
+
 /// What the reports of machines with tiles have of their own.
 inline Rows rows_of_tiles() {
     const auto count = [](auto... paths) {
@@ -312,6 +415,7 @@ inline Rows rows_of_tiles() {
     };
     return {
         {"area", [](const Facts&, const Place&) { return Expected(nullptr); }},
+        {"call", call_of_tiles},
         {"cycle_classes", cycle_classes},
         {"tile_array", [](const Facts& facts, const Place&) { return Expected(tile_array(facts, {})); }},
         {"bounds",

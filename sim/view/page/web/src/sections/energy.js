@@ -44,7 +44,7 @@ function layerChart(layers) {
         label: 'Energy of each layer by unit',
         height: 90 + 24 * Math.min(known.length, shown),
         option: (colours, width) => {
-            const used = units.filter((unit) => withStatic || unit !== 'chip_static');
+            const used = units.filter((unit) => withStatic || unit !== 'chip_static' && unit !== 'board');
             return {
                 grid: { left: width < 600 ? 90 : 160, right: 40, top: width < 600 ? 112 : width < 1000 ? 62 : 36, bottom: 28 },
                 legend: legend(colours),
@@ -121,7 +121,7 @@ export function energy(report) {
     }
     const basis = used.die_watts === undefined
         ? `From the chip's published watts, ${used.static_watts === null ? 'of the busy chip alone' : 'idle and busy'}.`
-        : 'Each event of a unit has its energy; the static share is the energy of an idle chip.';
+        : 'Each event of a unit has its energy; the static share is the energy of an idle chip, or of its board.';
     return section('energy', 'Energy', `${si(used.joules, 'J')} in the run, ${si(used.watts, 'W')} on average. ${basis}`,
         (used.notes ?? []).map((note) => h('p', { class: 'meaning' }, `Note: ${note}.`)),
         h('h3', null, 'By unit'), unitChart(used), layerChart(report.layers),
