@@ -75,6 +75,8 @@ const std::vector<std::pair<std::string, std::string>> not_run{
     {"pip install .", "the test python_package does"},
     {"gtkwave ", "it opens a window"},
     {"sqlite3 ", "that program is no package of the project"},
+    {"sim run --model mobilenet_v2_1.0_224_quant.tflite",
+     "it is a network of others; edge_tpu_test.cpp does"},
     {"sim validate tpu_v1", "it takes a minute; validation_test.cpp and parameters_test.cpp do"},
     {"sim sweep array_and_batch --out /shared/results --slurm", "it needs Slurm; make cluster-test has it"},
     {"sim sweep array_and_batch --out /shared/results --launcher 'ssh", "it needs another computer"},

@@ -49,7 +49,7 @@ struct Efficiency {
     double latency_factor = 0.0;      ///< 99th percentile of latency over the time of a batch; 0: not known
     std::uint32_t largest_batch = 0;  ///< within the latency limits of applications; 0: any
     /// "three whole networks": what its rates are known of, where no operator's time is known.
-    std::string known_of;
+    std::string known_of = {};
 
     bool known() const { return peak_share > 0.0; }
     /// Absent if it is not known.

@@ -232,6 +232,21 @@ TEST_CASE("A preset stands for numbers, and takes the place of those of a run fi
               .find("command line: std is [1,0]; it must be a list of numbers") == 0);
 }
 
+TEST_CASE("The host's work is that of the run's host, else of the machine's, else of Haswell", "[run]") {
+    const auto host_of = [](const std::string& machine, const std::vector<Setting>& others) {
+        std::vector<Setting> settings{{"machine", machine}, {"model", "mnist_cnn"}};
+        settings.insert(settings.end(), others.begin(), others.end());
+        return run::make_spec(read(settings)).host.value().at("name");
+    };
+    CHECK(host_of("tpu_v1", {}) == "haswell_e5_2699_v3");
+    CHECK(host_of("edge_tpu_pcie", {}) == "cortex_a53");
+    CHECK(host_of("edge_tpu_usb", {}) == "xeon_gold_6154");
+    CHECK(host_of("edge_tpu_usb", {{"host", "k80"}}) == "k80");
+    CHECK(host_of("edge_tpu_usb", {{"machine.host.processor", "cortex_a53"}}) == "cortex_a53");
+    CHECK_THROWS_WITH(host_of("edge_tpu_usb", {{"machine.host.processor", "cortex_a5"}}),
+                      Catch::Contains("cortex_a53"));
+}
+
 TEST_CASE("Presets and their numbers are the same spec", "[run]") {
     const auto prepared = [](const std::vector<Setting>& more) {
         std::vector<Setting> settings{{"machine", "tpu_v1"}, {"model", "mnist_cnn"}, {"input", "i.png"}};

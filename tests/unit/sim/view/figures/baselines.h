@@ -109,9 +109,10 @@ inline Json per_watt(const Facts& facts, const Json& baseline, double its_rate) 
     const double its_dies = baseline.at("server").value("dies", 1.0);
     const auto ratio = [&](double our, double its) -> Json {
         if (our <= 0.0 || its <= 0.0) return nullptr;
-        return with_host(facts) * facts.number("server.dies") / our / (its_rate * its_dies / its);
+        const double our_dies = facts.has("server.dies") ? facts.number("server.dies") : 1.0;
+        return with_host(facts) * our_dies / our / (its_rate * its_dies / its);
     };
-    const double ours = facts.number("server.tdp_watts");
+    const double ours = facts.number_or_0("server.tdp_watts");
     const double our_host = facts.number_or_0("server.host_tdp_watts");
     return {{"total", ratio(ours, its_watts)},
             {"incremental", our_host == 0.0 ? Json()
@@ -217,12 +218,13 @@ inline Json comparison_with(const Facts& facts, const Json& baseline) {
     comparison["bound"] = fp32.is_memory ? "memory" : "compute";
     const FormatOf format = format_named(baseline, "fp32");
     const double weight_bytes = 4.0 * static_cast<double>(facts.record().program.weights);
-    comparison["roofline"] = {
+    const Json roofline{
         {"macs_per_weight_byte",
          macs_of_network(facts) * static_cast<double>(inferences_together(facts)) / weight_bytes},
         {"ridge_macs_per_weight_byte", format.operations / 2.0 / (key_of(baseline, "memory_gb_per_s") * 1e9)},
         {"bound_tops", 2.0 * macs_of_network(facts) * fp32.rate / 1e12},
         {"peak_tops", format.operations / 1e12}};
+    comparison["roofline"] = weight_bytes > 0.0 ? roofline : Json();
     const bool has_int8 = key_of(baseline, "peak_int8_gops") > 0.0;
     const Json int8 = has_int8 ? Json(at_most(facts, baseline, "int8").rate) : Json();
     const Json int8_speedup = has_int8 ? Json(with_host(facts) / int8.get<double>()) : Json();

@@ -308,8 +308,9 @@ TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's
     CHECK(events.published_watts == 40.0);
     // Half of the die's dynamic energy is the factor's.
     const double dynamic_on_die = report.energy->dynamic_joules - weight_memory;
-    CHECK(events.uncalibrated_joules == Approx(all - dynamic_on_die / 2));
-    CHECK(json["uncalibrated"]["joules"] == events.uncalibrated_joules);
+    REQUIRE(events.calibration);
+    CHECK(events.calibration->uncalibrated_joules == Approx(all - dynamic_on_die / 2));
+    CHECK(json["uncalibrated"]["joules"] == events.calibration->uncalibrated_joules);
 
     REQUIRE(events.over_time);
     const std::uint64_t window_cycles = json["power_over_time"]["window_cycles"];

@@ -52,7 +52,9 @@ function cards(report) {
         const value = numberAt(report, key);
         if (!isNumber(value) || isNumber(numberAt(report, other))) return null;
         // A machine without a weight memory has no traffic of its own with it.
-        const own = report.traffic.weight_bytes === undefined ? remark.replace('chip and weight memory', 'the chip') : remark;
+        const own = report.traffic.weight_bytes === undefined
+            ? remark.replace('chip and weight memory', report.call?.cold_joules ? 'chip, link, host and board' : 'the chip')
+            : remark;
         const text = wordsOn[key] ? wordsOn[key](report) : own;
         if (text === null) return null;
         return card(title, showOf(format)(whole ? ratio(value, numberAt(report, whole)) : value * factor), value, text);
