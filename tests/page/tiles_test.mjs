@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
-import { grouped, percent } from '../../sim/view/page/web/src/format.js';
+import { grouped, percent, si } from '../../sim/view/page/web/src/format.js';
 import { mainUnitOf, reasonsOf } from '../../sim/view/page/web/src/palette.js';
 import { launch, open } from './browser.mjs';
 import * as reports from './reports.mjs';
@@ -75,6 +75,14 @@ test('the headline has the share of the cycles in which the tiles worked', async
     const cards = await view.locator('#headline .cards').first().innerText();
     assert.ok(cards.includes(percent(report.tile_array.busy_cycles / report.cycles)), cards);
     assert.ok(/Tiles busy/i.test(cards), cards);
+});
+
+test('the headline has the calls, and their host', async () => {
+    const cards = await view.locator('#headline .cards').first().innerText();
+    assert.ok(/Cold latency/i.test(cards) && cards.includes(si(report.call.cold_ms / 1000, 's')), cards);
+    const remarks = await view.locator('#headline .remarks').innerText();
+    const { call_us: time, read_gb_per_s: read, write_gb_per_s: write } = report.call.host;
+    for (const number of [`${time} µs`, `${read} GB/s in`, `${write} GB/s out`]) assert.ok(remarks.includes(number), remarks);
     await view.leave();
 });
 

@@ -37,8 +37,8 @@ constexpr Figure::Line line(Part part, std::string_view label = {}, std::string_
 constexpr Figure::Card card(std::string_view title, std::string_view remark = {}) {
     return {title, remark};
 }
-constexpr Figure::Card first_card(std::string_view title) {
-    return {title, {}, true};
+constexpr Figure::Card first_card(std::string_view title, std::string_view remark = {}) {
+    return {title, remark, true};
 }
 
 /// A figure that follows from the record.
@@ -80,10 +80,10 @@ constexpr Figure all[] = {
     {"latency, cold", "call.cold_ms", "ms", "s",
      "of the first call of a machine with tiles, which also brings the parameters that stay in the memory",
      No, less, line(Part::Speed, "  cold", "the first call, with the parameters that stay"),
-     first_card("Cold latency")},
+     first_card("Cold latency", "of the first call, with the parameters that stay in the memory")},
     {"latency, warm", "call.warm_ms", "ms", "s",
      "of a later call, which finds these parameters there; mean of all but the first", No, less,
-     line(Part::Speed, "  warm"), first_card("Warm latency")},
+     line(Part::Speed, "  warm"), first_card("Warm latency", "of a later call, mean")},
     computed({"a batch every", "seconds_per_batch", "s", "s",
               "the run's time over its batches, of which the last may have fewer inferences; `interval_ms` "
               "is the same in ms",
@@ -141,7 +141,8 @@ constexpr Figure all[] = {
     {"energy, warm call", "call.warm_joules", "J", "J",
      "of a later call: `static_watts` for as long as it takes, and its share of all other events but the "
      "parameters' way to the chip",
-     No, less, line(Part::Energy, "a warm call", "the mean of the others"), card("Energy of a warm call")},
+     No, less, line(Part::Energy, "a warm call", "the mean of the others"),
+     card("Energy of a warm call", "chip, link, host and board")},
     {"energy", "energy.joules", "J", "J", "of chip and weight memory in the whole run, static share included",
      OrNull, no_row, no_line, card("Energy", "the run, chip and weight memory, static share included"),
      "energy.joules_per_inference"},

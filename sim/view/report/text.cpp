@@ -259,7 +259,7 @@ private:
     /// On what the time of the host's work rests, where it is not known by operator.
     void write_host_basis(std::size_t indent) {
         if (report_.host_known_of.empty()) return;
-        note(indent, fmt::format("(rates of {} are known of {}, of no operator)", report_.host,
+        note(indent, fmt::format("(rates of {} are known of no operator, only of {})", report_.host,
                                  report_.host_known_of));
     }
 

@@ -66,5 +66,5 @@ TEST_CASE("The rates of the CPUs of Coral's benchmarks are those of three networ
     const auto digits = [](double factor) { return std::round(1e3 * factor) / 1e3; };
     CHECK(baseline.efficiency.least_factor == digits(*std::ranges::min_element(all)));
     CHECK(baseline.efficiency.most_factor == digits(*std::ranges::max_element(all)));
-    CHECK(baseline.efficiency.known_of == "three whole networks (MobileNet v1, ResNet-50 V1, VGG16)");
+    CHECK(baseline.efficiency.known_of == "three whole networks: MobileNet v1, ResNet-50 V1, VGG16");
 }

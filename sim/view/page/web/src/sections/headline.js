@@ -136,6 +136,16 @@ function baselineTable(report) {
         'perf/W incremental'], rows, { class: 'numbers', label: 'Baselines' });
 }
 
+/// A call beside an inference of each baseline, and the host that its figures belong to. Machines without calls have
+/// none.
+function calls({ call }) {
+    if (!call) return [];
+    const { host } = call;
+    return [...call.against.map(({ sentence }) => `${sentence}.`),
+        `Of each call, ${host.call_us} µs are the host's${host.processor ? `, ${host.processor}` : ''}; its link: ${
+            host.read_gb_per_s} GB/s in, ${host.write_gb_per_s} GB/s out.`];
+}
+
 /// In whose figures the host's time is. Reports of earlier versions do not say.
 function hostTime({ host_time: host }) {
     if (!host) return null;
@@ -165,7 +175,8 @@ function hostWork(report) {
             h('ul', null, others.map((text) => h('li', null, text)))));
     }
     if (report.host) {
-        made.push(`The host is ${report.host}${report.host_at_least ? ', whose times are those of its roofline' : ''}.`);
+        made.push(`The host is ${report.host}${report.host_at_least ? ', whose times are those of its roofline' : ''}${
+            report.host_known_of ? `; its rates are known of no operator, only of ${report.host_known_of}` : ''}.`);
     }
     return made;
 }
@@ -178,7 +189,7 @@ function remarks(report) {
     for (const { input, layer } of report.pixel_scaling ?? []) {
         made.push(`Pixels of input ${input} go in from 0 to 255: the network scales them (${layer}).`);
     }
-    made.push(...hostWork(report), `Simulated in ${si(report.simulator.wall_seconds, 's')}`
+    made.push(...calls(report), ...hostWork(report), `Simulated in ${si(report.simulator.wall_seconds, 's')}`
         + `, with ${bytes(report.simulator.peak_rss_bytes)} of memory.`);
     return h('ul', { class: 'remarks' }, made.map((remark) => h('li', null, remark)));
 }
