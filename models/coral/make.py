@@ -7,6 +7,7 @@ their values.
 
 import argparse
 import json
+import math
 import pathlib
 
 
@@ -54,6 +55,60 @@ class Network:
         source = self.add("global_average_pool", source)
         return self.add("softmax", self.add("dense", source, "scores", units=classes), "probabilities")
 
+    def sides(self):
+        """Height, width and channels of each value; of a vector, 1, 1 and its length."""
+        shape = self.head["input"]["shape"]
+        sides = {"input": tuple([1] * (3 - len(shape)) + shape)}
+        for layer in self.layers:
+            height, width, channels = sides[layer["inputs"][0]]
+            op = layer["op"]
+            if op in ("convolution", "depthwise_convolution", "max_pool"):
+                stride, kernel = layer["stride"], layer["kernel"]
+                lost = kernel - 1 if layer["padding"] == "valid" else 0
+                height, width = [-(-(side - lost) // stride) for side in (height, width)]
+            if op == "concat":
+                channels = sum(sides[source][2] for source in layer["inputs"])
+            elif op == "convolution":
+                channels = layer["filters"]
+            elif op == "global_average_pool":
+                height = width = 1
+            elif op == "flatten":
+                height, width, channels = 1, 1, height * width * channels
+            elif op == "dense":
+                channels = layer["units"]
+            sides[layer["name"]] = (height, width, channels)
+        return sides
+
+    def shapes(self):
+        """The matrices of the layers with weights, one a line, for models that need no simulator."""
+        sides = self.sides()
+        lines = []
+        for layer in self.layers:
+            height, width, channels = sides[layer["name"]]
+            window = layer.get("kernel", 1) ** 2
+            depth = sides[layer["inputs"][0]][2]
+            if layer["op"] == "depthwise_convolution":
+                rows = window  # a matrix of one column for each channel: as many weights and products
+            elif layer["op"] in ("convolution", "dense"):
+                rows = window * depth
+            else:
+                continue
+            lines.append(
+                json.dumps(
+                    {
+                        "name": layer["name"],
+                        "inputs": [rows],
+                        "columns": channels,
+                        "vectors": height * width,
+                        "bits": 8,
+                    }
+                )
+            )
+        bytes_in = math.prod(self.head["input"]["shape"])
+        bytes_out = math.prod(sides[self.layers[-1]["name"]])
+        head = f'{{"input_bytes": {bytes_in}, "output_bytes": {bytes_out}, "layers": ['
+        return head + "\n   " + ",\n   ".join(lines) + "\n ]}"
+
     def text(self):
         """One line a layer: what changed is what a diff shows."""
         lines = [f'"{key}": {json.dumps(value)}' for key, value in self.head.items()]
@@ -91,7 +146,7 @@ def mobilenet_v1():
     return network
 
 
-def inception_v1():
+def inception_v1(five=3):
     # Szegedy et al. 2014, arXiv 1409.4842, Table 1, with 3x3 in place of 5x5, as in TensorFlow's slim models.
     network = Network("inception_v1", [224, 224, 3])
     value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
@@ -114,11 +169,11 @@ def inception_v1():
         if isinstance(module, int):
             value = network.max_pool(value, module, 2)
             continue
-        one, three_in, three, five_in, five, pooled = module
+        one, three_in, three, five_in, five_out, pooled = module
         branches = [
             network.convolution(value, one),
             network.convolution(network.convolution(value, three_in), three, 3),
-            network.convolution(network.convolution(value, five_in), five, 3),
+            network.convolution(network.convolution(value, five_in), five_out, five),
             network.convolution(network.max_pool(value, 3, 1), pooled),
         ]
         value = network.add("concat", branches)
@@ -126,7 +181,7 @@ def inception_v1():
     return network
 
 
-def resnet50_v1():
+def resnet50_v1(stride_first=True):
     # He et al. 2015, arXiv 1512.03385, Table 1; the stride is in the first convolution of a block.
     network = Network("resnet50_v1", [299, 299, 3])
     value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
@@ -136,8 +191,8 @@ def resnet50_v1():
             shortcut = value
             if block == 0:
                 shortcut = network.convolution(value, 4 * width, 1, stride, activation="linear")
-            value = network.convolution(value, width, 1, stride)
-            value = network.convolution(value, width, 3)
+            value = network.convolution(value, width, 1, stride if stride_first else 1)
+            value = network.convolution(value, width, 3, 1 if stride_first else stride)
             value = network.convolution(value, 4 * width, activation="linear")
             value = network.add("add", [value, shortcut], activation="relu")
     network.classifier(value, 1000)
@@ -159,7 +214,7 @@ def vgg16():
     return network
 
 
-def efficientnet_edgetpu_s():
+def efficientnet_edgetpu_s(stride_last=True):
     # Gupta and Akin 2020, arXiv 2003.02838, and the models published with it: fused blocks expand by 3x3; their stride
     # is in the 1x1 projection.
     network = Network("efficientnet_edgetpu_s", [224, 224, 3])
@@ -181,8 +236,8 @@ def efficientnet_edgetpu_s():
             # The first stage's expansion is of its filters, the others' of their inputs.
             wide = expansion * (filters if channels == 32 and filters == 24 else channels)
             if fused:
-                value = network.convolution(value, wide, kernel)
-                value = network.convolution(value, filters, 1, step, activation="linear")
+                value = network.convolution(value, wide, kernel, 1 if stride_last else step)
+                value = network.convolution(value, filters, 1, step if stride_last else 1, activation="linear")
             else:
                 value = network.convolution(value, wide)
                 value = network.depthwise(value, kernel, step)
@@ -259,11 +314,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     folder = parser.parse_args().folder
-    networks = [digits(), mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
-    networks += [densenet121(), mobilenet_v2_ssd()]
-    networks += [dense(*sides) for sides in [(64, 64), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096), (2048, 2048)]]
-    for network in networks:
+    classifiers = [mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
+    sizes = [(64, 64), (256, 256), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096), (2048, 2048)]
+    for network in [digits(), *classifiers, densenet121(), mobilenet_v2_ssd(), *[dense(*sides) for sides in sizes]]:
         (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
+    # Networks as they were not taken, for sim validate edge_tpu --choices.
+    (folder / "choices").mkdir(exist_ok=True)
+    for name, network in [
+        ("inception_v1_5x5", inception_v1(five=5)),
+        ("resnet50_v1_stride_second", resnet50_v1(stride_first=False)),
+        ("efficientnet_edgetpu_s_stride_first", efficientnet_edgetpu_s(stride_last=False)),
+    ]:
+        (folder / "choices" / f"{name}.json").write_text(network.text(), encoding="ascii")
+    shapes = [f'"{NAMES.get(network.head["name"], network.head["name"])}": {network.shapes()}' for network in classifiers]
+    text = "{\n " + ",\n ".join(['"schema": "sim.shapes/1"', *shapes]) + "\n}\n"
+    (folder / "shapes.json").write_text(text, encoding="ascii")
+
+
+# How configs/validation/edge_tpu.json names them.
+NAMES = {"efficientnet_edgetpu_s": "efficientnet_s"}
 
 
 if __name__ == "__main__":

@@ -40,7 +40,12 @@ ChoiceScore score_of(const Setup& base, const Choice& choice, bool refit, const 
     runs.need(names, formulas);
     const bool needs_fit =
         std::ranges::any_of(names, [](const auto& name) { return name.starts_with("fit."); });
-    if (needs_fit) know_fits(fit(setup, runs, formulas, false), formulas);
+    // The fits to sets of workloads take as long again: only for scores that have them.
+    const bool needs_splits = std::ranges::any_of(names, [](const auto& name) {
+        return name.starts_with("fit.others_") || name.starts_with("fit.null_others_") ||
+               name.starts_with("fit.left_out.");
+    });
+    if (needs_fit) know_fits(fit(setup, runs, formulas, needs_splits), setup, formulas);
     ChoiceScore result{.choice = choice, .scores = {}};
     for (const Score* const score : wanted) {
         result.scores[score->name] = formulas.value(score->value, "scores." + score->name);

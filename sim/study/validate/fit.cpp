@@ -24,31 +24,32 @@ namespace {
 using Point = std::vector<std::uint32_t>;
 /// Some indices on each axis; they stand for all points with these.
 using Indices = std::vector<std::vector<std::uint32_t>>;
-/// The errors of the workloads that were simulated at a point.
+/// The errors that were simulated at a point: of all workloads of the first row, then of the next.
 using PointErrors = std::vector<std::optional<double>>;
 
-/// The loss of some workloads; absent if one of them was not simulated.
-std::optional<double> loss_of(Loss loss, const Workloads& workloads, const PointErrors& errors) {
+/// The loss of some workloads of `count` in all rows; absent if one of them was not simulated.
+std::optional<double> loss_of(Loss loss, const Workloads& workloads, std::size_t count,
+                              const PointErrors& errors) {
     double sum = 0.0;
     double most = 0.0;
-    for (const std::size_t workload : workloads) {
-        if (errors.empty() || !errors[workload]) return std::nullopt;
-        const double error = std::abs(*errors[workload]);
-        sum += loss == Loss::MeanSquare ? error * error : error;
-        most = std::max(most, error);
+    if (errors.empty()) return std::nullopt;
+    for (std::size_t first = 0; first < errors.size(); first += count) {
+        for (const std::size_t workload : workloads) {
+            if (!errors[first + workload]) return std::nullopt;
+            const double error = std::abs(*errors[first + workload]);
+            sum += loss == Loss::MeanSquare ? error * error : error;
+            most = std::max(most, error);
+        }
     }
+    const double all = static_cast<double>(workloads.size() * (errors.size() / count));
     switch (loss) {
         case Loss::MeanAbsolute:
         case Loss::MeanSquare:
-            return sum / static_cast<double>(workloads.size());
+            return sum / all;
         case Loss::Largest:
             return most;
     }
     throw std::logic_error("a loss that does not exist");
-}
-
-std::optional<double> mean_error(const Workloads& workloads, const PointErrors& errors) {
-    return loss_of(Loss::MeanAbsolute, workloads, errors);
 }
 
 Workloads first_workloads(std::size_t count) {
@@ -70,6 +71,7 @@ public:
         : axes_(grid.axes),
           loss_(grid.loss),
           finest_(1U << grid.refinements),
+          rows_(std::max<std::size_t>(grid.rows.size(), 1)),
           all_(first_workloads(workloads)),
           errors_of_(errors_of) {}
 
@@ -91,12 +93,17 @@ public:
         const Point point = best(set);
         const PointErrors& errors = errors_.at(point);
         const Workloads others = others_of(set, all_.size());
+        const auto loss = [&](Loss kind, const Workloads& workloads) {
+            return workloads.empty() ? 0.0 : loss_of(kind, workloads, all_.size(), errors).value();
+        };
         Fit fit{.fitted = set,
                 .parameters = parameters(point),
                 .errors = {},
-                .fitted_error = mean_error(set, errors).value(),
-                .others_error = others.empty() ? 0.0 : mean_error(others, errors).value()};
-        for (const std::size_t i : all_) fit.errors.push_back(errors[i].value());
+                .fitted_error = loss(Loss::MeanAbsolute, set),
+                .others_error = loss(Loss::MeanAbsolute, others),
+                .fitted_worst = loss(Loss::Largest, set),
+                .others_worst = loss(Loss::Largest, others)};
+        for (const std::optional<double>& error : errors) fit.errors.push_back(error.value());
         return fit;
     }
 
@@ -136,9 +143,12 @@ private:
                 return;
             }
             PointErrors& errors = errors_[point];
-            errors.resize(all_.size());
-            for (const std::size_t workload : workloads) {
-                if (!errors[workload]) wanted_.insert({point, workload});
+            errors.resize(rows_ * all_.size());
+            for (std::size_t row = 0; row < rows_; ++row) {
+                for (const std::size_t workload : workloads) {
+                    const std::size_t number = row * all_.size() + workload;
+                    if (!errors[number]) wanted_.insert({point, number});
+                }
             }
         };
         choose(choose, 0);
@@ -146,10 +156,12 @@ private:
 
     void simulate() {
         std::vector<FitTask> tasks;
-        for (const auto& [point, workload] : wanted_) tasks.push_back({workload, parameters(point)});
+        for (const auto& [point, number] : wanted_) {
+            tasks.push_back({number % all_.size(), parameters(point), number / all_.size()});
+        }
         const std::vector<double> errors = errors_of_(tasks);
         auto next = errors.begin();
-        for (const auto& [point, workload] : wanted_) errors_[point][workload] = *next++;
+        for (const auto& [point, number] : wanted_) errors_[point][number] = *next++;
         simulations_ += wanted_.size();
         wanted_.clear();
     }
@@ -173,7 +185,7 @@ private:
         Point found(axes_.size());
         double least = std::numeric_limits<double>::infinity();
         for (const auto& [point, errors] : errors_) {
-            const std::optional<double> error = loss_of(loss_, set, errors);
+            const std::optional<double> error = loss_of(loss_, set, all_.size(), errors);
             if (!error || *error >= least) continue;
             least = *error;
             found = point;
@@ -184,10 +196,11 @@ private:
     const std::vector<GridAxis>& axes_;
     const Loss loss_;
     const std::uint32_t finest_;  ///< indices from one step of the given grid to the next
+    const std::size_t rows_;
     const Workloads all_;
     const Errors& errors_of_;
     std::map<Point, PointErrors> errors_;
-    std::set<std::pair<Point, std::size_t>> wanted_;
+    std::set<std::pair<Point, std::size_t>> wanted_;  ///< places in PointErrors
     std::size_t simulations_ = 0;
 };
 
@@ -246,6 +259,95 @@ std::vector<double> whole_row(const std::string& formula, const std::string& pla
     return numbers;
 }
 
+/// What the rows of a fit have to do with the target's runs.
+void check_rows(const Setup& setup) {
+    const FitGrid& grid = setup.target.fit;
+    const auto fail = [&](const std::string& what) {
+        throw machine::ConfigError(fmt::format("{}: fit: {}", setup.file, what));
+    };
+    for (const FitRow& row : grid.rows) {
+        if (!row.run.empty() && !setup.target.runs.contains(row.run)) {
+            fail(fmt::format("{} is none of the runs", row.run));
+        }
+        if (row.run.empty() && setup.target.batches > 1) {
+            throw machine::ConfigError(fmt::format("{}: batches is {}; a fit is of one batch alone",
+                                                   setup.file, setup.target.batches));
+        }
+    }
+    for (const GridAxis& axis : grid.axes) {
+        for (const std::string& run : axis.of) {
+            if (std::ranges::count(grid.rows, run, &FitRow::run) > 0) continue;
+            fail(fmt::format("{} is of {}, which is the run of no row", axis.key, run));
+        }
+    }
+}
+
+/// The errors by simulations; each is made once, whatever the parameters that its run does not have.
+class Simulations {
+public:
+    Simulations(const Setup& setup, Runs& runs, Formulas& formulas)
+        : setup_(setup), runs_(runs), formulas_(formulas) {}
+
+    std::vector<double> operator()(const std::vector<FitTask>& tasks) {
+        std::vector<FitRun> trials;
+        std::vector<const FitTask*> new_tasks;
+        for (const FitTask& task : tasks) {
+            if (!errors_.emplace(key(task), 0.0).second) continue;
+            const FitRow& row = setup_.target.fit.rows[task.row];
+            trials.push_back({.run = row.run, .model = name_of(task), .changes = changes(task)});
+            new_tasks.push_back(&task);
+        }
+        const std::vector<FitNumbers> numbers = runs_.tried(trials, formulas_);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            errors_[key(*new_tasks[i])] = error_of(*new_tasks[i], numbers[i]);
+        }
+        std::vector<double> errors;
+        errors.reserve(tasks.size());
+        for (const FitTask& task : tasks) errors.push_back(errors_.at(key(task)));
+        return errors;
+    }
+
+    std::size_t count() const { return errors_.size(); }
+
+private:
+    using Key = std::pair<std::pair<std::size_t, std::size_t>, Parameters>;
+
+    bool has(const FitTask& task, std::size_t axis) const {
+        const std::vector<std::string>& of = setup_.target.fit.axes[axis].of;
+        return of.empty() || std::ranges::count(of, setup_.target.fit.rows[task.row].run) > 0;
+    }
+    Key key(const FitTask& task) const {
+        Parameters parameters;
+        for (std::size_t i = 0; i < task.parameters.size(); ++i) {
+            if (has(task, i)) parameters.push_back(task.parameters[i]);
+        }
+        return {{task.row, task.workload}, parameters};
+    }
+    MachineChanges changes(const FitTask& task) const {
+        MachineChanges changes;
+        for (std::size_t i = 0; i < task.parameters.size(); ++i) {
+            if (has(task, i)) changes[setup_.target.fit.axes[i].key] = task.parameters[i];
+        }
+        return changes;
+    }
+    const std::string& name_of(const FitTask& task) const {
+        return setup_.target.lists.at("workloads")[task.workload].name;
+    }
+    double error_of(const FitTask& task, const FitNumbers& numbers) {
+        const std::string& formula = setup_.target.fit.rows[task.row].error;
+        const std::string place = "fit.error";
+        const Number error = formulas_.value(formula, name_of(task), numbers, place);
+        if (error) return *error;
+        throw machine::ConfigError(fmt::format("{}: {}: \"{}\" has no value for {}", setup_.file, place,
+                                               formula, name_of(task)));
+    }
+
+    const Setup& setup_;
+    Runs& runs_;
+    Formulas& formulas_;
+    std::map<Key, double> errors_;
+};
+
 }  // namespace
 
 Parameters parameters_of(const machine::MachineConfig& machine, const FitGrid& grid) {
@@ -282,6 +384,7 @@ Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors) {
     for (std::size_t i = 0; i + 1 < sets.size(); ++i) {
         fits.splits.push_back(search.result(sets[i]));
         others += fits.splits.back().others_error;
+        fits.others_worst = std::max(fits.others_worst.value_or(0.0), fits.splits.back().others_worst);
     }
     if (!fits.splits.empty()) fits.others_mean = others / static_cast<double>(fits.splits.size());
     fits.simulations = search.simulations();
@@ -291,36 +394,10 @@ Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors) {
 Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits) {
     FitGrid grid = setup.target.fit;
     if (!splits) grid.set_size = 0;
-    const std::vector<Element>& workloads = setup.target.lists.at("workloads");
-    const std::string place = "fit.error";
-    if (setup.target.batches > 1) {
-        throw machine::ConfigError(
-            fmt::format("{}: batches is {}; a fit is of one batch alone", setup.file, setup.target.batches));
-    }
-    const auto errors_of = [&](const std::vector<FitTask>& tasks) {
-        std::vector<run::RunSpec> specs;
-        for (const FitTask& task : tasks) {
-            specs.push_back(runs.spec(workloads[task.workload].name, formulas));
-            MachineChanges changes;
-            for (std::size_t i = 0; i < grid.axes.size(); ++i) changes[grid.axes[i].key] = task.parameters[i];
-            specs.back().machine = changed(setup.machine, changes, formulas, setup.file + ": fit");
-        }
-        std::vector<double> errors;
-        for (const run::RunRecord& record : runs.simulate()(specs)) {
-            const std::string& workload = workloads[tasks[errors.size()].workload].name;
-            std::map<std::string, Number> trial =
-                flattened(machine::to_json(record.spec.machine), "machine.");
-            for (const auto& [metric, number] : runs.metrics_of(record)) trial["trial." + metric] = number;
-            const Number error = formulas.value(grid.error, workload, trial, place);
-            if (!error) {
-                throw machine::ConfigError(fmt::format("{}: {}: \"{}\" has no value for {}", setup.file,
-                                                       place, grid.error, workload));
-            }
-            errors.push_back(*error);
-        }
-        return errors;
-    };
-    Fits fits = fit(grid, workloads.size(), errors_of);
+    check_rows(setup);
+    Simulations simulations(setup, runs, formulas);
+    Fits fits = fit(grid, setup.target.lists.at("workloads").size(), std::ref(simulations));
+    fits.simulations = simulations.count();
     if (grid.measured.empty()) return fits;
     const std::vector<double> measured = whole_row(grid.measured, "fit.measured", setup, formulas);
     const std::vector<double> predicted = whole_row(grid.predicted, "fit.predicted", setup, formulas);
@@ -329,11 +406,33 @@ Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits) {
     return fits;
 }
 
-void know_fits(const Fits& fits, Formulas& formulas) {
+void know_fits(const Fits& fits, const Setup& setup, Formulas& formulas) {
     formulas.know("fit.error", fits.all.fitted_error);
+    formulas.know("fit.worst", fits.all.fitted_worst);
     formulas.know("fit.others_mean", fits.others_mean);
+    formulas.know("fit.others_worst", fits.others_worst);
     formulas.know("fit.null_others_mean", fits.null_others_mean);
     formulas.know("fit.simulations", static_cast<double>(fits.simulations));
+    const std::vector<FitRow>& rows = setup.target.fit.rows;
+    const std::vector<Element>& workloads = setup.target.lists.at("workloads");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (rows[row].name.empty()) continue;
+        for (std::size_t workload = 0; workload < workloads.size(); ++workload) {
+            const std::size_t number = row * workloads.size() + workload;
+            const auto know = [&](const char* what, Number error) {
+                formulas.know(fmt::format("fit.{}.{}.{}", what, rows[row].name, workloads[workload].name),
+                              error);
+            };
+            know("errors", fits.all.errors[number]);
+            Number left_out;
+            for (const Fit& split : fits.splits) {
+                const bool is_alone = split.fitted.size() + 1 == workloads.size();
+                if (is_alone && std::ranges::count(split.fitted, workload) == 0)
+                    left_out = split.errors[number];
+            }
+            know("left_out", left_out);
+        }
+    }
 }
 
 }  // namespace systole::validate

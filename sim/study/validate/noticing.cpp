@@ -12,9 +12,11 @@ double NoticingFigure::error() const {
     return is_share ? std::abs(ours - published) : 100.0 * std::abs(ours / published - 1.0);
 }
 
-std::vector<NoticingFigure> noticing_figures(const Target& target, Formulas& formulas) {
+std::vector<NoticingFigure> noticing_figures(const Target& target, const std::string& machine,
+                                             Formulas& formulas) {
     std::vector<NoticingFigure> figures;
     for (const NoticingFormulas& each : target.noticing) {
+        if (!each.machine.empty() && each.machine != machine) continue;
         const std::string place = fmt::format("noticing, {}", each.name);
         const auto add = [&](const std::string& element, const std::string& name) {
             const auto value = [&](const std::string& formula) {

@@ -22,8 +22,9 @@ struct NoticingFigure {
     double error() const;
 };
 
-/// The target's, from the runs that the formulas know.
-std::vector<NoticingFigure> noticing_figures(const Target& target, Formulas& formulas);
+/// The target's for a machine of that name, from the runs that the formulas know.
+std::vector<NoticingFigure> noticing_figures(const Target& target, const std::string& machine,
+                                             Formulas& formulas);
 
 /// An error notices a change if it grows by so much, in % or points.
 inline constexpr double least_growth = 5.0;

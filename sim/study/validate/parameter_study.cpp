@@ -154,7 +154,7 @@ ParameterStudy study_parameters(const Setup& setup, const std::vector<machine::M
         formulas.forget("machine.");
         formulas.know(flattened(machine::to_json(machine), "machine."));
         runs.run_on(machine, setup.target.parameter_runs, formulas);
-        return noticing_figures(setup.target, formulas);
+        return noticing_figures(setup.target, machine.name, formulas);
     };
     const machine::MachineConfig& first = machines.at(0);
     for (const machine::MachineConfig& machine : machines) {

@@ -72,6 +72,19 @@ void know_prediction(const std::string& name, const std::string& model,
 
 }  // namespace
 
+void know_shapes(const Setup& setup, Formulas& formulas) {
+    for (const auto& [model, network] : setup.shapes) {
+        const auto know = [&](const char* what, std::uint64_t number) {
+            formulas.know(fmt::format("shapes.{}.{}", what, model), static_cast<double>(number));
+        };
+        know("macs", null_models::macs_of(network));
+        know("weights", null_models::weights_of(network));
+        know("layers", network.layers.size());
+        know("input_bytes", network.input_bytes);
+        know("output_bytes", network.output_bytes);
+    }
+}
+
 void know_rooflines(const Setup& setup, Formulas& formulas) {
     if (setup.target.rooflines.empty()) return;
     Chips chips(setup, formulas);

@@ -10,6 +10,10 @@
 /// shapes of the layers. No run, no machine file and no compiler has a part in them.
 namespace systole::validate {
 
+/// The sums of the shapes' networks, by model: shapes.macs, .weights (bytes), .layers, .input_bytes and
+/// .output_bytes.
+void know_shapes(const Setup& setup, Formulas& formulas);
+
 /// The numbers of each of the target's rooflines: of the chip NAME.clock_hz and NAME.array; by model, in
 /// cycles, NAME.total, .active, .useful, .stall, .shift and .transfer, and NAME.macs, .tiles and .layers.
 /// Throws ConfigError.

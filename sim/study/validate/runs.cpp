@@ -150,10 +150,11 @@ std::vector<std::pair<std::string, Number>> Runs::metrics_of(const run::RunRecor
     return metrics;
 }
 
-void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
+void Runs::simulate(std::span<const Wanted> wanted,
+                    const std::function<void(const Wanted&, const run::RunRecord&)>& use) const {
     // Records are large, and each worker is a copy of this process: a part at a time.
     constexpr std::size_t part = 64;
-    for (; wanted.size() > part; wanted = wanted.subspan(part)) simulate(wanted.first(part), formulas);
+    for (; wanted.size() > part; wanted = wanted.subspan(part)) simulate(wanted.first(part), use);
     std::vector<run::RunSpec> specs;
     for (const Wanted& each : wanted) {
         specs.push_back(each.spec);
@@ -166,10 +167,41 @@ void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
     for (const Wanted& each : wanted) {
         run::RunRecord record = *next++;
         if (each.batches > 1) record = difference(std::move(record), *next++);
+        use(each, record);
+    }
+}
+
+void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
+    simulate(wanted, [&](const Wanted& each, const run::RunRecord& record) {
         for (const auto& [metric, number] : metrics_of(record)) {
             formulas.know(fmt::format("{}.{}.{}", each.run, metric, each.model), number);
         }
+    });
+}
+
+machine::MachineConfig Runs::machine_of(const std::string& name, const RunSet& run, Formulas& formulas) {
+    return changed(machine_named(run.machine), run.set, formulas,
+                   fmt::format("{}: runs.{}.set", setup_.file, name));
+}
+
+std::vector<FitNumbers> Runs::tried(const std::vector<FitRun>& trials, Formulas& formulas) {
+    std::vector<Wanted> wanted;
+    std::map<std::string, machine::MachineConfig> machines;  // of the runs
+    for (const FitRun& trial : trials) {
+        RunSet run = trial.run.empty() ? RunSet{} : setup_.target.runs.at(trial.run);
+        run.of = {trial.model};
+        std::erase_if(run.eight_bits, [&](const std::string& model) { return model != trial.model; });
+        if (!machines.contains(trial.run)) machines[trial.run] = machine_of(trial.run, run, formulas);
+        const machine::MachineConfig machine =
+            changed(machines.at(trial.run), trial.changes, formulas, setup_.file + ": fit");
+        add_wanted(trial.run, run, machine, formulas, wanted);
     }
+    std::vector<FitNumbers> all;
+    simulate(wanted, [&](const Wanted& each, const run::RunRecord& record) {
+        FitNumbers& numbers = all.emplace_back(flattened(machine::to_json(each.spec.machine), "machine."));
+        for (const auto& [metric, number] : metrics_of(record)) numbers["trial." + metric] = number;
+    });
+    return all;
 }
 
 void Runs::need(const std::set<std::string>& names, Formulas& formulas) {
@@ -177,10 +209,7 @@ void Runs::need(const std::set<std::string>& names, Formulas& formulas) {
     for (const std::string& name : names) {
         const auto run = setup_.target.runs.find(name.substr(0, name.find('.')));
         if (run == setup_.target.runs.end() || !done_.insert(run->first).second) continue;
-        const machine::MachineConfig machine =
-            changed(machine_named(run->second.machine), run->second.set, formulas,
-                    fmt::format("{}: runs.{}.set", setup_.file, run->first));
-        add_wanted(run->first, run->second, machine, formulas, wanted);
+        add_wanted(run->first, run->second, machine_of(run->first, run->second, formulas), formulas, wanted);
     }
     simulate(wanted, formulas);
 }
@@ -193,11 +222,14 @@ void Runs::run_on(const machine::MachineConfig& machine, const std::vector<std::
         if (run == setup_.target.runs.end()) {
             throw machine::ConfigError(fmt::format("{}: {} is none of the runs", setup_.file, name));
         }
-        if (!run->second.machine.empty() || !run->second.set.empty()) {
-            throw machine::ConfigError(fmt::format(
-                "{}: runs.{} has a machine or keys of its own; here it runs on another", setup_.file, name));
+        if (!run->second.machine.empty()) {
+            throw machine::ConfigError(
+                fmt::format("{}: runs.{} has a machine of its own; here it runs on another", setup_.file, name));
         }
-        add_wanted(name, run->second, machine, formulas, wanted);
+        add_wanted(name, run->second,
+                   changed(machine, run->second.set, formulas,
+                           fmt::format("{}: runs.{}.set", setup_.file, name)),
+                   formulas, wanted);
     }
     simulate(wanted, formulas);
 }

@@ -35,6 +35,15 @@ Simulate make_simulate();
 /// The layers are most of a report: without them it is made in a fraction of the time.
 nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers = true);
 
+/// A run of one model with further changes of its machine.
+struct FitRun {
+    std::string run;  ///< of the target's runs; empty: one batch on the target's machine
+    std::string model;
+    MachineChanges changes;
+};
+/// By name: `trial.METRIC`, and the keys of its machine, `machine.KEY`.
+using FitNumbers = std::map<std::string, Number>;
+
 class Runs {
 public:
     Runs(const Setup& setup, Simulate simulate);
@@ -47,11 +56,13 @@ public:
     void run_on(const machine::MachineConfig& machine, const std::vector<std::string>& runs,
                 Formulas& formulas);
 
+    /// Runs them; in their order.
+    std::vector<FitNumbers> tried(const std::vector<FitRun>& trials, Formulas& formulas);
+
     /// The spec of one batch of a model in the target's mapping, without a machine.
     run::RunSpec spec(const std::string& model, Formulas& formulas) const;
     /// The metrics of a record, by name.
     std::vector<std::pair<std::string, Number>> metrics_of(const run::RunRecord& record) const;
-    const Simulate& simulate() const { return simulate_; }
 
 private:
     struct Wanted {
@@ -66,6 +77,10 @@ private:
     const machine::MachineConfig& machine_named(const std::string& name);
     /// The model's graph file, with 8-bit activations in all layers.
     run::Content with_8_bits(const std::string& model) const;
+    machine::MachineConfig machine_of(const std::string& name, const RunSet& run, Formulas& formulas);
+    /// Runs them and gives the metrics of each, in their order, to `use`.
+    void simulate(std::span<const Wanted> wanted,
+                  const std::function<void(const Wanted&, const run::RunRecord&)>& use) const;
     void simulate(std::span<const Wanted> wanted, Formulas& formulas) const;
 
     const Setup& setup_;

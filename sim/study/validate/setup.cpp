@@ -10,6 +10,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/study/validate/baseline_errors.h"
+#include "sim/study/validate/linear_models.h"
 #include "sim/study/validate/machines.h"
 #include "sim/study/validate/rooflines.h"
 
@@ -58,7 +59,9 @@ void check_names(const Setup& setup) {
     for (const auto& [name, baseline] : target.baselines) take(name, "a baseline");
     for (const auto& [name, run] : target.runs) take(name, "a run");
     for (const auto& [name, roofline] : target.rooflines) take(name, "a roofline");
+    if (!setup.shapes.empty()) take("shapes", "the shapes");
     for (const auto& [name, constant] : target.constants) take(name, "a constant");
+    for (const auto& [name, model] : target.null_models) take(name, "a null model");
     for (const auto& [name, value] : target.values) take(name, "a value", true);
 }
 
@@ -77,7 +80,7 @@ void check_values(const Setup& setup) {
 
 /// Each workload that runs stands in the shapes, if there are any.
 void check_shapes(const Setup& setup) {
-    if (setup.target.rooflines.empty()) return;
+    if (setup.shapes.empty()) return;
     for (const Element& workload : setup.target.lists.at("workloads")) {
         if (setup.shapes.contains(workload.name)) continue;
         throw machine::ConfigError(
@@ -93,7 +96,7 @@ void check_shapes(const Setup& setup) {
 /// A choice changes what there is: a misspelt name would change nothing without a word.
 void check_change(const Setup& setup, const nlohmann::json& change) {
     for (const char* const section :
-         {"lists", "models", "metrics", "runs", "constants", "networks", "baselines", "values", "json"}) {
+         {"lists", "models", "metrics", "runs", "constants", "null_models", "networks", "baselines", "values", "json"}) {
         if (!change.contains(section) || !change[section].is_object()) continue;
         for (const auto& [name, value] : change[section].items()) {
             if (setup.json.contains(section) && setup.json[section].contains(name)) continue;
@@ -161,7 +164,13 @@ std::uint32_t batch_of(const Setup& setup, const std::string& model, Formulas& f
 
 /// What runs and the fit will tell.
 std::set<std::string> expected_names(const Target& target) {
-    std::set<std::string> names{"fit.error", "fit.others_mean", "fit.null_others_mean", "fit.simulations"};
+    std::set<std::string> names{"fit.error",        "fit.worst",
+                                "fit.others_mean",  "fit.others_worst",
+                                "fit.null_others_mean", "fit.simulations"};
+    for (const FitRow& row : target.fit.rows) {
+        names.insert("fit.errors." + row.name);
+        names.insert("fit.left_out." + row.name);
+    }
     std::vector<std::string> metrics;
     for (const sweep::Metric& metric : sweep::common_metrics()) metrics.push_back(metric.name);
     for (const sweep::Metric& metric : target.metrics) metrics.push_back(metric.name);
@@ -195,7 +204,9 @@ Formulas formulas_of(const Setup& setup) {
         }
     }
     for (const auto& [name, constant] : target.constants) define_constant(name, constant, formulas);
+    know_shapes(setup, formulas);
     know_rooflines(setup, formulas);
+    know_null_models(setup, formulas);
     know_baselines(setup, formulas);
     return formulas;
 }

@@ -145,6 +145,53 @@ void add_fits(const Results& results, Table& to) {
     add("machine file", parameters_of(results.setup.machine, grid), {});
 }
 
+/// The machine's value of each parameter of the fit, of the first run that has it.
+Parameters shipped_parameters(const Results& results) {
+    Parameters values;
+    const FitGrid& grid = results.setup.target.fit;
+    for (const GridAxis& axis : grid.axes) {
+        const std::string run = axis.of.empty() ? grid.rows.front().run : axis.of.front();
+        const RunSet set = run.empty() ? RunSet{} : results.setup.target.runs.at(run);
+        FitGrid one = grid;
+        one.axes = {axis};
+        const bool is_targets = set.machine.empty() || set.machine == results.setup.target.machine;
+        values.push_back(parameters_of(
+            is_targets ? results.setup.machine
+                       : machine::read_machine(results.setup.beside.find(set.machine, "machines")),
+            one)[0]);
+    }
+    return values;
+}
+
+/// Each fit without a few workloads: its constants, the mean of its own errors, mean and worst of the others'.
+void add_left_out(const Results& results, Table& to) {
+    const Fits& fits = results.fits;
+    const FitGrid& grid = results.setup.target.fit;
+    const std::vector<Element>& workloads = results.setup.target.lists.at("workloads");
+    const auto add = [&](const std::string& label, const Parameters& parameters, const Cells& errors) {
+        Cells cells;
+        for (std::size_t i = 0; i < grid.axes.size(); ++i) {
+            cells.push_back(parameters.empty()
+                                ? Cell()
+                                : Cell::number(parameters[i], static_cast<int>(grid.axes[i].digits)));
+        }
+        to.add(label, joined(std::move(cells), errors));
+    };
+    for (const Fit& fit : fits.splits) {
+        std::vector<std::string> others;
+        for (std::size_t i = 0; i < workloads.size(); ++i) {
+            if (std::ranges::count(fit.fitted, i) == 0) others.push_back(workloads[i].name);
+        }
+        add(fmt::format("without {}", fmt::join(others, " ")), fit.parameters,
+            {percent(fit.fitted_error), percent(fit.others_error), percent(fit.others_worst)});
+    }
+    if (!fits.splits.empty()) {
+        add("left out: mean, worst", {}, {{}, percent(fits.others_mean), percent(fits.others_worst)});
+    }
+    add(grid.label, fits.all.parameters, {percent(fits.all.fitted_error), {}, percent(fits.all.fitted_worst)});
+    add("machine files", shipped_parameters(results), {});
+}
+
 double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -204,7 +251,8 @@ using Add = void (*)(const Results&, Table&);
 const std::map<std::string, Add>& studies_by_name() {
     static const std::map<std::string, Add> all{
         {"scores", add_scores}, {"null_scores", add_null_scores}, {"figures", add_figures},
-        {"fits", add_fits},     {"baselines", add_baselines},     {"array_fill", add_array_fill}};
+        {"fits", add_fits},     {"baselines", add_baselines},     {"array_fill", add_array_fill},
+        {"left_out", add_left_out}};
     return all;
 }
 

@@ -114,6 +114,19 @@ void describe(ConfigReader& reader, BestConstant& constant) {
     text_if_any(reader, "times", constant.times);
 }
 
+void describe(ConfigReader& reader, NullRow& row) {
+    text(reader, "name", row.name);
+    text(reader, "measured", row.measured);
+    reader.texts(needed("terms", "", ""), row.terms);
+    reader.check_keys();
+    if (row.terms.empty()) reader.fail("terms", "it must have at least one");
+}
+
+void describe(ConfigReader& reader, NullModel& model) {
+    reader.sections(needed("rows", "", ""), model.rows);
+    if (model.rows.empty()) reader.fail("rows", "it must have at least one");
+}
+
 void describe(ConfigReader& reader, EvenNetwork& network) {
     text(reader, "weight_layers", network.weight_layers);
     text(reader, "other_layers", network.other_layers);
@@ -152,6 +165,7 @@ void describe(ConfigReader& reader, BaselineRatio& ratio) {
 
 void describe(ConfigReader& reader, GridAxis& axis) {
     text(reader, "key", axis.key);
+    reader.field(optional("of"), axis.of);
     reader.field(needed("from", "", ""), axis.from, {0.0, 1e12});
     reader.field(needed("to", "", ""), axis.to, {0.0, 1e12});
     reader.field(needed("steps", "", ""), axis.steps, {1, 1000});
@@ -160,11 +174,24 @@ void describe(ConfigReader& reader, GridAxis& axis) {
     if (axis.to < axis.from) reader.fail("to", "it must not be less than from");
 }
 
+void describe(ConfigReader& reader, FitRow& row) {
+    text(reader, "name", row.name);
+    text(reader, "run", row.run);
+    text(reader, "error", row.error);
+    reader.check_keys();
+}
+
 void describe(ConfigReader& reader, FitGrid& grid) {
     reader.sections(needed("parameters", "", ""), grid.axes);
     reader.field(needed("refinements", "", ""), grid.refinements, {0, 8});
     reader.choice(needed("loss", "", ""), grid.loss, loss_names);
-    text(reader, "error", grid.error);
+    if (reader.has("error") == reader.has("rows")) {
+        reader.fail("error", "it stands alone, or rows stand in its place");
+    }
+    if (reader.has("error")) text(reader, "error", grid.rows.emplace_back().error);
+    std::vector<FitRow> rows;
+    reader.sections(optional("rows"), rows);
+    grid.rows.insert(grid.rows.end(), rows.begin(), rows.end());
     text_if_any(reader, "label", grid.label);
     reader.field(optional("set_size"), grid.set_size, {0, 8});
     text_if_any(reader, "measured", grid.measured);
@@ -191,6 +218,7 @@ void describe(ConfigReader& reader, NoticingFormulas& figure) {
     reader.field(needed("share", "", ""), figure.is_share);
     text(reader, "published", figure.published);
     text(reader, "ours", figure.ours);
+    text_if_any(reader, "machine", figure.machine);
 }
 
 void describe(ConfigReader& reader, Note& note) {
@@ -318,6 +346,7 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     reader.sections(optional("rooflines"), rooflines);
     for (NamedRoofline& each : rooflines) target.rooflines.emplace_back(each.name, std::move(each.set));
     by_name(reader, optional("constants"), target.constants);
+    by_name(reader, optional("null_models"), target.null_models);
     by_name(reader, optional("networks"), target.networks);
     by_name(reader, optional("baselines"), target.baselines);
     reader.sections(optional("ratios"), target.ratios);

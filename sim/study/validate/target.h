@@ -93,9 +93,20 @@ struct BaselineRatio {
     std::string points;     ///< the source of the points
 };
 
+/// Measured numbers of the workloads, each the sum of constants times terms: a model without a chip.
+struct NullRow {
+    std::string name;      ///< "usb"
+    std::string measured;  ///< a row of the list `workloads`
+    std::map<std::string, std::string> terms;  ///< rows, by the constant's name; absent: none of it
+};
+struct NullModel {
+    std::vector<NullRow> rows;
+};
+
 /// The values of a machine parameter that the fit tries: `steps` values, evenly spaced, both ends included.
 struct GridAxis {
     std::string key;
+    std::vector<std::string> of = {};  ///< runs of the fit's rows whose machine has it; empty: all
     double from = 0.0;
     double to = 0.0;
     std::uint32_t steps = 1;
@@ -110,11 +121,18 @@ struct GridAxis {
 enum class Loss : std::uint8_t { MeanAbsolute, MeanSquare, Largest };
 inline constexpr std::array<std::string_view, 3> loss_names{"mean_absolute", "mean_square", "largest"};
 
+/// Errors of a run that a fit minimizes, one for each workload.
+struct FitRow {
+    std::string name;   ///< "usb"; empty: the only row
+    std::string run;    ///< of the target's runs; empty: one batch on the target's machine
+    std::string error;  ///< a row of the list `workloads`; `trial.METRIC` is of the point's run
+};
+
 struct FitGrid {
     std::vector<GridAxis> axes;
     std::uint32_t refinements = 0;  ///< how often the steps around the best point are halved
     Loss loss = Loss::MeanAbsolute;
-    std::string error;           ///< a row of the list `workloads`; `trial.METRIC` is of the point's run
+    std::vector<FitRow> rows;    ///< of each workload; all are left out with it
     std::string label = "all";   ///< of the fit to all workloads
     std::uint32_t set_size = 0;  ///< of the sets of workloads that are fitted besides all of them; 0: none
     std::string measured, predicted;  ///< rows of a null model with one factor, fitted to the same sets
@@ -151,6 +169,7 @@ struct NoticingFormulas {
     bool is_share = false;  ///< compared by the difference in points, not by the ratio
     std::string published;
     std::string ours;
+    std::string machine;  ///< the only one that it is of; empty: any
 };
 
 /// A note, or one that stands where a formula is 0.
@@ -218,6 +237,7 @@ struct Target {
     std::map<std::string, RunSet> runs;
     std::vector<std::pair<std::string, RooflineSet>> rooflines;
     std::map<std::string, BestConstant> constants;
+    std::map<std::string, NullModel> null_models;
     std::map<std::string, EvenNetwork> networks;
     std::map<std::string, BaselineSet> baselines;
     std::vector<BaselineRatio> ratios;

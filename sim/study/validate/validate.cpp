@@ -59,10 +59,9 @@ std::set<std::string> needs_of(const Target& target, const std::string& file, Fo
         }
     }
     for (const auto& [key, formula] : target.json) needs.add(formula, "json." + key);
-    for (const std::string* const formula :
-         {&target.fit.error, &target.fit.measured, &target.fit.predicted}) {
-        needs.add(*formula, "fit");
-    }
+    for (const FitRow& row : target.fit.rows) needs.add(row.error, "fit");
+    needs.add(target.fit.measured, "fit");
+    needs.add(target.fit.predicted, "fit");
     return needs.names;
 }
 
@@ -85,7 +84,7 @@ Results validate(const Setup& setup, const Simulate& simulate) {
     runs.need(needs_of(target, results.setup.file, formulas), formulas);
     if (!target.fit.axes.empty()) {
         results.fits = fit(results.setup, runs, formulas);
-        know_fits(results.fits, formulas);
+        know_fits(results.fits, results.setup, formulas);
     }
     results.figures = figures_of(target, results.baseline_errors, formulas);
     return results;

@@ -44,6 +44,22 @@ Prediction roofline(const Network& network, std::uint64_t batch, const Chip& chi
     return sum;
 }
 
+std::uint64_t weights_of(const Network& network) {
+    std::uint64_t weights = 0;
+    for (const Layer& layer : network.layers) {
+        for (const std::uint64_t rows : layer.inputs) weights += rows * layer.columns;
+    }
+    return weights;
+}
+
+std::uint64_t macs_of(const Network& network) {
+    std::uint64_t macs = 0;
+    for (const Layer& layer : network.layers) {
+        for (const std::uint64_t rows : layer.inputs) macs += rows * layer.columns * layer.vectors;
+    }
+    return macs;
+}
+
 Network with_8_bits(Network network) {
     for (Layer& layer : network.layers) layer.bits = byte_bits;
     return network;

@@ -45,6 +45,11 @@ struct Prediction {
 /// tiles are fetched once. A matrix takes whole tiles of its own.
 Prediction roofline(const Network& network, std::uint64_t batch, const Chip& chip);
 
+/// Multiply-accumulates of an inference; a 16-bit one counts once.
+std::uint64_t macs_of(const Network& network);
+/// Bytes of weights, one for each cell of all matrices.
+std::uint64_t weights_of(const Network& network);
+
 /// The network with vectors of 8-bit elements in all layers.
 Network with_8_bits(Network network);
 
