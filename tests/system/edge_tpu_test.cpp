@@ -1,11 +1,15 @@
 // Networks on the Edge TPU, as a user runs them: right answers, and times beside the published ones.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,14 +20,12 @@ using namespace systole::tests;
 
 namespace {
 
-nlohmann::json validated() {
-    const Folder folder;
-    const std::string file = (folder / "edge_tpu.json").string();
-    const Outcome outcome = sim("validate edge_tpu --json " + file);
-    INFO(outcome.err);
-    REQUIRE(outcome.exit_code == 0);
-    return nlohmann::json::parse(text_in(file));
-}
+/// Instrumented, hundreds of simulations take minutes and show no more than a few.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool is_instrumented = true;
+#else
+constexpr bool is_instrumented = false;
+#endif
 
 }  // namespace
 
@@ -140,15 +142,149 @@ TEST_CASE("The article's network belongs beside the board's CPU, and not beside 
                Catch::EndsWith(": on this machine for energy alone"));
 }
 
-/// The bounds are the project's for rows that no constant came from; docs/edge_tpu.md has all.
-TEST_CASE("Published times of the Edge TPU are met", "[system][validate][tiles]") {
-    const nlohmann::json json = validated();
-    CHECK(json.at("board_open_mean").get<double>() <= 0.08);
-    for (const auto& [network, error] : json.at("board_error").items()) {
-        INFO(network);
-        CHECK(std::abs(error.get<double>()) <= 0.15);
+/// All from one run: it takes a while.
+TEST_CASE("The Edge TPU's validation is the committed page, and within its targets",
+          "[system][validate][tiles]") {
+    if (is_instrumented) {
+        WARN("SKIPPED: a coarse fit stands for it");
+        return;
     }
+    const Folder folder;
+    const std::string page = (folder / "page.md").string();
+    const std::string file = (folder / "edge_tpu.json").string();
+    const Outcome outcome = sim("validate edge_tpu --json " + file + " --page " + page + " --template " +
+                                (project / "docs/edge_tpu_validation.template.md").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.err.empty());
+    const bool is_same = text_in(page) == text_in(project / "docs/edge_tpu_validation.md");
+    INFO("make it anew: make figures");
+    CHECK(is_same);
+
+    // What was to be reached, and is.
+    const nlohmann::json json = nlohmann::json::parse(text_in(file));
+    const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+    CHECK(number("fit_mean") <= 0.08);
+    CHECK(number("fit_worst") <= 0.15);
+    CHECK(number("fit_chip_bound_mean") <= 0.12);
+    CHECK(number("others_mean") <= 0.12);
+    CHECK(number("others_worst") <= 0.20);
+    CHECK(number("others_worst") < number("null_others_worst"));
+    CHECK(std::abs(number("digits_cycles_error")) <= 0.10);
+    CHECK(std::abs(number("digits_call_error")) <= 0.15);
+    CHECK(std::abs(number("clocked_error")) <= 0.15);
+    // What is not met is said: no upload that was measured apart explains networks that are streamed.
+    CHECK(json.at("usb_most_error").at("vgg16").get<double>() > 0.26);
+    CHECK(json.at("usb_error").at("vgg16").get<double>() > 0.44);
+    // The fit has no constant for a network, and a network is left out with both rows.
+    CHECK(json.at("splits").size() == 5);
+    double sum = 0.0;
+    double worst = 0.0;
+    for (const char* const row : {"left_out_usb_error", "left_out_board_error"}) {
+        REQUIRE(json.at(row).size() == 5);
+        for (const auto& [network, error] : json.at(row).items()) {
+            sum += std::abs(error.get<double>());
+            worst = std::max(worst, std::abs(error.get<double>()));
+        }
+    }
+    CHECK(number("others_mean") == Approx(sum / 10.0).margin(1e-5));
+    CHECK(number("others_worst") == Approx(worst).margin(1e-5));
+
+    const std::string text = text_in(project / "docs/edge_tpu.md");
+    for (const char* const key : {"zero_fit_mean", "fit_mean", "fit_worst", "others_mean", "others_worst", "null_mean",
+                                  "null_others_worst"}) {
+        const std::string percent = fmt::format(" {:.1f} %", 100.0 * number(key));
+        INFO(key << ":" << percent);
+        CHECK(text.find(percent) != std::string::npos);
+    }
+}
+
+TEST_CASE("The Edge TPU's validation runs on a coarse grid", "[system][validate][tiles]") {
+    const Folder folder;
+    nlohmann::json target =
+        nlohmann::json::parse(text_in(project / "configs/validation/edge_tpu.json"));
+    for (nlohmann::json& axis : target["fit"]["parameters"]) axis["steps"] = 1;
+    target["fit"]["refinements"] = 0;
+    const std::string file = (folder / "edge_tpu.json").string();
+    const Outcome outcome =
+        sim("validate " + folder.file("target.json", target.dump()) + " --json " + file);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const nlohmann::json json = nlohmann::json::parse(text_in(file));
+    CHECK(json.at("fit").at("parameters").at("tile_array.pooling_bytes_per_cycle") == 4);
+    CHECK(json.at("others_mean") == json.at("fit_mean"));  // there was nothing to choose from
     CHECK(std::abs(json.at("clocked_error").get<double>()) <= 0.15);
-    // What is not met is said: the link's measured rate does not explain networks that are streamed.
-    CHECK(json.at("usb_error").at("vgg16").get<double>() > 0.26);
+}
+
+TEST_CASE("The page of the Edge TPU's choices has the errors that a run gives", "[system][validate][tiles]") {
+    const Folder folder;
+    const std::string file = (folder / "choices.json").string();
+    const Outcome outcome = sim("validate edge_tpu --choices --json " + file);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const std::string page = text_in(project / "docs/edge_tpu_choices.md");
+    const nlohmann::json choices = nlohmann::json::parse(text_in(file)).at("choices");
+    CHECK(choices.size() >= 30);
+    for (const nlohmann::json& choice : choices) {
+        std::string row = fmt::format("| {} |", choice.at("label").get<std::string>());
+        for (const char* const key : {"zero_fit_mean", "by_vgg16_mean", "clocked_error", "digits_cycles_error"}) {
+            row += fmt::format(" {:.1f} |", 100.0 * choice.at(key).get<double>());
+        }
+        INFO(row << " make it anew: make figures");
+        const bool is_there = page.find(row) != std::string::npos;
+        CHECK(is_there);
+    }
+}
+
+TEST_CASE("docs/edge_tpu_parameters.md is the page that sim validate writes", "[system][validate][tiles]") {
+    if (is_instrumented) {
+        WARN("SKIPPED: unit tests of the study stand for it");
+        return;
+    }
+    const Folder folder;
+    const std::string page = (folder / "parameters.md").string();
+    const std::string file = (folder / "parameters.json").string();
+    const Outcome outcome = sim("validate edge_tpu --parameters --json " + file + " --page " + page +
+                                " --template " +
+                                (project / "docs/edge_tpu_parameters.template.md").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    INFO("write it again, as its first lines say");
+    const bool is_same = text_in(page) == text_in(project / "docs/edge_tpu_parameters.md");
+    CHECK(is_same);
+    const nlohmann::json json = nlohmann::json::parse(text_in(file));
+    std::set<std::string> keys;
+    for (const nlohmann::json& row : json.at("machines").at(0).at("parameters")) {
+        keys.insert(row.at("key").get<std::string>());
+    }
+    const nlohmann::json machine =
+        nlohmann::json::parse(text_in(project / "configs/machines/edge_tpu_usb.json"));
+    for (const auto& [key, source] : machine.at("sources").items()) {
+        INFO(key);
+        CHECK(keys.contains(key));
+    }
+}
+
+TEST_CASE("Coral's networks are the files that their script writes", "[system][tiles]") {
+    if (std::system("python3 --version >/dev/null 2>&1") != 0) {
+        WARN("SKIPPED: there is no python3");
+        return;
+    }
+    const Folder made;
+    const std::filesystem::path folder = project / "models/coral";
+    REQUIRE(std::system(fmt::format("python3 -B '{}' '{}'", (folder / "make.py").string(),
+                                    made.path().string())
+                            .c_str()) == 0);
+    std::size_t files = 0;
+    for (const std::filesystem::path& place : {folder, folder / "choices"}) {
+        for (const auto& entry : std::filesystem::directory_iterator(place)) {
+            if (entry.path().extension() != ".json") continue;
+            INFO(entry.path());
+            ++files;
+            const auto written = made.path() / std::filesystem::relative(entry.path(), folder);
+            const bool is_same = text_in(written) == text_in(entry.path());
+            CHECK(is_same);
+        }
+    }
+    CHECK(files == 21);
 }

@@ -101,8 +101,19 @@ private:
         }
         prepared_.emplace_front(key, prepare(spec));
         constexpr std::size_t most = 64;
+        constexpr std::uint64_t most_bytes = 64ULL << 20U;  // a fork takes a millisecond for a few MB
         if (prepared_.size() > most) prepared_.pop_back();
+        while (prepared_.size() > 1 && kept_bytes() > most_bytes) prepared_.pop_back();
         return prepared_.front().second;
+    }
+
+    /// Of what grows with a network: its parameters, also where they have no values.
+    std::uint64_t kept_bytes() const {
+        std::uint64_t bytes = 0;
+        for (const auto& [key, prepared] : prepared_) {
+            for (const isa::HostBuffer& buffer : prepared.program.buffers) bytes += buffer.contents.size();
+        }
+        return bytes;
     }
 
     std::string answer(std::string_view bytes) {

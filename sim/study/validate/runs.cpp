@@ -99,11 +99,14 @@ run::RunSpec Runs::spec(const std::string& model, Formulas& formulas) const {
     return spec;
 }
 
-const machine::MachineConfig& Runs::machine_named(const std::string& name) {
+const machine::MachineConfig& Runs::machine_named(const std::string& name, Formulas& formulas) {
     if (name.empty() || name == setup_.target.machine) return setup_.machine;
     const auto found = machines_.find(name);
     if (found != machines_.end()) return found->second;
-    return machines_.emplace(name, machine::read_machine(setup_.beside.find(name, "machines"))).first->second;
+    const machine::MachineConfig read = machine::read_machine(setup_.beside.find(name, "machines"));
+    return machines_
+        .emplace(name, changed(read, setup_.target.set_all, formulas, setup_.file + ": set_all"))
+        .first->second;
 }
 
 void Runs::add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
@@ -180,7 +183,7 @@ void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
 }
 
 machine::MachineConfig Runs::machine_of(const std::string& name, const RunSet& run, Formulas& formulas) {
-    return changed(machine_named(run.machine), run.set, formulas,
+    return changed(machine_named(run.machine, formulas), run.set, formulas,
                    fmt::format("{}: runs.{}.set", setup_.file, name));
 }
 

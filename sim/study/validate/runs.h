@@ -74,7 +74,7 @@ private:
 
     void add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
                     Formulas& formulas, std::vector<Wanted>& to) const;
-    const machine::MachineConfig& machine_named(const std::string& name);
+    const machine::MachineConfig& machine_named(const std::string& name, Formulas& formulas);
     /// The model's graph file, with 8-bit activations in all layers.
     run::Content with_8_bits(const std::string& model) const;
     machine::MachineConfig machine_of(const std::string& name, const RunSet& run, Formulas& formulas);

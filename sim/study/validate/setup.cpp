@@ -125,8 +125,9 @@ Setup setup_of(nlohmann::json json, std::string file, run::PathFinder beside) {
     check_names(setup);
     check_values(setup);
     check_shapes(setup);
-    if (!setup.target.set.empty()) {
+    if (!setup.target.set.empty() || !setup.target.set_all.empty()) {
         Formulas formulas = formulas_of(setup);
+        setup.machine = changed(setup.machine, setup.target.set_all, formulas, setup.file + ": set_all");
         setup.machine = changed(setup.machine, setup.target.set, formulas, setup.file + ": set");
     }
     return setup;

@@ -328,6 +328,7 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     text(reader, "published", target.published);
     text(reader, "machine", target.machine);
     reader.values(optional("set"), target.set);
+    reader.values(optional("set_all"), target.set_all);
     MappingKeys mapping{target.mapping, true};
     reader.section(needed("mapping", "", ""), mapping);
     if (reader.has("like")) {

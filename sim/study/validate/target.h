@@ -228,6 +228,7 @@ struct Target {
     std::string published;     ///< in configs/published
     std::string machine;       ///< in configs/machines
     MachineChanges set;        ///< changes of that machine
+    MachineChanges set_all;    ///< changes of every machine of the runs
     machine::Mapping mapping;  ///< of all runs that name no other
     std::uint32_t batches = 1;
     std::string shapes;  ///< the networks as plain numbers, for rooflines

@@ -152,6 +152,12 @@ ParameterStudy study(const std::vector<machine::MachineConfig>& machines, const 
     made.json["noticing"] = nlohmann::json::parse(R"([
         {"name": "cycles", "share": false, "published": "table.cycles * 34000", "ours": "base.seen"},
         {"name": "clock", "share": true, "published": "machine.clock_mhz", "ours": "machine.clock_mhz"}])");
+    // Any bandwidth but that of the machine "other" would be noticed by this.
+    made.json["noticing"].push_back({{"name", "of another"},
+                                     {"share", true},
+                                     {"published", "machine.clock_mhz"},
+                                     {"ours", "machine.clock_mhz * 2"},
+                                     {"machine", "other"}});
     made.json["parameter_runs"] = {"base"};
     return study_parameters(made.setup(), machines, evidence, "evidence.json", std::ref(chip));
 }
@@ -225,6 +231,10 @@ TEST_CASE("Of further machines, what differs from the first is listed", "[sim][v
     REQUIRE(result.machines[1].rows.size() == 2);
     CHECK(result.machines[1].rows[0].parameter.key == "clock_mhz");
     CHECK(result.machines[1].rows[1].parameter.key == "weight_fifo.depth_tiles");
+
+    // A clock that changes is seen by the figure of the second machine alone.
+    CHECK(row_of(result.machines[1], "clock_mhz").is_noticed());
+    CHECK_FALSE(row_of(result.machines[0], "clock_mhz").is_noticed());
 
     const std::string page =
         to_page(result, "{{summary}}\n{{none}}\n{{made}}\n{{other}}\n", "page.template.md");

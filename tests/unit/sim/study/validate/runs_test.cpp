@@ -54,6 +54,24 @@ TEST_CASE("A run changes the machine, the mapping and the networks that it names
     CHECK(other[0].network->hash != setup.models.at("B").hash);
 }
 
+TEST_CASE("What changes every machine changes that of a run of its own, too", "[sim][validate]") {
+    MadeTarget made;
+    const tests::Folder folder;
+    const std::string another = folder.file("another.json", MadeTarget::made_machine("another").dump());
+    made.json["runs"]["other"] = {{"machine", another}, {"set", {{"weight_fifo.depth_tiles", 2}}}};
+    made.json["set"] = {{"clock_mhz", 300}};
+    made.json["set_all"] = {{"weight_fifo.depth_tiles", 3}, {"activation_unit.latency_ns", 9}};
+    const Setup setup = made.setup();
+    const run::RunSpec base = specs_of(setup, "base").at(0);
+    CHECK(base.machine.clock_mhz == 300.0);
+    CHECK(base.machine.weight_fifo.depth_tiles == 3);
+    CHECK(base.machine.activation_unit.latency_ns == 9.0);
+    const run::RunSpec other = specs_of(setup, "other").at(0);
+    CHECK(other.machine.clock_mhz != 300.0);
+    CHECK(other.machine.weight_fifo.depth_tiles == 2);  // the run's own keys come last
+    CHECK(other.machine.activation_unit.latency_ns == 9.0);
+}
+
 TEST_CASE("A run with 8 bits has them in every layer, and the network's file stays", "[sim][validate]") {
     MadeTarget made;
     made.json["runs"]["base"]["eight_bits"] = {"B"};
@@ -131,9 +149,13 @@ TEST_CASE("Runs on another machine replace the numbers", "[sim][validate]") {
     CHECK(formulas.value("base.seen.A", "here") == 200.0);
     CHECK_THROWS_WITH(runs.run_on(machine, {"bas"}, formulas), Catch::EndsWith(": bas is none of the runs"));
     Setup other = setup;
-    other.target.runs.at("base").set["clock_mhz"] = 1;
+    other.target.runs.at("base").set["clock_mhz"] = 25;
+    Runs(other, MadeUpChip([](const run::RunSpec& spec) { return 1e4 / spec.machine.clock_mhz; }))
+        .run_on(machine, {"base"}, formulas);
+    CHECK(formulas.value("base.seen.A", "here") == 400.0);
+    other.target.runs.at("base").machine = "another";
     CHECK_THROWS_WITH(Runs(other, {}).run_on(machine, {"base"}, formulas),
-                      Catch::EndsWith("base has a machine or keys of its own; here it runs on another"));
+                      Catch::EndsWith("base has a machine of its own; here it runs on another"));
 }
 
 TEST_CASE("Metrics name what report.json has, phases, and waits by kind of layer", "[sim][validate]") {
