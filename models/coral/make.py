@@ -181,7 +181,7 @@ def inception_v1(five=3):
     return network
 
 
-def resnet50_v1(stride_first=True):
+def resnet50_v1():
     # He et al. 2015, arXiv 1512.03385, Table 1; the stride is in the first convolution of a block.
     network = Network("resnet50_v1", [299, 299, 3])
     value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
@@ -191,8 +191,8 @@ def resnet50_v1(stride_first=True):
             shortcut = value
             if block == 0:
                 shortcut = network.convolution(value, 4 * width, 1, stride, activation="linear")
-            value = network.convolution(value, width, 1, stride if stride_first else 1)
-            value = network.convolution(value, width, 3, 1 if stride_first else stride)
+            value = network.convolution(value, width, 1, stride)
+            value = network.convolution(value, width, 3)
             value = network.convolution(value, 4 * width, activation="linear")
             value = network.add("add", [value, shortcut], activation="relu")
     network.classifier(value, 1000)
@@ -322,7 +322,6 @@ def main():
     (folder / "choices").mkdir(exist_ok=True)
     for name, network in [
         ("inception_v1_5x5", inception_v1(five=5)),
-        ("resnet50_v1_stride_second", resnet50_v1(stride_first=False)),
         ("efficientnet_edgetpu_s_stride_first", efficientnet_edgetpu_s(stride_last=False)),
     ]:
         (folder / "choices" / f"{name}.json").write_text(network.text(), encoding="ascii")

@@ -286,5 +286,5 @@ TEST_CASE("Coral's networks are the files that their script writes", "[system][t
             CHECK(is_same);
         }
     }
-    CHECK(files == 21);
+    CHECK(files == 20);
 }

@@ -58,6 +58,7 @@ std::string text_of(const std::map<std::string, std::string>& texts, const std::
 
 /// The figure that notices the change.
 std::string noticed_text(const Trial& trial) {
+    if (!trial.failure.empty()) return "a workload cannot run";
     return trial.is_noticed() ? trial.growth->text() : "nothing";
 }
 
@@ -68,6 +69,7 @@ std::string source_text(const ParameterRow& row) {
 nlohmann::ordered_json to_json(const Trial& trial) {
     nlohmann::ordered_json json{{"change", trial.change}};
     json["noticed"] = trial.is_noticed();
+    if (!trial.failure.empty()) json["failure"] = trial.failure;
     if (const auto& growth = trial.growth) {
         json["figure"] = growth->figure;
         json["unit"] = growth->is_share ? "points" : "%";
@@ -175,9 +177,13 @@ ParameterStudy study_parameters(const Setup& setup, const std::vector<machine::M
             row.unchanged = text_of(evidence.unchanged, parameter.key);
             if (row.unchanged.empty()) {
                 for (const Change& change : changes_of(machine, parameter)) {
-                    row.trials.push_back(
-                        {.change = change.label,
-                         .growth = validate::largest_growth(before, figures(change.machine))});
+                    Trial& trial = row.trials.emplace_back();
+                    trial.change = change.label;
+                    try {
+                        trial.growth = validate::largest_growth(before, figures(change.machine));
+                    } catch (const NoSuchRun& error) {
+                        trial.failure = error.what();
+                    }
                 }
             }
             row.parameter = std::move(parameter);

@@ -23,8 +23,9 @@ namespace systole::validate {
 struct Trial {
     std::string change;
     std::optional<Growth> growth;
+    std::string failure = {};  ///< why a workload cannot run on it at all; else empty
 
-    bool is_noticed() const { return growth && growth->is_noticed(); }
+    bool is_noticed() const { return !failure.empty() || (growth && growth->is_noticed()); }
 };
 
 struct ParameterRow {

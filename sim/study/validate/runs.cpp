@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
 #include "hw/machine/config_error.h"
@@ -51,7 +50,7 @@ Simulate make_simulate() {
     return [executor = std::make_shared<run::Executor>()](std::span<const run::RunSpec> specs) {
         std::vector<run::RunRecord> records;
         for (run::RunOutcome& outcome : executor->run(specs)) {
-            if (!outcome.record) throw std::runtime_error(outcome.error);
+            if (!outcome.record) throw NoSuchRun(outcome.error);
             records.push_back(std::move(*outcome.record));
         }
         return records;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,13 @@ namespace systole::validate {
 /// made-up results.
 using Simulate = std::function<std::vector<run::RunRecord>(std::span<const run::RunSpec>)>;
 
-/// Simulates on all cores, in worker processes; equal specs once. The function throws std::runtime_error if a
-/// spec cannot be simulated.
+/// A spec cannot be simulated, as a network that does not fit its machine.
+class NoSuchRun : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Simulates on all cores, in worker processes; equal specs once. The function throws NoSuchRun.
 Simulate make_simulate();
 
 /// What metrics of runs name: report.json of a run, and besides `phases` (`host_only_cycles`, in which the

@@ -80,7 +80,7 @@ void check_values(const Setup& setup) {
 
 /// Each workload that runs stands in the shapes, if there are any.
 void check_shapes(const Setup& setup) {
-    if (setup.shapes.empty()) return;
+    if (setup.target.rooflines.empty() && setup.shapes.empty()) return;
     for (const Element& workload : setup.target.lists.at("workloads")) {
         if (setup.shapes.contains(workload.name)) continue;
         throw machine::ConfigError(

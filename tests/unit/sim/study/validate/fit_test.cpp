@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/machine/config_error.h"
 #include "tests/unit/sim/study/validate/made_target.h"
 
 namespace systole::validate {

@@ -1,6 +1,7 @@
 #include "sim/study/validate/linear_models.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -11,15 +12,13 @@ namespace systole::validate {
 namespace {
 
 /// Two boards; the first needs 2 for each of `size`, the second 3 and a constant of 10.
-MadeTarget with_boards() {
-    MadeTarget made;
+void add_boards(MadeTarget& made) {
     made.json["values"] = nlohmann::json::parse(R"({
         "size.A": 5, "size.B": 20, "one.A": 1, "one.B": 1,
         "first.A": 10, "first.B": 40, "second.A": 25, "second.B": 70})");
     made.json["null_models"] = nlohmann::json::parse(R"({"null": {"rows": [
         {"name": "one", "measured": "first", "terms": {"slope": "size"}},
         {"name": "two", "measured": "second", "terms": {"steep": "size", "start": "one"}}]}})");
-    return made;
 }
 
 std::string error_of(const MadeTarget& made) {
@@ -34,7 +33,8 @@ std::string error_of(const MadeTarget& made) {
 
 TEST_CASE("A null model has constants for rows of several boards, and is fitted without each network",
           "[sim][validate]") {
-    const MadeTarget made = with_boards();
+    MadeTarget made;
+    add_boards(made);
     const Setup setup = made.setup();
     Formulas formulas = formulas_of(setup);
     const auto value = [&](const std::string& name) { return formulas.value(name, "here").value(); };
@@ -53,7 +53,8 @@ TEST_CASE("A null model has constants for rows of several boards, and is fitted 
 }
 
 TEST_CASE("No number of ours has a part in a null model", "[sim][validate]") {
-    MadeTarget made = with_boards();
+    MadeTarget made;
+    add_boards(made);
     auto& term = made.json["null_models"]["null"]["rows"][0]["terms"]["slope"];
     term = "base.seen";
     CHECK_THAT(error_of(made),
@@ -66,7 +67,7 @@ TEST_CASE("No number of ours has a part in a null model", "[sim][validate]") {
     term = "size";
     made.json["null_models"]["null"]["rows"][0]["measured"] = "first - 10";
     CHECK_THAT(error_of(made), Catch::EndsWith("null.one.measured: it must be above 0"));
-    made = with_boards();
+    add_boards(made);
     made.json["null_models"]["null"]["rows"][0]["terms"] = {
         {"a", "size"}, {"b", "one"}, {"c", "one"}, {"steep", "size"}};
     CHECK_THAT(error_of(made), Catch::EndsWith("it has 5 constants; at most 4 are fitted"));

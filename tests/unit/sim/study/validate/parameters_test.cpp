@@ -250,6 +250,20 @@ TEST_CASE("Of further machines, what differs from the first is listed", "[sim][v
     }
 }
 
+TEST_CASE("A value with which a workload cannot run is noticed", "[sim][validate]") {
+    MadeUpChip chip([](const run::RunSpec& spec) {
+        if (spec.machine.weight_fifo.depth_tiles < 4) throw NoSuchRun("it does not fit");
+        return 1000.0;
+    });
+    const ParameterStudy result = study({made_machine("made")}, {}, chip);
+    const ParameterRow& depth = row_of(result.machines[0], "weight_fifo.depth_tiles");
+    REQUIRE(depth.trials.size() == 2);
+    CHECK(depth.trials[0].is_noticed());
+    CHECK_FALSE(depth.trials[1].is_noticed());
+    CHECK(depth.noticed_by() == "2: a workload cannot run; 8: nothing");
+    CHECK(to_json(result).dump().find("\"failure\":\"it does not fit\"") != std::string::npos);
+}
+
 TEST_CASE("An error in sources and evidence is one line", "[sim][validate]") {
     MadeUpChip chip(cycles_by_bandwidth);
     machine::MachineConfig machine = made_machine("made");
