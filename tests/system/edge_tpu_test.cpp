@@ -191,8 +191,8 @@ TEST_CASE("The Edge TPU's validation is the committed page, and within its targe
     CHECK(number("others_worst") == Approx(worst).margin(1e-5));
 
     const std::string text = text_in(project / "docs/edge_tpu.md");
-    for (const char* const key : {"zero_fit_mean", "fit_mean", "fit_worst", "others_mean", "others_worst", "null_mean",
-                                  "null_others_worst"}) {
+    for (const char* const key : {"zero_fit_mean", "fit_mean", "fit_worst", "others_mean", "others_worst",
+                                  "null_mean", "null_others_worst"}) {
         const std::string percent = fmt::format(" {:.1f} %", 100.0 * number(key));
         INFO(key << ":" << percent);
         CHECK(text.find(percent) != std::string::npos);
@@ -201,13 +201,11 @@ TEST_CASE("The Edge TPU's validation is the committed page, and within its targe
 
 TEST_CASE("The Edge TPU's validation runs on a coarse grid", "[system][validate][tiles]") {
     const Folder folder;
-    nlohmann::json target =
-        nlohmann::json::parse(text_in(project / "configs/validation/edge_tpu.json"));
+    nlohmann::json target = nlohmann::json::parse(text_in(project / "configs/validation/edge_tpu.json"));
     for (nlohmann::json& axis : target["fit"]["parameters"]) axis["steps"] = 1;
     target["fit"]["refinements"] = 0;
     const std::string file = (folder / "edge_tpu.json").string();
-    const Outcome outcome =
-        sim("validate " + folder.file("target.json", target.dump()) + " --json " + file);
+    const Outcome outcome = sim("validate " + folder.file("target.json", target.dump()) + " --json " + file);
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     const nlohmann::json json = nlohmann::json::parse(text_in(file));
@@ -227,7 +225,8 @@ TEST_CASE("The page of the Edge TPU's choices has the errors that a run gives", 
     CHECK(choices.size() >= 30);
     for (const nlohmann::json& choice : choices) {
         std::string row = fmt::format("| {} |", choice.at("label").get<std::string>());
-        for (const char* const key : {"zero_fit_mean", "by_vgg16_mean", "clocked_error", "digits_cycles_error"}) {
+        for (const char* const key :
+             {"zero_fit_mean", "by_vgg16_mean", "clocked_error", "digits_cycles_error"}) {
             row += fmt::format(" {:.1f} |", 100.0 * choice.at(key).get<double>());
         }
         INFO(row << " make it anew: make figures");
@@ -245,8 +244,7 @@ TEST_CASE("docs/edge_tpu_parameters.md is the page that sim validate writes", "[
     const std::string page = (folder / "parameters.md").string();
     const std::string file = (folder / "parameters.json").string();
     const Outcome outcome = sim("validate edge_tpu --parameters --json " + file + " --page " + page +
-                                " --template " +
-                                (project / "docs/edge_tpu_parameters.template.md").string());
+                                " --template " + (project / "docs/edge_tpu_parameters.template.md").string());
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     INFO("write it again, as its first lines say");
@@ -272,9 +270,9 @@ TEST_CASE("Coral's networks are the files that their script writes", "[system][t
     }
     const Folder made;
     const std::filesystem::path folder = project / "models/coral";
-    REQUIRE(std::system(fmt::format("python3 -B '{}' '{}'", (folder / "make.py").string(),
-                                    made.path().string())
-                            .c_str()) == 0);
+    REQUIRE(
+        std::system(fmt::format("python3 -B '{}' '{}'", (folder / "make.py").string(), made.path().string())
+                        .c_str()) == 0);
     std::size_t files = 0;
     for (const std::filesystem::path& place : {folder, folder / "choices"}) {
         for (const auto& entry : std::filesystem::directory_iterator(place)) {

@@ -338,8 +338,8 @@ private:
         const std::string place = "fit.error";
         const Number error = formulas_.value(formula, name_of(task), numbers, place);
         if (error) return *error;
-        throw machine::ConfigError(fmt::format("{}: {}: \"{}\" has no value for {}", setup_.file, place,
-                                               formula, name_of(task)));
+        throw machine::ConfigError(
+            fmt::format("{}: {}: \"{}\" has no value for {}", setup_.file, place, formula, name_of(task)));
     }
 
     const Setup& setup_;

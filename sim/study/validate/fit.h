@@ -42,8 +42,8 @@ struct Fit {
 };
 
 struct Fits {
-    Fit all;                  ///< to all workloads
-    std::vector<Fit> splits;  ///< to each set of the grid's size
+    Fit all;                   ///< to all workloads
+    std::vector<Fit> splits;   ///< to each set of the grid's size
     Number others_mean = {};   ///< of others_error; absent without splits
     Number others_worst = {};  ///< the largest of others_worst
     Number null_others_mean = {};
@@ -55,17 +55,18 @@ struct Fits {
 double null_others_mean(const std::vector<double>& measured, const std::vector<double>& predicted,
                         std::size_t size);
 
-/// Finds, for all workloads and for each set of `grid.set_size` of them, each with all of the grid's rows, the
-/// parameters with the least loss: first on the grid, then around the best point of each set until no neighbour is better, with steps that
-/// are halved as often as the grid says. All sets share the tasks.
+/// Finds, for all workloads and for each set of `grid.set_size` of them, each with all of the grid's rows,
+/// the parameters with the least loss: first on the grid, then around the best point of each set until no
+/// neighbour is better, with steps that are halved as often as the grid says. All sets share the tasks.
 Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors);
 
 /// The same by simulations of the target's machine. With `splits` false, to all workloads alone.
 Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits = true);
 
-/// Lets the formulas know `fit.error` and `fit.worst` (of all workloads), `fit.others_mean`, `fit.others_worst`,
-/// `fit.null_others_mean` and `fit.simulations`; of rows with names also `fit.errors.ROW.WORKLOAD`, and
-/// `fit.left_out.ROW.WORKLOAD` where each workload is left out by one set alone.
+/// Lets the formulas know `fit.error` and `fit.worst` (of all workloads), `fit.others_mean`,
+/// `fit.others_worst`, `fit.null_others_mean` and `fit.simulations`; of rows with names also
+/// `fit.errors.ROW.WORKLOAD`, and `fit.left_out.ROW.WORKLOAD` where each workload is left out by one set
+/// alone.
 void know_fits(const Fits& fits, const Setup& setup, Formulas& formulas);
 
 }  // namespace systole::validate

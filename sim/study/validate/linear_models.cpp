@@ -67,8 +67,7 @@ private:
     using Sizes = std::vector<double>;
 
     [[noreturn]] void fail(const std::string& key, const std::string& what) const {
-        throw machine::ConfigError(
-            fmt::format("{}: null_models.{}{}: {}", setup_.file, name_, key, what));
+        throw machine::ConfigError(fmt::format("{}: null_models.{}{}: {}", setup_.file, name_, key, what));
     }
 
     /// The constants of all workloads but one.
@@ -140,7 +139,8 @@ private:
 }  // namespace
 
 void know_null_models(const Setup& setup, Formulas& formulas) {
-    for (const auto& [name, model] : setup.target.null_models) LinearModel(setup, name, model, formulas).know();
+    for (const auto& [name, model] : setup.target.null_models)
+        LinearModel(setup, name, model, formulas).know();
 }
 
 }  // namespace systole::validate

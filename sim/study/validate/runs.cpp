@@ -103,8 +103,7 @@ const machine::MachineConfig& Runs::machine_named(const std::string& name, Formu
     const auto found = machines_.find(name);
     if (found != machines_.end()) return found->second;
     const machine::MachineConfig read = machine::read_machine(setup_.beside.find(name, "machines"));
-    return machines_
-        .emplace(name, changed(read, setup_.target.set_all, formulas, setup_.file + ": set_all"))
+    return machines_.emplace(name, changed(read, setup_.target.set_all, formulas, setup_.file + ": set_all"))
         .first->second;
 }
 
@@ -225,13 +224,13 @@ void Runs::run_on(const machine::MachineConfig& machine, const std::vector<std::
             throw machine::ConfigError(fmt::format("{}: {} is none of the runs", setup_.file, name));
         }
         if (!run->second.machine.empty()) {
-            throw machine::ConfigError(
-                fmt::format("{}: runs.{} has a machine of its own; here it runs on another", setup_.file, name));
+            throw machine::ConfigError(fmt::format(
+                "{}: runs.{} has a machine of its own; here it runs on another", setup_.file, name));
         }
-        add_wanted(name, run->second,
-                   changed(machine, run->second.set, formulas,
-                           fmt::format("{}: runs.{}.set", setup_.file, name)),
-                   formulas, wanted);
+        add_wanted(
+            name, run->second,
+            changed(machine, run->second.set, formulas, fmt::format("{}: runs.{}.set", setup_.file, name)),
+            formulas, wanted);
     }
     simulate(wanted, formulas);
 }

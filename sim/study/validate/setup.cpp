@@ -95,8 +95,8 @@ void check_shapes(const Setup& setup) {
 
 /// A choice changes what there is: a misspelt name would change nothing without a word.
 void check_change(const Setup& setup, const nlohmann::json& change) {
-    for (const char* const section :
-         {"lists", "models", "metrics", "runs", "constants", "null_models", "networks", "baselines", "values", "json"}) {
+    for (const char* const section : {"lists", "models", "metrics", "runs", "constants", "null_models",
+                                      "networks", "baselines", "values", "json"}) {
         if (!change.contains(section) || !change[section].is_object()) continue;
         for (const auto& [name, value] : change[section].items()) {
             if (setup.json.contains(section) && setup.json[section].contains(name)) continue;
@@ -165,9 +165,9 @@ std::uint32_t batch_of(const Setup& setup, const std::string& model, Formulas& f
 
 /// What runs and the fit will tell.
 std::set<std::string> expected_names(const Target& target) {
-    std::set<std::string> names{"fit.error",        "fit.worst",
-                                "fit.others_mean",  "fit.others_worst",
-                                "fit.null_others_mean", "fit.simulations"};
+    std::set<std::string> names{
+        "fit.error",      "fit.worst", "fit.others_mean", "fit.others_worst", "fit.null_others_mean",
+        "fit.simulations"};
     for (const FitRow& row : target.fit.rows) {
         names.insert("fit.errors." + row.name);
         names.insert("fit.left_out." + row.name);

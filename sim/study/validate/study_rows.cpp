@@ -163,7 +163,8 @@ Parameters shipped_parameters(const Results& results) {
     return values;
 }
 
-/// Each fit without a few workloads: its constants, the mean of its own errors, mean and worst of the others'.
+/// Each fit without a few workloads: its constants, the mean of its own errors, mean and worst of the
+/// others'.
 void add_left_out(const Results& results, Table& to) {
     const Fits& fits = results.fits;
     const FitGrid& grid = results.setup.target.fit;
@@ -188,7 +189,8 @@ void add_left_out(const Results& results, Table& to) {
     if (!fits.splits.empty()) {
         add("left out: mean, worst", {}, {{}, percent(fits.others_mean), percent(fits.others_worst)});
     }
-    add(grid.label, fits.all.parameters, {percent(fits.all.fitted_error), {}, percent(fits.all.fitted_worst)});
+    add(grid.label, fits.all.parameters,
+        {percent(fits.all.fitted_error), {}, percent(fits.all.fitted_worst)});
     add("machine files", shipped_parameters(results), {});
 }
 
@@ -250,8 +252,8 @@ void add_array_fill(const Results& results, Table& to) {
 using Add = void (*)(const Results&, Table&);
 const std::map<std::string, Add>& studies_by_name() {
     static const std::map<std::string, Add> all{
-        {"scores", add_scores}, {"null_scores", add_null_scores}, {"figures", add_figures},
-        {"fits", add_fits},     {"baselines", add_baselines},     {"array_fill", add_array_fill},
+        {"scores", add_scores},    {"null_scores", add_null_scores}, {"figures", add_figures},
+        {"fits", add_fits},        {"baselines", add_baselines},     {"array_fill", add_array_fill},
         {"left_out", add_left_out}};
     return all;
 }

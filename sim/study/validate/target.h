@@ -95,8 +95,8 @@ struct BaselineRatio {
 
 /// Measured numbers of the workloads, each the sum of constants times terms: a model without a chip.
 struct NullRow {
-    std::string name;      ///< "usb"
-    std::string measured;  ///< a row of the list `workloads`
+    std::string name;                          ///< "usb"
+    std::string measured;                      ///< a row of the list `workloads`
     std::map<std::string, std::string> terms;  ///< rows, by the constant's name; absent: none of it
 };
 struct NullModel {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-/// A model that is a sum: a constant for each of some terms, as so many milliseconds and so many more for each
-/// million of multiply-accumulates.
+/// A model that is a sum: a constant for each of some terms, as so many milliseconds and so many more for
+/// each million of multiply-accumulates.
 namespace systole::null_models {
 
 /// A measured number, and how often it has each constant.

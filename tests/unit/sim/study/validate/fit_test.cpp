@@ -175,9 +175,11 @@ TEST_CASE("The target's machine is fitted by runs, and null models to the same s
                       Catch::EndsWith("fit.measured: \"table.batch\" is no row of the workloads"));
 }
 
-TEST_CASE("Each row of a fit is a run of the target, with the parameters that are its own", "[sim][validate]") {
+TEST_CASE("Each row of a fit is a run of the target, with the parameters that are its own",
+          "[sim][validate]") {
     MadeTarget made;
-    made.json["runs"] = nlohmann::json::parse(R"({"slow": {"set": {"clock_mhz": 100}, "batches": 2}, "fast": {}})");
+    made.json["runs"] =
+        nlohmann::json::parse(R"({"slow": {"set": {"clock_mhz": 100}, "batches": 2}, "fast": {}})");
     made.json["fit"] = nlohmann::json::parse(R"({
         "rows": [{"name": "slow", "run": "slow", "error": "trial.seen / published - 1"},
                  {"name": "fast", "run": "fast", "error": "trial.seen / published / 10 - 1"}],

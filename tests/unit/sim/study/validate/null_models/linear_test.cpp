@@ -19,8 +19,11 @@ double mean_of_errors(const std::vector<LinearRow>& rows, const std::vector<doub
 TEST_CASE("The constants that made the numbers are found", "[sim][validate]") {
     // 2 ms, 3 for each of the second term and 1e-6 for each of the third.
     const std::vector<double> truth{2.0, 3.0, 1e-6};
-    std::vector<LinearRow> rows{{.terms = {1, 1, 0}}, {.terms = {1, 4, 5e6}}, {.terms = {1, 2, 1e6}},
-                                {.terms = {1, 9, 0}}, {.terms = {1, 3, 8e7}}};
+    std::vector<LinearRow> rows{{.terms = {1, 1, 0}},
+                                {.terms = {1, 4, 5e6}},
+                                {.terms = {1, 2, 1e6}},
+                                {.terms = {1, 9, 0}},
+                                {.terms = {1, 3, 8e7}}};
     for (LinearRow& row : rows) row.measured = predicted(row, truth);
     rows[2].measured *= 2.0;  // one of five that does not fit moves none
     const std::vector<double> found = least_absolute(rows);
