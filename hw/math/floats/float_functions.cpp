@@ -1,0 +1,220 @@
+#include "hw/math/floats/float_functions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "hw/math/floats/float_values.h"
+#include "hw/math/target_clones.h"
+
+// All functions have no branches, so that the compiler makes vector loops of them. Operations are those that
+// IEEE 754 rounds correctly (+, -, *, /, square root); the library is compiled with -ffp-contract=off, so no
+// two of them become one.
+namespace systole::math {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// x = exponent * ln 2 + rest, |rest| at most 0.35; x within ±1000.
+struct Reduced {
+    double power;  ///< 2^exponent
+    double rest;
+};
+
+SYSTOLE_ALWAYS_INLINE Reduced reduced(double x) {
+    // Adding this number leaves the nearest integer in the low bits of the sum: no conversion to an integer,
+    // for which some processors have no vectors.
+    constexpr double to_integer = 0x1.8p52;
+    constexpr double log2_of_e = 1.4426950408889634;
+    // ln 2 in two parts: the first has 32 bits, so that its product with an exponent is exact.
+    constexpr double ln2_high = 0x1.62e42feep-1;
+    constexpr double ln2_low = 0x1.a39ef35793c76p-33;
+    const double shifted = x * log2_of_e + to_integer;
+    const double exponent = shifted - to_integer;
+    return {.power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52),
+            .rest = (x - exponent * ln2_high) - exponent * ln2_low};
+}
+
+/// (e^r - 1) / r for |r| at most 0.5, by 15 terms of the series.
+SYSTOLE_ALWAYS_INLINE double expm1_over(double r) {
+    // 1 / n! for n = 15, 14, ..., 1
+    constexpr std::array<double, 15> terms{
+        1.0 / 1307674368000.0, 1.0 / 87178291200.0, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
+        1.0 / 3628800.0,       1.0 / 362880.0,      1.0 / 40320.0,      1.0 / 5040.0,      1.0 / 720.0,
+        1.0 / 120.0,           1.0 / 24.0,          1.0 / 6.0,          1.0 / 2.0,         1.0};
+    double sum = 0.0;
+    for (const double term : terms) sum = sum * r + term;
+    return sum;
+}
+
+/// Within ±limit; a NaN stays.
+SYSTOLE_ALWAYS_INLINE double limited(double x, double limit) {
+    const double below = x > limit ? limit : x;
+    return below < -limit ? -limit : below;
+}
+
+SYSTOLE_ALWAYS_INLINE double exp_of(double x) {
+    // Beyond this, float32 knows infinity and zero alone.
+    constexpr double limit = 200.0;
+    const Reduced r = reduced(limited(x, limit));
+    return (1.0 + r.rest * expm1_over(r.rest)) * r.power;
+}
+
+SYSTOLE_ALWAYS_INLINE double expm1_of(double x) {
+    constexpr double series = 0.5;
+    const double near = limited(x, series);
+    const double by_series = near * expm1_over(near);
+    const double by_exp = exp_of(x) - 1.0;
+    return std::abs(x) <= series ? by_series : by_exp;
+}
+
+/// 2 atanh(s) = ln((1 + s) / (1 - s)) for |s| at most 0.172, by 12 terms of the series.
+SYSTOLE_ALWAYS_INLINE double log_series(double s) {
+    constexpr std::array<double, 12> terms{1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                           1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    const double square = s * s;
+    double sum = 0.0;
+    for (const double term : terms) sum = sum * square + term;
+    return 2.0 * s * sum;
+}
+
+/// ln x of a normal, finite float64 above 0.
+SYSTOLE_ALWAYS_INLINE double log_of_positive(double x) {
+    constexpr double ln2 = 0.6931471805599453;
+    constexpr double sqrt2 = 1.4142135623730951;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    // The exponent's bits as the low ones of a float64: again no conversion.
+    constexpr double from_integer = 0x1p52;
+    const double exponent = std::bit_cast<double>(std::bit_cast<std::uint64_t>(from_integer) | bits >> 52) -
+                            (from_integer + 1023.0);
+    const double mantissa =
+        std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000);  // 1 to 2
+    const bool upper = mantissa > sqrt2;
+    const double m = upper ? 0.5 * mantissa : mantissa;
+    const double e = exponent + (upper ? 1.0 : 0.0);
+    return e * ln2 + log_series((m - 1.0) / (m + 1.0));
+}
+
+/// What ln is of zero, of negative numbers, of infinity and NaN; else `value`.
+SYSTOLE_ALWAYS_INLINE double with_limits_of_log(double x, double value) {
+    const double finite = x < infinity ? value : x;  // infinity and NaN stay
+    const double positive = x > 0.0 ? finite : std::numeric_limits<double>::quiet_NaN();
+    const double all = x == 0.0 ? -infinity : positive;
+    return all;
+}
+
+SYSTOLE_ALWAYS_INLINE double log_of(double x) {
+    const bool usual = x > 0.0 && x < infinity;
+    return with_limits_of_log(x, log_of_positive(usual ? x : 1.0));
+}
+
+SYSTOLE_ALWAYS_INLINE double log1p_of(double x) {
+    // Near 1 the series has the whole of x, of which 1 + x would lose the last bits.
+    const double near = x > -0.25 && x < 0.375 ? x : 0.0;
+    const double by_series = log_series(near / (2.0 + near));
+    const double by_log = log_of(1.0 + x);
+    return x > -0.25 && x < 0.375 ? by_series : by_log;
+}
+
+SYSTOLE_ALWAYS_INLINE double tanh_of(double x) {
+    const double t = expm1_of(2.0 * std::abs(x));
+    return std::copysign(t / (t + 2.0), x);
+}
+
+SYSTOLE_ALWAYS_INLINE double logistic_of(double x) {
+    return 1.0 / (1.0 + exp_of(-x));
+}
+
+/// 2^n / (1 * 3 * 5 * ... * (2n + 1)) for n = 64, 63, ..., 0.
+constexpr auto erf_terms = [] {
+    std::array<double, 65> terms{};
+    double term = 1.0;
+    for (std::size_t n = 0; n < terms.size(); ++n) {
+        if (n > 0) term *= 2.0 / static_cast<double>(2 * n + 1);
+        terms[terms.size() - 1 - n] = term;
+    }
+    return terms;
+}();
+
+/// 2 / sqrt(pi) * e^(-x^2) * x * (the sum of 2^n x^2n / (1 * 3 * ... * (2n + 1))): all terms have one sign.
+SYSTOLE_ALWAYS_INLINE double erf_of(double x) {
+    constexpr double two_over_sqrt_pi = 1.1283791670955126;
+    constexpr double limit = 4.0;  // beyond it the nearest float32 is 1
+    const double near = limited(x, limit);
+    const double square = near * near;
+    double sum = 0.0;
+#pragma GCC unroll 65
+    for (const double term : erf_terms) sum = sum * square + term;
+    const double value = two_over_sqrt_pi * near * exp_of(-square) * sum;
+    return std::abs(x) >= limit ? std::copysign(1.0, x) : value;
+}
+
+SYSTOLE_ALWAYS_INLINE double value_of(FloatFunction function, double x) {
+    switch (function) {
+        case FloatFunction::Exp:
+            return exp_of(x);
+        case FloatFunction::Expm1:
+            return expm1_of(x);
+        case FloatFunction::Log:
+            return log_of(x);
+        case FloatFunction::Log1p:
+            return log1p_of(x);
+        case FloatFunction::Tanh:
+            return tanh_of(x);
+        case FloatFunction::Logistic:
+            return logistic_of(x);
+        case FloatFunction::Erf:
+            return erf_of(x);
+        case FloatFunction::Sqrt:
+            return std::sqrt(x);
+        case FloatFunction::Rsqrt:
+            return 1.0 / std::sqrt(x);
+    }
+    return x;
+}
+
+/// The loop of one function: with the function known, the switch falls away.
+template <FloatFunction Function>
+SYSTOLE_ALWAYS_INLINE void apply_one(const float* in, float* out, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = settled(static_cast<float>(value_of(Function, in[i])));
+}
+
+SYSTOLE_TARGET_CLONES void apply_to(FloatFunction function, const float* in, float* out, std::size_t count) {
+    switch (function) {
+        case FloatFunction::Exp:
+            return apply_one<FloatFunction::Exp>(in, out, count);
+        case FloatFunction::Expm1:
+            return apply_one<FloatFunction::Expm1>(in, out, count);
+        case FloatFunction::Log:
+            return apply_one<FloatFunction::Log>(in, out, count);
+        case FloatFunction::Log1p:
+            return apply_one<FloatFunction::Log1p>(in, out, count);
+        case FloatFunction::Tanh:
+            return apply_one<FloatFunction::Tanh>(in, out, count);
+        case FloatFunction::Logistic:
+            return apply_one<FloatFunction::Logistic>(in, out, count);
+        case FloatFunction::Erf:
+            return apply_one<FloatFunction::Erf>(in, out, count);
+        case FloatFunction::Sqrt:
+            return apply_one<FloatFunction::Sqrt>(in, out, count);
+        case FloatFunction::Rsqrt:
+            return apply_one<FloatFunction::Rsqrt>(in, out, count);
+    }
+}
+
+}  // namespace
+
+void apply(FloatFunction function, std::span<const float> in, std::span<float> out) {
+    if (in.size() != out.size()) throw std::logic_error("a function's input and output differ in size");
+    apply_to(function, in.data(), out.data(), in.size());
+}
+
+float evaluate(FloatFunction function, float x) {
+    float y = 0.0F;
+    apply_to(function, &x, &y, 1);
+    return y;
+}
+
+}  // namespace systole::math

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+// The numbers of machines that compute in floats. Results are float32 of IEEE 754, rounded once to the
+// nearest, halves to the even number, and then settled: a subnormal result is a zero of its sign, and there
+// is one NaN. So the order of operations alone decides the bits, whatever the processor.
+namespace systole::math {
+
+/// The one NaN.
+inline constexpr std::uint32_t float_nan_bits = 0x7FC00000;
+inline constexpr float float_nan = std::bit_cast<float>(float_nan_bits);
+/// What is smaller in size is zero.
+inline constexpr float smallest_normal = 0x1p-126F;
+
+/// A result as it is stored: no subnormal number, and one NaN.
+constexpr float settled(float x) {
+    constexpr std::uint32_t sign = 0x80000000;
+    constexpr std::uint32_t infinity = 0x7F800000;
+    constexpr std::uint32_t smallest = 0x00800000;
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    const std::uint32_t size = bits & ~sign;
+    const std::uint32_t number = size < smallest ? bits & sign : bits;
+    return std::bit_cast<float>(size > infinity ? float_nan_bits : number);
+}
+
+/// The bits of the nearest bfloat16, halves to the even number. Beyond the largest one follows infinity.
+constexpr std::uint16_t bfloat16_bits(float x) {
+    // The one NaN has zeros in its lower half, so it stays.
+    const auto bits = std::bit_cast<std::uint32_t>(settled(x));
+    return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+constexpr float float_of_bfloat16(std::uint16_t bits) {
+    return settled(std::bit_cast<float>(std::uint32_t{bits} << 16));
+}
+
+/// The nearest bfloat16 as a float32.
+constexpr float rounded_to_bfloat16(float x) {
+    return std::bit_cast<float>(std::uint32_t{bfloat16_bits(x)} << 16);
+}
+
+}  // namespace systole::math
