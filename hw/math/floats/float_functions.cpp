@@ -151,69 +151,65 @@ SYSTOLE_ALWAYS_INLINE double erf_of(double x) {
     return std::abs(x) >= limit ? std::copysign(1.0, x) : value;
 }
 
-SYSTOLE_ALWAYS_INLINE double value_of(FloatFunction function, double x) {
-    switch (function) {
-        case FloatFunction::Exp:
-            return exp_of(x);
-        case FloatFunction::Expm1:
-            return expm1_of(x);
-        case FloatFunction::Log:
-            return log_of(x);
-        case FloatFunction::Log1p:
-            return log1p_of(x);
-        case FloatFunction::Tanh:
-            return tanh_of(x);
-        case FloatFunction::Logistic:
-            return logistic_of(x);
-        case FloatFunction::Erf:
-            return erf_of(x);
-        case FloatFunction::Sqrt:
-            return std::sqrt(x);
-        case FloatFunction::Rsqrt:
-            return 1.0 / std::sqrt(x);
-    }
-    return x;
+template <WordOperation Function>
+SYSTOLE_ALWAYS_INLINE double value_of(double x) {
+    using enum WordOperation;
+    if constexpr (Function == Exp) return exp_of(x);
+    if constexpr (Function == Expm1) return expm1_of(x);
+    if constexpr (Function == Log) return log_of(x);
+    if constexpr (Function == Log1p) return log1p_of(x);
+    if constexpr (Function == Tanh) return tanh_of(x);
+    if constexpr (Function == Logistic) return logistic_of(x);
+    if constexpr (Function == Erf) return erf_of(x);
+    if constexpr (Function == Sqrt) return std::sqrt(x);
+    if constexpr (Function == Rsqrt) return 1.0 / std::sqrt(x);
 }
 
-/// The loop of one function: with the function known, the switch falls away.
-template <FloatFunction Function>
-SYSTOLE_ALWAYS_INLINE void apply_one(const float* in, float* out, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = settled(static_cast<float>(value_of(Function, in[i])));
+/// The loop of one function.
+template <WordOperation Function>
+SYSTOLE_ALWAYS_INLINE bool apply_one(const float* in, float* out, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = settled(static_cast<float>(value_of<Function>(in[i])));
+    return true;
 }
 
-SYSTOLE_TARGET_CLONES void apply_to(FloatFunction function, const float* in, float* out, std::size_t count) {
+/// False for other operations.
+SYSTOLE_TARGET_CLONES bool apply_to(WordOperation function, const float* in, float* out, std::size_t count) {
+    using enum WordOperation;
     switch (function) {
-        case FloatFunction::Exp:
-            return apply_one<FloatFunction::Exp>(in, out, count);
-        case FloatFunction::Expm1:
-            return apply_one<FloatFunction::Expm1>(in, out, count);
-        case FloatFunction::Log:
-            return apply_one<FloatFunction::Log>(in, out, count);
-        case FloatFunction::Log1p:
-            return apply_one<FloatFunction::Log1p>(in, out, count);
-        case FloatFunction::Tanh:
-            return apply_one<FloatFunction::Tanh>(in, out, count);
-        case FloatFunction::Logistic:
-            return apply_one<FloatFunction::Logistic>(in, out, count);
-        case FloatFunction::Erf:
-            return apply_one<FloatFunction::Erf>(in, out, count);
-        case FloatFunction::Sqrt:
-            return apply_one<FloatFunction::Sqrt>(in, out, count);
-        case FloatFunction::Rsqrt:
-            return apply_one<FloatFunction::Rsqrt>(in, out, count);
+        case Exp:
+            return apply_one<Exp>(in, out, count);
+        case Expm1:
+            return apply_one<Expm1>(in, out, count);
+        case Log:
+            return apply_one<Log>(in, out, count);
+        case Log1p:
+            return apply_one<Log1p>(in, out, count);
+        case Tanh:
+            return apply_one<Tanh>(in, out, count);
+        case Logistic:
+            return apply_one<Logistic>(in, out, count);
+        case Erf:
+            return apply_one<Erf>(in, out, count);
+        case Sqrt:
+            return apply_one<Sqrt>(in, out, count);
+        case Rsqrt:
+            return apply_one<Rsqrt>(in, out, count);
+        default:
+            return false;
     }
 }
 
 }  // namespace
 
-void apply(FloatFunction function, std::span<const float> in, std::span<float> out) {
+void apply_function(WordOperation function, std::span<const float> in, std::span<float> out) {
     if (in.size() != out.size()) throw std::logic_error("a function's input and output differ in size");
-    apply_to(function, in.data(), out.data(), in.size());
+    if (!apply_to(function, in.data(), out.data(), in.size()))
+        throw std::logic_error("not a function of one number");
 }
 
-float evaluate(FloatFunction function, float x) {
+float evaluate(WordOperation function, float x) {
     float y = 0.0F;
-    apply_to(function, &x, &y, 1);
+    apply_function(function, {&x, 1}, {&y, 1});
     return y;
 }
 

@@ -18,16 +18,8 @@ template <Reduction Which>
 SYSTOLE_ALWAYS_INLINE float combined(float a, float b) {
     if constexpr (Which == Reduction::Sum) return settled(a + b);
     if constexpr (Which == Reduction::Product) return settled(a * b);
-    // Of two numbers that compare equal, zeros of both signs are the only ones with different bits.
-    const auto a_bits = std::bit_cast<std::uint32_t>(a);
-    const auto b_bits = std::bit_cast<std::uint32_t>(b);
-    if constexpr (Which == Reduction::Maximum) {
-        const float larger = a > b ? a : b;
-        return settled(a != a ? a : a == b ? std::bit_cast<float>(a_bits & b_bits) : larger);
-    } else {
-        const float smaller = a < b ? a : b;
-        return settled(a != a ? a : a == b ? std::bit_cast<float>(a_bits | b_bits) : smaller);
-    }
+    if constexpr (Which == Reduction::Maximum) return larger_of(a, b);
+    if constexpr (Which == Reduction::Minimum) return smaller_of(a, b);
 }
 
 template <Reduction Which>

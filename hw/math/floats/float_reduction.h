@@ -1,25 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
+
+#include "base/word_operation.h"
 
 namespace systole::math {
-
-/// What becomes of many numbers when they become one.
-enum class Reduction : std::uint8_t {
-    Sum,
-    Product,
-    Maximum,  ///< NaN if one of the numbers is; +0 is above -0
-    Minimum,  ///< NaN if one of the numbers is; -0 is below +0
-};
-
-inline constexpr std::array<std::string_view, 4> reduction_names{"sum", "product", "maximum", "minimum"};
-
-constexpr const auto& names_of(Reduction) {
-    return reduction_names;
-}
 
 /// Numbers are reduced in blocks of so many, each by halves.
 inline constexpr std::size_t reduction_block = 128;
@@ -41,7 +26,7 @@ void reduce_block(Reduction reduction, const ReductionInput& input, float* out);
 /// Any number of them (at least 1): blocks of `reduction_block`, and their results taken together in order.
 void reduce(Reduction reduction, const ReductionInput& input, float* out);
 
-/// The same of two numbers.
+/// The same of two numbers: their sum or product, or the larger or smaller as in WordOperation.
 float combine(Reduction reduction, float a, float b);
 
 }  // namespace systole::math

@@ -25,6 +25,23 @@ constexpr float settled(float x) {
     return std::bit_cast<float>(size > infinity ? float_nan_bits : number);
 }
 
+/// The larger of two settled numbers; NaN if one of them is. +0 is above -0: of two numbers that compare
+/// equal, zeros are the only ones with different bits.
+constexpr float larger_of(float a, float b) {
+    const float zero =
+        std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) & std::bit_cast<std::uint32_t>(b));
+    const float number = a == b ? zero : a > b ? a : b;
+    return a == a ? number : a;
+}
+
+/// The smaller of two settled numbers; NaN if one of them is. -0 is below +0.
+constexpr float smaller_of(float a, float b) {
+    const float zero =
+        std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) | std::bit_cast<std::uint32_t>(b));
+    const float number = a == b ? zero : a < b ? a : b;
+    return a == a ? number : a;
+}
+
 /// The bits of the nearest bfloat16, halves to the even number. Beyond the largest one follows infinity.
 constexpr std::uint16_t bfloat16_bits(float x) {
     // The one NaN has zeros in its lower half, so it stays.

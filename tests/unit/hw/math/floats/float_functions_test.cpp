@@ -21,26 +21,28 @@ using namespace systole::math;
 using namespace systole::tests;
 
 /// The function in the system's library, with a wider significand.
-long double exact(FloatFunction function, long double x) {
+long double exact(WordOperation function, long double x) {
     switch (function) {
-        case FloatFunction::Exp:
+        case WordOperation::Exp:
             return std::exp(x);
-        case FloatFunction::Expm1:
+        case WordOperation::Expm1:
             return std::expm1(x);
-        case FloatFunction::Log:
+        case WordOperation::Log:
             return std::log(x);
-        case FloatFunction::Log1p:
+        case WordOperation::Log1p:
             return std::log1p(x);
-        case FloatFunction::Tanh:
+        case WordOperation::Tanh:
             return std::tanh(x);
-        case FloatFunction::Logistic:
+        case WordOperation::Logistic:
             return 1.0L / (1.0L + std::exp(-x));
-        case FloatFunction::Erf:
+        case WordOperation::Erf:
             return std::erf(x);
-        case FloatFunction::Sqrt:
+        case WordOperation::Sqrt:
             return std::sqrt(x);
-        case FloatFunction::Rsqrt:
+        case WordOperation::Rsqrt:
             return 1.0L / std::sqrt(x);
+        default:
+            break;
     }
     throw std::logic_error("not a function");
 }
@@ -54,9 +56,8 @@ bool is_nearest(float y, long double value) {
 }
 
 constexpr auto all = [] {
-    std::array<FloatFunction, float_function_names.size()> functions{};
-    for (std::size_t i = 0; i < functions.size(); ++i) functions[i] = static_cast<FloatFunction>(i);
-    return functions;
+    using enum WordOperation;
+    return std::array{Exp, Expm1, Log, Log1p, Tanh, Logistic, Erf, Sqrt, Rsqrt};
 }();
 
 TEST_CASE("Functions are the nearest float32 to their values") {
@@ -70,16 +71,15 @@ TEST_CASE("Functions are the nearest float32 to their values") {
         const float x = settled(std::bit_cast<float>((bits & 0x807FFFFF) | exponent << 23));
         if (std::isfinite(x)) in.push_back(x);
     }
-    for (const FloatFunction function : all) {
-        const bool positive = function == FloatFunction::Log || function == FloatFunction::Sqrt ||
-                              function == FloatFunction::Rsqrt;
+    for (const WordOperation function : all) {
+        const bool positive = function == WordOperation::Log || function == WordOperation::Sqrt ||
+                              function == WordOperation::Rsqrt;
         std::vector<float> out(in.size());
-        apply(function, in, out);
+        apply_function(function, in, out);
         for (std::size_t i = 0; i < in.size(); ++i) {
             const float x = in[i];
-            INFO(float_function_names.at(static_cast<std::size_t>(function))
-                 << " of " << x << " is " << out[i]);
-            if ((positive && x < 0.0F) || (function == FloatFunction::Log1p && x < -1.0F)) {
+            INFO(traits_of(function).name << " of " << x << " is " << out[i]);
+            if ((positive && x < 0.0F) || (function == WordOperation::Log1p && x < -1.0F)) {
                 REQUIRE(bits_of(out[i]) == float_nan_bits);
             } else {
                 REQUIRE(is_nearest(out[i], exact(function, x)));
@@ -90,11 +90,11 @@ TEST_CASE("Functions are the nearest float32 to their values") {
 
 TEST_CASE("Functions at their limits") {
     struct Limit {
-        FloatFunction function;
+        WordOperation function;
         float x;
         float y;
     };
-    using enum FloatFunction;
+    using enum WordOperation;
     const float largest = std::numeric_limits<float>::max();
     const Limit limits[] = {
         {Exp, float_infinity, float_infinity},
@@ -128,11 +128,11 @@ TEST_CASE("Functions at their limits") {
         {Rsqrt, float_infinity, 0.0F},
     };
     for (const Limit& limit : limits) {
-        INFO(float_function_names.at(static_cast<std::size_t>(limit.function)) << " of " << limit.x);
+        INFO(traits_of(limit.function).name << " of " << limit.x);
         CHECK(bits_of(evaluate(limit.function, limit.x)) == bits_of(limit.y));
     }
-    for (const FloatFunction function : all) {
-        INFO(float_function_names.at(static_cast<std::size_t>(function)));
+    for (const WordOperation function : all) {
+        INFO(traits_of(function).name);
         CHECK(bits_of(evaluate(function, float_nan)) == float_nan_bits);
     }
 }
@@ -140,7 +140,7 @@ TEST_CASE("Functions at their limits") {
 TEST_CASE("A function's input and output have one size") {
     std::vector<float> in(3);
     std::vector<float> out(2);
-    CHECK_THROWS_AS(apply(FloatFunction::Exp, in, out), std::logic_error);
+    CHECK_THROWS_AS(apply_function(WordOperation::Exp, in, out), std::logic_error);
 }
 
 }  // namespace

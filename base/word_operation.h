@@ -1,0 +1,156 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace systole {
+
+/// Operations on words of 32 bits, as machines that compute in floats do them element by element. A word is a
+/// float32, a whole number, or a truth value, which is 1 or 0. Results of floats are settled
+/// (hw/math/floats/float_values.h). The enumerators' values are codes in program files (docs/isa.md): they
+/// must not change.
+enum class WordOperation : std::uint8_t {
+    Constant,  ///< the same word for every element
+    Row,       ///< the number of the element's row
+    Column,    ///< the number of the element's column
+    // Of float32.
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Maximum,  ///< NaN if one of the two is; +0 is above -0
+    Minimum,  ///< NaN if one of the two is; -0 is below +0
+    Negate,
+    Absolute,
+    Floor,
+    Ceil,
+    RoundToEven,      ///< to the nearest whole number, halves to the even one
+    RoundToBfloat16,  ///< to the nearest bfloat16
+    Less,             ///< false if one of the two is NaN
+    LessEqual,        ///< false if one of the two is NaN
+    Equal,            ///< false if one of the two is NaN
+    Exp,
+    Expm1,  ///< e^x - 1
+    Log,
+    Log1p,  ///< ln(1 + x)
+    Tanh,
+    Logistic,  ///< 1 / (1 + e^-x)
+    Erf,
+    Sqrt,
+    Rsqrt,  ///< 1 / sqrt(x)
+    // Of whole numbers, which wrap around.
+    AddInt,
+    SubtractInt,
+    MultiplyInt,
+    MaximumInt,  ///< of two's complement
+    MinimumInt,  ///< of two's complement
+    LessInt,     ///< of two's complement
+    LessUint,
+    EqualInt,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,             ///< by 32 or more: 0
+    ShiftRight,            ///< zeros move in; by 32 or more: 0
+    ShiftRightArithmetic,  ///< the sign moves in; by 32 or more: as by 31
+    // Between formats.
+    IntToFloat,  ///< the nearest float32 of a number in two's complement, halves to the even one
+    FloatToInt,  ///< towards zero; beyond two's complement its nearest end, NaN is 0
+    Select,      ///< the second operand where the first is not 0, else the third
+};
+
+/// What belongs to an operation.
+struct WordOperationTraits {
+    std::string_view name;  ///< in assembly and messages
+    std::uint8_t operands = 2;
+    /// Computed as a series of other operations: a division, a root or one of the functions with a curve.
+    bool is_function = false;
+};
+
+inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::Select) + 1;
+
+/// In the order of the enumeration.
+inline constexpr std::array<WordOperationTraits, word_operation_count> word_operation_traits{{
+    {"constant", 0},
+    {"row", 0},
+    {"column", 0},
+    {"add"},
+    {"subtract"},
+    {"multiply"},
+    {"divide", 2, true},
+    {"maximum"},
+    {"minimum"},
+    {"negate", 1},
+    {"absolute", 1},
+    {"floor", 1},
+    {"ceil", 1},
+    {"round_to_even", 1},
+    {"round_to_bfloat16", 1},
+    {"less"},
+    {"less_equal"},
+    {"equal"},
+    {"exp", 1, true},
+    {"expm1", 1, true},
+    {"log", 1, true},
+    {"log1p", 1, true},
+    {"tanh", 1, true},
+    {"logistic", 1, true},
+    {"erf", 1, true},
+    {"sqrt", 1, true},
+    {"rsqrt", 1, true},
+    {"add_int"},
+    {"subtract_int"},
+    {"multiply_int"},
+    {"maximum_int"},
+    {"minimum_int"},
+    {"less_int"},
+    {"less_uint"},
+    {"equal_int"},
+    {"and"},
+    {"or"},
+    {"xor"},
+    {"shift_left"},
+    {"shift_right"},
+    {"shift_right_arithmetic"},
+    {"int_to_float", 1},
+    {"float_to_int", 1},
+    {"select", 3},
+}};
+
+/// In the order of the enumeration.
+inline constexpr std::array<std::string_view, word_operation_count> word_operation_names = [] {
+    std::array<std::string_view, word_operation_count> names;
+    std::transform(word_operation_traits.begin(), word_operation_traits.end(), names.begin(),
+                   [](const WordOperationTraits& traits) { return traits.name; });
+    return names;
+}();
+
+constexpr const auto& names_of(WordOperation) {
+    return word_operation_names;
+}
+
+constexpr const WordOperationTraits& traits_of(WordOperation operation) {
+    return word_operation_traits[static_cast<std::size_t>(operation)];
+}
+
+/// The operation of that name, if there is one.
+constexpr std::optional<WordOperation> find_word_operation(std::string_view name) {
+    const auto* const found = std::find(word_operation_names.begin(), word_operation_names.end(), name);
+    if (found == word_operation_names.end()) return std::nullopt;
+    return static_cast<WordOperation>(found - word_operation_names.begin());
+}
+
+/// What becomes of many float32 when they become one.
+enum class Reduction : std::uint8_t { Sum, Product, Maximum, Minimum };
+
+inline constexpr std::array<std::string_view, 4> reduction_names{"sum", "product", "maximum", "minimum"};
+
+constexpr const auto& names_of(Reduction) {
+    return reduction_names;
+}
+
+}  // namespace systole

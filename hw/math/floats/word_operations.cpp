@@ -1,0 +1,241 @@
+#include "hw/math/floats/word_operations.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "hw/math/floats/float_functions.h"
+#include "hw/math/floats/float_values.h"
+#include "hw/math/target_clones.h"
+
+namespace systole::math {
+namespace {
+
+SYSTOLE_ALWAYS_INLINE float as_float(std::uint32_t word) {
+    return std::bit_cast<float>(word);
+}
+
+SYSTOLE_ALWAYS_INLINE std::uint32_t word_of(float x) {
+    return std::bit_cast<std::uint32_t>(x);
+}
+
+/// A number in two's complement; its order is that of numbers.
+SYSTOLE_ALWAYS_INLINE std::int32_t as_int(std::uint32_t word) {
+    return static_cast<std::int32_t>(word);
+}
+
+SYSTOLE_ALWAYS_INLINE std::uint32_t truth(bool holds) {
+    return holds ? 1 : 0;
+}
+
+/// The nearest whole number, halves to the even one: adding 2^23 leaves no bits behind the point. Larger
+/// numbers are whole.
+SYSTOLE_ALWAYS_INLINE float whole(float x) {
+    constexpr float no_fraction = 0x1p23F;
+    const float size = std::abs(x);
+    const float rounded = (size + no_fraction) - no_fraction;
+    return size < no_fraction ? std::copysign(rounded, x) : x;
+}
+
+SYSTOLE_ALWAYS_INLINE std::uint32_t int_of(float x) {
+    constexpr float beyond = 0x1p31F;
+    const bool is_inside = std::abs(x) < beyond;
+    const std::int32_t inside = static_cast<std::int32_t>(is_inside ? x : 0.0F);
+    const std::int32_t end =
+        x > 0.0F ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int32_t>::min();
+    return static_cast<std::uint32_t>(is_inside ? inside : x == x ? end : 0);
+}
+
+template <WordOperation Operation>
+SYSTOLE_ALWAYS_INLINE std::uint32_t result_of(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    using enum WordOperation;
+    constexpr std::uint32_t bits = 32;
+    if constexpr (Operation == Add) return word_of(settled(as_float(a) + as_float(b)));
+    if constexpr (Operation == Subtract) return word_of(settled(as_float(a) - as_float(b)));
+    if constexpr (Operation == Multiply) return word_of(settled(as_float(a) * as_float(b)));
+    if constexpr (Operation == Divide) return word_of(settled(as_float(a) / as_float(b)));
+    if constexpr (Operation == Maximum) return word_of(larger_of(as_float(a), as_float(b)));
+    if constexpr (Operation == Minimum) return word_of(smaller_of(as_float(a), as_float(b)));
+    if constexpr (Operation == Negate) return word_of(settled(-as_float(a)));
+    if constexpr (Operation == Absolute) return word_of(settled(std::abs(as_float(a))));
+    if constexpr (Operation == Floor) {
+        const float near = whole(as_float(a));
+        return word_of(settled(std::copysign(near > as_float(a) ? near - 1.0F : near, as_float(a))));
+    }
+    if constexpr (Operation == Ceil) {
+        const float near = whole(as_float(a));
+        return word_of(settled(std::copysign(near < as_float(a) ? near + 1.0F : near, as_float(a))));
+    }
+    if constexpr (Operation == RoundToEven) return word_of(settled(whole(as_float(a))));
+    if constexpr (Operation == RoundToBfloat16) return word_of(rounded_to_bfloat16(as_float(a)));
+    if constexpr (Operation == Less) return truth(as_float(a) < as_float(b));
+    if constexpr (Operation == LessEqual) return truth(as_float(a) <= as_float(b));
+    if constexpr (Operation == Equal) return truth(as_float(a) == as_float(b));
+    if constexpr (Operation == AddInt) return a + b;
+    if constexpr (Operation == SubtractInt) return a - b;
+    if constexpr (Operation == MultiplyInt) return a * b;
+    if constexpr (Operation == MaximumInt) return as_int(a) > as_int(b) ? a : b;
+    if constexpr (Operation == MinimumInt) return as_int(a) < as_int(b) ? a : b;
+    if constexpr (Operation == LessInt) return truth(as_int(a) < as_int(b));
+    if constexpr (Operation == LessUint) return truth(a < b);
+    if constexpr (Operation == EqualInt) return truth(a == b);
+    if constexpr (Operation == And) return a & b;
+    if constexpr (Operation == Or) return a | b;
+    if constexpr (Operation == Xor) return a ^ b;
+    if constexpr (Operation == ShiftLeft) return b < bits ? a << (b % bits) : 0;
+    if constexpr (Operation == ShiftRight) return b < bits ? a >> (b % bits) : 0;
+    if constexpr (Operation == ShiftRightArithmetic) {
+        return static_cast<std::uint32_t>(as_int(a) >> (b < bits ? b % bits : bits - 1));
+    }
+    if constexpr (Operation == IntToFloat) return word_of(static_cast<float>(as_int(a)));
+    if constexpr (Operation == FloatToInt) return int_of(as_float(a));
+    if constexpr (Operation == Select) return a != 0 ? b : c;
+}
+
+/// The operands that an operation doesn't have are read as its first.
+struct Rows {
+    std::array<Words, 3> operands;
+    const WordsOut& out;
+};
+
+template <WordOperation Operation>
+SYSTOLE_ALWAYS_INLINE bool apply_one(const Rows& rows) {
+    for (std::size_t row = 0; row < rows.out.rows; ++row) {
+        const auto row_of = [row](const Words& words) { return words.data + row * words.row_elements; };
+        const std::uint32_t* const a = row_of(rows.operands[0]);
+        const std::uint32_t* const b = row_of(rows.operands[1]);
+        const std::uint32_t* const c = row_of(rows.operands[2]);
+        std::uint32_t* const to = rows.out.data + row * rows.out.row_elements;
+        for (std::size_t i = 0; i < rows.out.columns; ++i) to[i] = result_of<Operation>(a[i], b[i], c[i]);
+    }
+    return true;
+}
+
+/// False for operations without operands and for functions of one number.
+SYSTOLE_TARGET_CLONES bool apply_to(WordOperation operation, const Rows& rows) {
+    using enum WordOperation;
+    switch (operation) {
+        case Add:
+            return apply_one<Add>(rows);
+        case Subtract:
+            return apply_one<Subtract>(rows);
+        case Multiply:
+            return apply_one<Multiply>(rows);
+        case Divide:
+            return apply_one<Divide>(rows);
+        case Maximum:
+            return apply_one<Maximum>(rows);
+        case Minimum:
+            return apply_one<Minimum>(rows);
+        case Negate:
+            return apply_one<Negate>(rows);
+        case Absolute:
+            return apply_one<Absolute>(rows);
+        case Floor:
+            return apply_one<Floor>(rows);
+        case Ceil:
+            return apply_one<Ceil>(rows);
+        case RoundToEven:
+            return apply_one<RoundToEven>(rows);
+        case RoundToBfloat16:
+            return apply_one<RoundToBfloat16>(rows);
+        case Less:
+            return apply_one<Less>(rows);
+        case LessEqual:
+            return apply_one<LessEqual>(rows);
+        case Equal:
+            return apply_one<Equal>(rows);
+        case AddInt:
+            return apply_one<AddInt>(rows);
+        case SubtractInt:
+            return apply_one<SubtractInt>(rows);
+        case MultiplyInt:
+            return apply_one<MultiplyInt>(rows);
+        case MaximumInt:
+            return apply_one<MaximumInt>(rows);
+        case MinimumInt:
+            return apply_one<MinimumInt>(rows);
+        case LessInt:
+            return apply_one<LessInt>(rows);
+        case LessUint:
+            return apply_one<LessUint>(rows);
+        case EqualInt:
+            return apply_one<EqualInt>(rows);
+        case And:
+            return apply_one<And>(rows);
+        case Or:
+            return apply_one<Or>(rows);
+        case Xor:
+            return apply_one<Xor>(rows);
+        case ShiftLeft:
+            return apply_one<ShiftLeft>(rows);
+        case ShiftRight:
+            return apply_one<ShiftRight>(rows);
+        case ShiftRightArithmetic:
+            return apply_one<ShiftRightArithmetic>(rows);
+        case IntToFloat:
+            return apply_one<IntToFloat>(rows);
+        case FloatToInt:
+            return apply_one<FloatToInt>(rows);
+        case Select:
+            return apply_one<Select>(rows);
+        default:
+            return false;
+    }
+}
+
+std::uint32_t word_without_operands(WordOperation operation, std::uint32_t constant, std::size_t row,
+                                    std::size_t column) {
+    switch (operation) {
+        case WordOperation::Constant:
+            return constant;
+        case WordOperation::Row:
+            return static_cast<std::uint32_t>(row);
+        case WordOperation::Column:
+            return static_cast<std::uint32_t>(column);
+        default:
+            break;
+    }
+    throw std::logic_error("an operation without operands that does not exist");
+}
+
+void apply_function_to(WordOperation function, const Words& in, const WordsOut& out) {
+    std::array<float, 256> numbers;
+    for (std::size_t row = 0; row < out.rows; ++row) {
+        for (std::size_t first = 0; first < out.columns; first += numbers.size()) {
+            const std::size_t count = std::min(numbers.size(), out.columns - first);
+            const std::uint32_t* const from = in.data + row * in.row_elements + first;
+            for (std::size_t i = 0; i < count; ++i) numbers[i] = as_float(from[i]);
+            apply_function(function, {numbers.data(), count}, {numbers.data(), count});
+            std::uint32_t* const to = out.data + row * out.row_elements + first;
+            for (std::size_t i = 0; i < count; ++i) to[i] = word_of(numbers[i]);
+        }
+    }
+}
+
+}  // namespace
+
+void apply(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
+           const WordsOut& out) {
+    if (operands.size() != traits_of(operation).operands) {
+        throw std::logic_error("an operation with another number of operands");
+    }
+    if (operands.empty()) {
+        for (std::size_t row = 0; row < out.rows; ++row) {
+            for (std::size_t column = 0; column < out.columns; ++column) {
+                out.data[row * out.row_elements + column] = word_without_operands(
+                    operation, constant, out.first_row + row, out.first_column + column);
+            }
+        }
+        return;
+    }
+    Rows rows{.operands = {operands[0], operands[0], operands[0]}, .out = out};
+    std::copy(operands.begin(), operands.end(), rows.operands.begin());
+    if (!apply_to(operation, rows)) apply_function_to(operation, operands[0], out);
+}
+
+}  // namespace systole::math
