@@ -133,6 +133,10 @@ private:
             case isa::QueueId::Ring:
             case isa::QueueId::Mesh:
             case isa::QueueId::Tiles:
+            case isa::QueueId::DmaIn:
+            case isa::QueueId::DmaOut:
+            case isa::QueueId::Vector:
+            case isa::QueueId::CrossLane:
                 break;
         }
         throw std::logic_error("a unit that signals for no reason");

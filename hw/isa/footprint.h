@@ -76,8 +76,8 @@ private:
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Geometry& geometry);
 
 /// The footprint of an instruction of a program. That of host_work has the images of each tensor of its
-/// segment. Throws ProgramError for what the other footprint says, if the program has no such segment, and if
-/// the images lie beyond a buffer.
+/// segment, and that of chain has results and sources of its chain. Throws ProgramError for what the other
+/// footprint says, if the program has no such segment or chain, and if the images lie beyond a buffer.
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program);
 
 /// The queue that takes the instruction; nullopt for instructions that the sequencer executes itself

@@ -15,9 +15,11 @@ enum class MemoryId : std::uint8_t {
     HostMemory,     ///< in bytes
     NarrowMemory,   ///< in bytes, at the same address in every tile
     WideMemory,     ///< in units of tile_unit_bytes, through all tiles
+    VectorMemory,   ///< in rows of TensorShape::lanes words
+    Hbm,            ///< high-bandwidth memory, in rows as vector memory
 };
 
-inline constexpr std::size_t memory_count = 6;
+inline constexpr std::size_t memory_count = 8;
 
 constexpr std::size_t index_of(MemoryId memory) {
     return static_cast<std::size_t>(memory);
@@ -46,9 +48,9 @@ inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryI
 
 /// What messages call a place in the memory: "unified-buffer row", "host byte"; an s makes it plural.
 constexpr std::string_view place_name(MemoryId memory) {
-    constexpr std::array<std::string_view, memory_count> names = {"unified-buffer row", "accumulator row",
-                                                                  "weight tile",        "host byte",
-                                                                  "narrow-memory byte", "wide-memory unit"};
+    constexpr std::array<std::string_view, memory_count> names = {
+        "unified-buffer row", "accumulator row",  "weight tile",       "host byte",
+        "narrow-memory byte", "wide-memory unit", "vector-memory row", "high-bandwidth-memory row"};
     static_assert(!names.back().empty(), "each memory has a name");
     return names[index_of(memory)];
 }

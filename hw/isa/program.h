@@ -8,21 +8,27 @@
 
 #include "base/conversion.h"
 #include "base/data_type.h"
+#include "hw/isa/chain.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/memory.h"
 #include "hw/isa/row_range.h"
+#include "hw/isa/tensor_shape.h"
 #include "hw/isa/tile_grid.h"
 
 namespace systole::isa {
 
-/// The array or the tiles that a program was made for. Tile shapes, row bytes and the order of windows depend
-/// on it.
+/// The kind of machine that a program was made for, and the sizes on which its instructions depend: an array
+/// with a unified buffer, an array with a vector memory (a tensor core), or tiles.
 struct Geometry {
     std::uint32_t rows = 256;     ///< array rows = bytes of a unified-buffer row
     std::uint32_t columns = 256;  ///< array columns = elements of an accumulator row
     TileGrid tiles = {};          ///< of a program for a machine with tiles, which has no array
+    TensorShape tensor = {};      ///< of a program for a machine with a tensor core
 
     bool has_tiles() const { return tiles.lines > 0; }
+    bool has_tensor_core() const { return tensor.lanes > 0; }
+    /// An array with a unified buffer and accumulators.
+    bool has_unified_buffer() const { return !has_tiles() && !has_tensor_core(); }
 
     bool operator==(const Geometry&) const = default;
 };
@@ -152,6 +158,7 @@ struct Program {
     std::vector<Instruction> instructions;
     std::vector<WeightTile> tiles;
     std::vector<HostBuffer> buffers;
+    std::vector<Chain> chains;  ///< of a program for a tensor core
     /// Only initial_memories have any. No two entries of a memory have a row in common.
     ByMemory<std::vector<InitialRows>> initial;
     SourceLines lines;

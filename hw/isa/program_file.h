@@ -47,7 +47,10 @@ inline constexpr std::uint32_t version_with_host_macs = 5;
 inline constexpr std::uint32_t version_with_conversions = 6;
 /// Of a program for a machine with tiles.
 inline constexpr std::uint32_t version_with_tiles = 7;
-inline constexpr std::uint32_t newest_version = version_with_tiles;
+/// Of a program for a machine with a tensor core. It has no grid of tiles: the section of conversions is
+/// followed by one of the core.
+inline constexpr std::uint32_t version_with_tensor_core = 8;
+inline constexpr std::uint32_t newest_version = version_with_tensor_core;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -65,6 +68,7 @@ inline constexpr Tag block_section = {'B', 'L', 'C', 'K'};
 inline constexpr Tag host_macs_section = {'H', 'M', 'A', 'C'};
 inline constexpr Tag conversion_section = {'C', 'O', 'N', 'V'};
 inline constexpr Tag grid_section = {'G', 'R', 'I', 'D'};
+inline constexpr Tag core_section = {'C', 'O', 'R', 'E'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

@@ -80,37 +80,68 @@ std::optional<std::string> broken_rule_of_block(const WeightTile& tile, const Ge
     return fmt::format("block sums to {}; it must sum to useful, which is {}", sum, tile.useful_macs);
 }
 
-bool has_unit(const Geometry& geometry, QueueId unit) {
+/// The kinds of machines, in words.
+constexpr std::string_view with_tiles = "tiles";
+constexpr std::string_view with_tensor_core = "a tensor core";
+constexpr std::string_view with_buffer = "a unified buffer";
+
+std::string_view kind_of(const Geometry& geometry) {
+    if (geometry.has_tiles()) return with_tiles;
+    return geometry.has_tensor_core() ? with_tensor_core : with_buffer;
+}
+
+/// The kind of machines that alone have the unit; empty if several have it.
+std::string_view kind_with(QueueId unit) {
     switch (unit) {
         case QueueId::HostRead:
         case QueueId::HostWrite:
         case QueueId::Host:
-            return true;
         case QueueId::Weights:
         case QueueId::Matrix:
+            return {};
         case QueueId::Activation:
-            return !geometry.has_tiles();
+            return with_buffer;
         case QueueId::Ring:
         case QueueId::Mesh:
         case QueueId::Tiles:
-            return geometry.has_tiles();
+            return with_tiles;
+        case QueueId::DmaIn:
+        case QueueId::DmaOut:
+        case QueueId::Vector:
+        case QueueId::CrossLane:
+            return with_tensor_core;
     }
     throw std::logic_error("a unit that does not exist");
 }
 
+bool has_unit(const Geometry& geometry, QueueId unit) {
+    if (unit == QueueId::Weights || unit == QueueId::Matrix) return !geometry.has_tiles();
+    const std::string_view kind = kind_with(unit);
+    return kind.empty() || kind == kind_of(geometry);
+}
+
+/// The kind of machines that an instruction is for; empty for all.
+std::string_view kind_for(const Instruction& instruction) {
+    return std::visit(
+        []<class Each>(const Each&) -> std::string_view {
+            if (is_for_tiles<Each>) return with_tiles;
+            if (is_for_tensor_core<Each>) return with_tensor_core;
+            return is_for_array<Each> ? with_buffer : std::string_view();
+        },
+        instruction);
+}
+
 /// An instruction of another kind of machine, and numbers that exceed the tiles.
 std::optional<std::string> broken_rule_of_machine(const Instruction& instruction, const Geometry& geometry) {
-    const bool for_tiles =
-        std::visit([]<class Each>(const Each&) { return is_for_tiles<Each>; }, instruction);
-    const bool for_array =
-        std::visit([]<class Each>(const Each&) { return is_for_array<Each>; }, instruction);
-    if (for_tiles && !geometry.has_tiles()) return "it is for machines with tiles; the program has no .tiles";
-    if (for_array && geometry.has_tiles())
-        return "it is for machines with a systolic array; the program has .tiles";
+    const std::string_view kind = kind_for(instruction);
+    if (!kind.empty() && kind != kind_of(geometry)) {
+        return fmt::format("it is for machines with {}; the program is for one with {}", kind,
+                           kind_of(geometry));
+    }
     const auto missing = [&](QueueId unit) -> std::optional<std::string> {
         if (has_unit(geometry, unit)) return std::nullopt;
-        return fmt::format("unit is {}, which is one of machines with {}", name(unit),
-                           geometry.has_tiles() ? "a systolic array" : "tiles");
+        return fmt::format("unit is {}, which a machine with {} does not have", name(unit),
+                           kind_of(geometry));
     };
     if (const auto* const wait = std::get_if<SyncWait>(&instruction)) return missing(wait->unit);
     if (const auto* const signal = std::get_if<SyncSignal>(&instruction)) return missing(signal->unit);
@@ -122,6 +153,17 @@ std::optional<std::string> broken_rule_of_machine(const Instruction& instruction
     if (const auto* const sent = std::get_if<Multicast>(&instruction)) return too_wide(sent->units);
     if (const auto* const sent = std::get_if<StreamParameters>(&instruction)) return too_wide(sent->units);
     return std::nullopt;
+}
+
+void check_chains(const Program& program) {
+    if (!program.chains.empty() && !program.geometry.has_tensor_core()) {
+        fail("chains", "the program has some, which are for a machine with a tensor core");
+    }
+    std::unordered_set<std::string_view> names;
+    for (const Chain& chain : program.chains) {
+        if (const auto rule = broken_rule(chain)) fail("chain " + isa::quoted(chain.name), *rule);
+        if (!names.insert(chain.name).second) fail("chain " + isa::quoted(chain.name), "the name is taken");
+    }
 }
 
 void check_instruction(const Program& program, std::size_t index) {
@@ -142,6 +184,10 @@ std::optional<std::string> broken_rule(const Geometry& geometry) {
         if (side == 0 || side > largest_array_side) {
             return fmt::format("{} is {}; it must be from 1 to {}", what, side, largest_array_side);
         }
+    }
+    if (geometry.has_tensor_core()) {
+        if (geometry.has_tiles()) return "it has tiles and a tensor core";
+        return broken_rule(geometry.tensor);
     }
     if (!geometry.has_tiles()) return std::nullopt;
     // Text has no place for the sides of an array that a program for tiles does not have.
@@ -168,6 +214,11 @@ std::optional<std::string> broken_rule(const TileGrid& grid) {
                            wide_unit_limit / grid.tiles());
     }
     return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const TensorShape& shape) {
+    if (shape.lanes > 0 && shape.lanes <= largest_tensor_lanes) return std::nullopt;
+    return fmt::format("lanes is {}; it must be from 1 to {}", shape.lanes, largest_tensor_lanes);
 }
 
 std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry) {
@@ -310,9 +361,24 @@ std::optional<std::string> broken_rule(const HostWork& work, const Program& prog
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule(const RunChain& run, const Program& program) {
+    if (run.chain >= program.chains.size())
+        return fmt::format("the program has {} chains", program.chains.size());
+    const Chain& chain = program.chains[run.chain];
+    for (std::size_t i = chain.sources.size(); i < run.sources.size(); ++i) {
+        if (run.sources[i] != 0)
+            return fmt::format("chain {} has {} sources", as_word(chain.name), chain.sources.size());
+    }
+    if (chain.results.size() < run.results.size() && run.results.back() != 0) {
+        return fmt::format("chain {} has one result", as_word(chain.name));
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
     if (auto rule = broken_rule_of_machine(instruction, program.geometry)) return rule;
     if (const auto* work = std::get_if<HostWork>(&instruction)) return broken_rule(*work, program);
+    if (const auto* run = std::get_if<RunChain>(&instruction)) return broken_rule(*run, program);
     if (const auto* read = std::get_if<ReadWeights>(&instruction)) {
         if (std::uint64_t{read->first_tile} + read->tiles > program.tiles.size()) {
             return fmt::format("the program has {} tiles", program.tiles.size());
@@ -330,9 +396,11 @@ void validate(const Program& program) {
     if (const auto rule = broken_rule(program.geometry)) {
         fail(program.geometry.has_tiles() ? "tiles" : "array", *rule);
     }
-    if (program.geometry.has_tiles() && (!program.tiles.empty() || has_initial_rows(program))) {
-        fail("tiles", "the program has weight tiles or initial rows, which are for a systolic array");
+    if (!program.geometry.has_unified_buffer() && (!program.tiles.empty() || has_initial_rows(program))) {
+        fail("tiles",
+             "the program has weight tiles or initial rows, which are for a machine with a unified buffer");
     }
+    check_chains(program);
     for (std::size_t i = 0; i < program.tiles.size(); ++i) {
         if (const auto rule = broken_rule(program.tiles[i], program.geometry)) {
             fail(fmt::format("tile {}", i), *rule);

@@ -14,6 +14,8 @@ inline constexpr std::uint32_t largest_array_side = 4096;
 /// Of a program for tiles.
 inline constexpr std::uint32_t largest_tile_side = 16;
 inline constexpr std::uint32_t largest_lanes = 256;
+/// Of a program for a tensor core.
+inline constexpr std::uint32_t largest_tensor_lanes = 1024;
 
 /// The first rule that is broken, with field and value, or nullopt.
 std::optional<std::string> broken_rule(const Geometry& geometry);
@@ -24,13 +26,14 @@ std::optional<std::string> broken_rule(const BorderTensor& tensor);
 std::optional<std::string> broken_rule(const InitialRows& initial, MemoryId memory, const Geometry& geometry);
 std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program);
 std::optional<std::string> broken_rule(const HostWork& work, const Program& program);
+std::optional<std::string> broken_rule(const RunChain& run, const Program& program);
+std::optional<std::string> broken_rule(const TensorShape& shape);
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program);
 
 /// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
-/// buffers have different names and do not overlap, nor do initial rows of a memory; the tiles of
-/// `read_weights` exist, and so do the layers of tags if layers are given, and the segments of `host_work`
-/// with their images. Throws ProgramError with part,
-/// value and rule.
+/// buffers and chains have different names, buffers do not overlap, nor do initial rows of a memory; the
+/// tiles of `read_weights` exist, and so do the layers of tags if layers are given, and the segments of
+/// `host_work` with their images. Throws ProgramError with part, value and rule.
 void validate(const Program& program);
 
 /// Throws ProgramError if an initial sum has not room in an accumulator of `sum_bits` bits.

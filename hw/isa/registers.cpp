@@ -82,6 +82,21 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::ResultRight, .name = "result.right", .is_signed = true},
     {.reg = Register::WindowDilationY, .name = "window.dilation_y", .initial = 1},
     {.reg = Register::WindowDilationX, .name = "window.dilation_x", .initial = 1},
+    {.reg = Register::SourcePanelRows, .name = "source.panel_rows"},
+    {.reg = Register::OtherPanelRows, .name = "other.panel_rows"},
+    {.reg = Register::ResultPanelRows, .name = "result.panel_rows"},
+    {.reg = Register::WeightsPanelRows, .name = "weights.panel_rows"},
+    {.reg = Register::ProductFirst, .name = "product.first"},
+    {.reg = Register::WalkLines, .name = "walk.lines", .initial = 1},
+    {.reg = Register::WalkColumns, .name = "walk.columns"},
+    {.reg = Register::FromImageRows, .name = "from.image_rows"},
+    {.reg = Register::FromLineRows, .name = "from.line_rows"},
+    {.reg = Register::FromColumnRows, .name = "from.column_rows", .initial = 1},
+    {.reg = Register::ToImageRows, .name = "to.image_rows"},
+    {.reg = Register::ToLineRows, .name = "to.line_rows"},
+    {.reg = Register::ToColumnRows, .name = "to.column_rows", .initial = 1},
+    {.reg = Register::DmaHbmRows, .name = "dma.hbm_rows"},
+    {.reg = Register::DmaMemoryRows, .name = "dma.memory_rows"},
 }};
 
 constexpr bool in_order() {

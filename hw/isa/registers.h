@@ -98,9 +98,32 @@ enum class Register : std::uint8_t {
     ResultRight,       ///< pixels
     WindowDilationY,   ///< pixels from one line of the kernel to the next
     WindowDilationX,   ///< pixels from one column of the kernel to the next
+
+    // Matrices in panels of vector memory and high-bandwidth memory: rows from a panel to the next. 0: as
+    // many as a panel
+    // has.
+    SourcePanelRows,   ///< of what is read, or of the first of several sources
+    OtherPanelRows,    ///< of the other sources
+    ResultPanelRows,   ///< of what is written
+    WeightsPanelRows,  ///< of the weights
+    ProductFirst,      ///< element of a row, or of a window, with which `product` begins
+
+    // Rows that lie apart: of the first source (from) and of the first result (to) of a `chain`.
+    WalkLines,       ///< lines of an image
+    WalkColumns,     ///< rows of a line; 0: all rows follow each other
+    FromImageRows,   ///< rows from an image to the next
+    FromLineRows,    ///< rows from a line to the next
+    FromColumnRows,  ///< rows from one of a line to the next
+    ToImageRows,     ///< rows from an image to the next
+    ToLineRows,      ///< rows from a line to the next
+    ToColumnRows,    ///< rows from one of a line to the next
+
+    // The distances between the blocks of `dma_in` and `dma_out`; 0: as many rows as a block has.
+    DmaHbmRows,     ///< in high-bandwidth memory
+    DmaMemoryRows,  ///< in vector memory
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::WindowDilationX) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::DmaMemoryRows) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...
@@ -116,7 +139,7 @@ std::optional<Register> find_register(std::string_view name);
 bool is_signed(Register reg);
 
 /// The value a register has before the first `set_config`: 1 for strides, kernel sizes, dilations, row
-/// strides, image rows and the sides of a block, 255 for output.maximum, 0 for the rest.
+/// strides, image rows, lines of a walk and the sides of a block, 255 for output.maximum, 0 for the rest.
 std::uint32_t initial_value(Register reg);
 
 /// The contents of all registers.

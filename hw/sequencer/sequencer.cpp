@@ -39,6 +39,9 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
             case isa::MemoryId::WideMemory:
                 return std::uint64_t{machine.wide_memory.bytes} / isa::tile_unit_bytes *
                        machine.tile_array.tiles();
+            case isa::MemoryId::VectorMemory:
+            case isa::MemoryId::Hbm:
+                return 0;  // no machine has any yet
             case isa::MemoryId::WeightMemory:
             case isa::MemoryId::HostMemory:
                 return std::numeric_limits<std::uint64_t>::max();

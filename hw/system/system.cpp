@@ -132,6 +132,10 @@ void check_program(const isa::Program& program, const machine::MachineConfig& ma
                                             std::numeric_limits<isa::Position>::max()));
     }
     const isa::Geometry& geometry = program.geometry;
+    if (geometry.has_tensor_core()) {
+        throw isa::ProgramError(
+            fmt::format("the program was made for a tensor core; machine {} has none", machine.name));
+    }
     if (machine.family == machine::Family::EdgeTpu) {
         check_tiles(program, machine);
         check_host(program, options);

@@ -18,8 +18,9 @@ namespace {
 
 void check(const isa::Program& program, const machine::MatrixUnitConfig& array) {
     isa::validate(program);
-    if (program.geometry.has_tiles()) {
-        throw isa::ProgramError("the program is for tiles; the machine has a systolic array");
+    if (!program.geometry.has_unified_buffer()) {
+        throw isa::ProgramError(fmt::format("the program is for {}; the machine has a unified buffer",
+                                            program.geometry.has_tiles() ? "tiles" : "a tensor core"));
     }
     if (program.geometry.rows != array.rows || program.geometry.columns != array.columns) {
         throw isa::ProgramError(
@@ -41,8 +42,8 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
     }
     std::visit(
         [&state]<class Each>(const Each& each) {
-            if constexpr (isa::is_for_tiles<Each>) {
-                throw std::logic_error("an instruction for tiles in a program for an array");
+            if constexpr (isa::is_for_tiles<Each> || isa::is_for_tensor_core<Each>) {
+                throw std::logic_error("an instruction of another machine in a program for a unified buffer");
             } else {
                 const isa::Footprint touched = each.footprint(state.registers, state.array);
                 state.check_fits(touched);

@@ -240,6 +240,10 @@ private:
             case isa::QueueId::HostWrite:
             case isa::QueueId::Ring:
             case isa::QueueId::Mesh:
+            case isa::QueueId::DmaIn:
+            case isa::QueueId::DmaOut:
+            case isa::QueueId::Vector:
+            case isa::QueueId::CrossLane:
                 return times.complete - times.released;
             case isa::QueueId::Activation:
                 return loads(times) + times.complete - times.released;

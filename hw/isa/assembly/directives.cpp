@@ -83,8 +83,13 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 17> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 22> entries = {{{".array", &Directives::array},
                                                        {".tiles", &Directives::tiles},
+                                                       {".tensor_core", &Directives::tensor_core},
+                                                       {".chain", &Directives::chain},
+                                                       {".source", &Directives::chain_source},
+                                                       {".step", &Directives::chain_step},
+                                                       {".result", &Directives::chain_result},
                                                        {".model", &Directives::model},
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
@@ -141,29 +146,94 @@ std::optional<std::string> Directives::broken_rule_of_open() const {
     return fmt::format("the values are {} bytes; they must be {}", initial.values.size(), open_->bytes);
 }
 
+void Directives::begin_geometry(Operands& operands) {
+    if (has_array_) operands.fail("there is one .array, .tiles or .tensor_core for a program");
+    has_array_ = true;
+}
+
+void Directives::check_no_buffer(Operands& operands) const {
+    if (program_.tiles.empty() && !has_initial_rows(program_)) return;
+    operands.fail("such a program has no .tile, .unified_buffer and .accumulators");
+}
+
 void Directives::array(Operands& operands) {
-    if (has_array_) operands.fail("there is one .array or .tiles for a program");
+    begin_geometry(operands);
     if (!program_.tiles.empty()) operands.fail("must stand above the first .tile");
     if (has_initial_rows(program_)) {
         operands.fail("must stand above the first .unified_buffer and .accumulators");
     }
-    has_array_ = true;
     program_.geometry.rows = static_cast<std::uint32_t>(operands.number("rows", 1, largest_array_side));
     program_.geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
 }
 
 void Directives::tiles(Operands& operands) {
-    if (has_array_) operands.fail("there is one .array or .tiles for a program");
-    if (!program_.tiles.empty() || has_initial_rows(program_)) {
-        operands.fail("a program for tiles has no .tile, .unified_buffer and .accumulators");
-    }
-    has_array_ = true;
+    begin_geometry(operands);
+    check_no_buffer(operands);
     TileGrid& grid = program_.geometry.tiles;
     grid.lines = static_cast<std::uint32_t>(operands.number("lines", 1, largest_tile_side));
     grid.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_tile_side));
     grid.lanes = static_cast<std::uint32_t>(operands.keyed_number("lanes", 64, 1, largest_lanes));
     grid.units = static_cast<std::uint32_t>(operands.keyed_number("units", 8192, 1, wide_unit_limit));
     if (const auto rule = broken_rule(grid)) operands.fail(*rule);
+}
+
+void Directives::tensor_core(Operands& operands) {
+    begin_geometry(operands);
+    check_no_buffer(operands);
+    Geometry& geometry = program_.geometry;
+    geometry.rows = static_cast<std::uint32_t>(operands.number("rows", 1, largest_array_side));
+    geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
+    geometry.tensor.lanes =
+        static_cast<std::uint32_t>(operands.keyed_number("lanes", 128, 1, largest_tensor_lanes));
+}
+
+void Directives::chain(Operands& operands) {
+    if (!program_.geometry.has_tensor_core()) operands.fail("is for machines with a tensor core");
+    const Token& name = operands.word("name");
+    if (name.value.empty()) operands.fail(name, "the name is empty");
+    if (std::ranges::find(program_.chains, name.value, &Chain::name) != program_.chains.end()) {
+        operands.fail(name, "the name is taken");
+    }
+    program_.chains.push_back({.name = name.value});
+}
+
+Chain& Directives::last_chain(Operands& operands) {
+    if (program_.chains.empty()) operands.fail("there is no .chain above it");
+    return program_.chains.back();
+}
+
+void Directives::chain_source(Operands& operands) {
+    Chain& chain = last_chain(operands);
+    if (!chain.steps.empty() || !chain.results.empty())
+        operands.fail("must stand above the chain's steps and results");
+    chain.sources.push_back({.spread = static_cast<Spread>(operands.choice("spread", spread_names())),
+                             .packed = operands.flag("packed")});
+}
+
+void Directives::chain_step(Operands& operands) {
+    Chain& chain = last_chain(operands);
+    if (!chain.results.empty()) operands.fail("must stand above the chain's results");
+    ChainStep step;
+    step.operation = static_cast<WordOperation>(operands.choice("operation", word_operation_names));
+    if (step.operation == WordOperation::Constant) {
+        const Token& constant = operands.word("constant");
+        step.constant = static_cast<std::uint32_t>(operands.bits(constant, constant.value, word_bytes));
+    }
+    if (chain.values() >= most_chain_values)
+        operands.fail(fmt::format("a chain has at most {} values", most_chain_values));
+    for (std::size_t i = 0; i < traits_of(step.operation).operands; ++i) {
+        if (chain.values() == 0) operands.fail("there is no value before it");
+        step.operands.push_back(static_cast<std::uint8_t>(operands.number("value", 0, chain.values() - 1)));
+    }
+    chain.steps.push_back(std::move(step));
+}
+
+void Directives::chain_result(Operands& operands) {
+    Chain& chain = last_chain(operands);
+    if (chain.values() == 0) operands.fail("there is no value above it");
+    chain.results.push_back(
+        {.value = static_cast<std::uint8_t>(operands.number("value", 0, chain.values() - 1)),
+         .packed = operands.flag("packed")});
 }
 
 void Directives::model(Operands& operands) {
@@ -285,7 +355,7 @@ void Directives::check_overlap(Operands& operands, const Token& name, const Host
 }
 
 void Directives::tile(Operands& operands) {
-    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
+    if (!program_.geometry.has_unified_buffer()) operands.fail("is for machines with a unified buffer");
     WeightTile tile;
     tile.rows = static_cast<std::uint32_t>(operands.number("rows", 1, program_.geometry.rows));
     tile.columns = static_cast<std::uint32_t>(operands.number("columns", 1, program_.geometry.columns));
@@ -309,14 +379,14 @@ void Directives::tile(Operands& operands) {
 }
 
 void Directives::unified_buffer(Operands& operands) {
-    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
+    if (!program_.geometry.has_unified_buffer()) operands.fail("is for machines with a unified buffer");
     const std::uint64_t first = operands.number("row", 0, buffer_row_limit - 1);
     const std::uint64_t most = (buffer_row_limit - first) * program_.geometry.rows;
     initial_rows(operands, MemoryId::UnifiedBuffer, first, operands.number("bytes", 1, most));
 }
 
 void Directives::accumulators(Operands& operands) {
-    if (program_.geometry.has_tiles()) operands.fail("is for machines with a systolic array");
+    if (!program_.geometry.has_unified_buffer()) operands.fail("is for machines with a unified buffer");
     const std::uint64_t first = operands.number("row", 0, accumulator_row_limit - 1);
     const std::uint64_t rows = operands.number("rows", 1, accumulator_row_limit - first);
     initial_rows(operands, MemoryId::Accumulators, first,

@@ -34,6 +34,17 @@ public:
 private:
     void array(Operands& operands);
     void tiles(Operands& operands);
+    void tensor_core(Operands& operands);
+    /// A program says once what machine it is for.
+    void begin_geometry(Operands& operands);
+    /// Throws if there are weight tiles or initial rows.
+    void check_no_buffer(Operands& operands) const;
+    // Parts of the last chain.
+    void chain(Operands& operands);
+    void chain_source(Operands& operands);
+    void chain_step(Operands& operands);
+    void chain_result(Operands& operands);
+    Chain& last_chain(Operands& operands);
     void model(Operands& operands);
     void layer(Operands& operands);
     void input(Operands& operands);

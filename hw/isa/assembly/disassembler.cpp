@@ -103,6 +103,23 @@ public:
         }
     }
 
+    void chain(const Chain& chain) {
+        write(".chain {}\n", as_word(chain.name));
+        for (const ChainSource& source : chain.sources) {
+            write(".source {}{}\n", spread_names()[static_cast<std::size_t>(source.spread)],
+                  source.packed ? " packed" : "");
+        }
+        for (const ChainStep& step : chain.steps) {
+            write(".step {}", traits_of(step.operation).name);
+            if (step.operation == WordOperation::Constant) write(" {:#x}", step.constant);
+            for (const std::uint8_t operand : step.operands) write(" {}", operand);
+            write("\n");
+        }
+        for (const ChainResult& result : chain.results) {
+            write(".result {}{}\n", result.value, result.packed ? " packed" : "");
+        }
+    }
+
     void initial_rows(const Program& program) {
         for (const InitialRows& initial : program.initial[MemoryId::UnifiedBuffer]) {
             write(".unified_buffer {} {}", initial.first_row, initial.values.size());
@@ -152,6 +169,8 @@ std::string disassemble(const Program& program) {
     if (geometry.has_tiles()) {
         writer.write(".tiles {} {} lanes={} units={}\n", geometry.tiles.lines, geometry.tiles.columns,
                      geometry.tiles.lanes, geometry.tiles.units);
+    } else if (geometry.has_tensor_core()) {
+        writer.write(".tensor_core {} {} lanes={}\n", geometry.rows, geometry.columns, geometry.tensor.lanes);
     } else {
         writer.write(".array {} {}\n", geometry.rows, geometry.columns);
     }
@@ -159,6 +178,7 @@ std::string disassemble(const Program& program) {
     for (const HostBuffer& buffer : program.buffers) writer.buffer(buffer);
     for (const HostSegment& segment : program.host_segments) writer.host_segment(segment, program.buffers);
     for (const WeightTile& tile : program.tiles) writer.tile(tile);
+    for (const Chain& chain : program.chains) writer.chain(chain);
     writer.initial_rows(program);
     writer.write("\n");
     const HostLabels labels(program.buffers);

@@ -279,6 +279,64 @@ void read_grid_section(std::span<const std::uint8_t> file, ByteReader& content, 
     grid.finish("the section of the tiles");
 }
 
+bool read_bit(ByteReader& reader, std::string_view what) {
+    const std::size_t begin = reader.position();
+    const std::uint8_t bit = reader.number8(what);
+    if (bit > 1) ByteReader::fail_at(begin, fmt::format("{} is {}; it must be 0 or 1", what, bit));
+    return bit == 1;
+}
+
+/// A number below `limit`.
+std::uint8_t read_code8(ByteReader& reader, std::string_view what, std::size_t limit) {
+    const std::size_t begin = reader.position();
+    const std::uint8_t number = reader.number8(what);
+    if (number >= limit)
+        ByteReader::fail_at(begin, fmt::format("{} is {}; it must be below {}", what, number, limit));
+    return number;
+}
+
+ChainSource read_chain_source(ByteReader& reader) {
+    ChainSource source;
+    source.spread = static_cast<Spread>(read_code8(reader, "spread of a source", spread_names().size()));
+    source.packed = read_bit(reader, "packed of a source");
+    return source;
+}
+
+ChainStep read_chain_step(ByteReader& reader) {
+    ChainStep step;
+    step.operation =
+        static_cast<WordOperation>(read_code8(reader, "operation of a step", word_operation_count));
+    for (std::size_t i = 0; i < traits_of(step.operation).operands; ++i) {
+        step.operands.push_back(reader.number8("operand of a step"));
+    }
+    if (step.operation == WordOperation::Constant) step.constant = reader.number32("constant of a step");
+    return step;
+}
+
+ChainResult read_chain_result(ByteReader& reader) {
+    ChainResult result;
+    result.value = reader.number8("value of a result");
+    result.packed = read_bit(reader, "packed of a result");
+    return result;
+}
+
+Chain read_chain(ByteReader& reader) {
+    Chain chain;
+    chain.name = reader.string("name of a chain");
+    chain.sources = list<ChainSource>(reader, 2, "sources of a chain", read_chain_source);
+    chain.steps = list<ChainStep>(reader, 1, "steps of a chain", read_chain_step);
+    chain.results = list<ChainResult>(reader, 2, "results of a chain", read_chain_result);
+    return chain;
+}
+
+void read_core_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t smallest = 16;
+    ByteReader core = open_section(file, content, file_format::core_section);
+    program.geometry.tensor.lanes = core.number32("lanes");
+    program.chains = list<Chain>(core, smallest, "chains", read_chain);
+    core.finish("the section of the tensor core");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -324,7 +382,8 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version >= file_format::version_with_blocks) read_block_section(file, content, program);
     if (version >= file_format::version_with_host_macs) read_host_macs_section(file, content, program);
     if (version >= file_format::version_with_conversions) read_conversion_section(file, content, program);
-    if (version >= file_format::version_with_tiles) read_grid_section(file, content, program);
+    if (version == file_format::version_with_tiles) read_grid_section(file, content, program);
+    if (version == file_format::version_with_tensor_core) read_core_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

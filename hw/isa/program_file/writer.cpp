@@ -165,6 +165,29 @@ void write_conversions(ByteWriter& writer, const std::vector<BorderTensor>& inpu
     for (const BorderTensor& input : inputs) writer.number(static_cast<std::uint8_t>(input.conversion), 1);
 }
 
+void write_chains(ByteWriter& writer, const std::vector<Chain>& chains) {
+    writer.count(chains.size());
+    for (const Chain& chain : chains) {
+        writer.string(chain.name);
+        writer.count(chain.sources.size());
+        for (const ChainSource& source : chain.sources) {
+            writer.number(static_cast<std::uint8_t>(source.spread), 1);
+            writer.number(source.packed ? 1 : 0, 1);
+        }
+        writer.count(chain.steps.size());
+        for (const ChainStep& step : chain.steps) {
+            writer.number(static_cast<std::uint8_t>(step.operation), 1);
+            for (const std::uint8_t operand : step.operands) writer.number(operand, 1);
+            if (step.operation == WordOperation::Constant) writer.number(step.constant, 4);
+        }
+        writer.count(chain.results.size());
+        for (const ChainResult& result : chain.results) {
+            writer.number(result.value, 1);
+            writer.number(result.packed ? 1 : 0, 1);
+        }
+    }
+}
+
 std::vector<std::uint8_t> content_of(const Program& program) {
     ByteWriter writer;
     writer.begin_section(file_format::array_section);
@@ -210,11 +233,17 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         write_conversions(writer, program.inputs);
         writer.end_section();
     }
-    if (version >= file_format::version_with_tiles) {
+    if (version == file_format::version_with_tiles) {
         writer.begin_section(file_format::grid_section);
         const TileGrid& grid = program.geometry.tiles;
         for (const std::uint32_t size : {grid.lines, grid.columns, grid.lanes, grid.units})
             writer.number(size, 4);
+        writer.end_section();
+    }
+    if (version == file_format::version_with_tensor_core) {
+        writer.begin_section(file_format::core_section);
+        writer.number(program.geometry.tensor.lanes, 4);
+        write_chains(writer, program.chains);
         writer.end_section();
     }
     return std::move(writer.bytes());
@@ -237,6 +266,7 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 
 std::uint32_t file_format::version_of(const Program& program) {
     if (program.geometry.has_tiles()) return version_with_tiles;
+    if (program.geometry.has_tensor_core()) return version_with_tensor_core;
     if (std::ranges::any_of(program.inputs, [](const BorderTensor& input) {
             return input.conversion != Conversion::Nearest;
         })) {

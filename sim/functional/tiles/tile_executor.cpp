@@ -17,14 +17,14 @@ namespace {
 const isa::Program& checked_for_tiles(const isa::Program& program) {
     isa::validate(program);
     if (program.geometry.has_tiles()) return program;
-    throw isa::ProgramError("the program is for a systolic array; the machine has tiles");
+    throw isa::ProgramError("the program is not for tiles, which the machine has");
 }
 
 void execute_checked(const isa::Instruction& instruction, TileState& state) {
     std::visit(
         [&state]<class Each>(const Each& each) {
-            if constexpr (isa::is_for_array<Each>) {
-                throw std::logic_error("an instruction for an array in a program for tiles");
+            if constexpr (isa::is_for_array<Each> || isa::is_for_tensor_core<Each>) {
+                throw std::logic_error("an instruction of another machine in a program for tiles");
             } else {
                 state.check_fits(each.footprint(state.registers, state.program.geometry));
                 execute(each, state);

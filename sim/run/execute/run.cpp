@@ -340,6 +340,8 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
         case isa::MemoryId::WeightMemory:
         case isa::MemoryId::NarrowMemory:
         case isa::MemoryId::WideMemory:
+        case isa::MemoryId::VectorMemory:
+        case isa::MemoryId::Hbm:
             break;
     }
     throw std::logic_error("a memory without bytes");

@@ -117,7 +117,7 @@ TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") 
           "set output.minimum -1");
     CHECK(to_string(SetConfig{.reg = Register::WindowTile, .value = 0xffffffff}) ==
           "set window.tile 4294967295");
-    CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(9)}) == "sync.wait unit?9 sem=0");
+    CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(13)}) == "sync.wait unit?13 sem=0");
 }
 
 TEST_CASE("Every line of assembly for tiles stands for its instruction", "[isa][assembly]") {
@@ -171,23 +171,77 @@ TEST_CASE("The tiles of a program are declared once, and with no array", "[isa][
     CHECK(disassemble(program).starts_with(".tiles 2 3 lanes=32 units=9\n"));
     CHECK(assemble(".tiles 4 4", "x.asm").geometry.tiles ==
           TileGrid{.lines = 4, .columns = 4, .lanes = 64, .units = 8192});
-    check_error(".tiles 4 4\n.tiles 4 4", "2:1: .tiles: there is one .array or .tiles for a program");
-    check_error(".array 4 4\n.tiles 4 4", "2:1: .tiles: there is one .array or .tiles for a program");
-    check_error(".tiles 4 4\n.array 4 4", "2:1: .array: there is one .array or .tiles for a program");
+    check_error(".tiles 4 4\n.tiles 4 4",
+                "2:1: .tiles: there is one .array, .tiles or .tensor_core for a program");
+    check_error(".array 4 4\n.tiles 4 4",
+                "2:1: .tiles: there is one .array, .tiles or .tensor_core for a program");
+    check_error(".tiles 4 4\n.array 4 4",
+                "2:1: .array: there is one .array, .tiles or .tensor_core for a program");
     check_error(".tile 1 1 fill 0\n.tiles 4 4",
-                "2:1: .tiles: a program for tiles has no .tile, .unified_buffer and .accumulators");
+                "2:1: .tiles: such a program has no .tile, .unified_buffer and .accumulators");
     check_error(".tiles 17 4", "1:8: 17: must be a whole number from 1 to 16");
     check_error(".tiles 4 4 lanes=8", "1:1: .tiles: lanes is 8; it must be a multiple of 16 up to 256");
     check_error(".tiles 4 4 units=1048577", "1:1: .tiles: units is 1048577; it must be from 1 to 1048576");
     for (const std::string directive : {".tile 1 1 fill 0", ".unified_buffer 0 1", ".accumulators 0 1"}) {
         check_error(".tiles 4 4\n" + directive, "2:1: " + directive.substr(0, directive.find(' ')) +
-                                                    ": is for machines with a systolic array");
+                                                    ": is for machines with a unified buffer");
     }
-    check_error("exchange at=0", "1:1: exchange: it is for machines with tiles; the program has no .tiles");
-    check_error(".tiles 4 4\nread_host 0 ub=0 block=1",
-                "2:1: read_host: it is for machines with a systolic array; the program has .tiles");
+    check_error("exchange at=0",
+                "1:1: exchange: it is for machines with tiles; the program is for one with a unified buffer");
+    check_error(
+        ".tiles 4 4\nread_host 0 ub=0 block=1",
+        "2:1: read_host: it is for machines with a unified buffer; the program is for one with tiles");
     check_error(".tiles 4 4\nsync.wait matrix sem=0",
-                "2:1: sync.wait: unit is matrix, which is one of machines with a systolic array");
+                "2:1: sync.wait: unit is matrix, which a machine with tiles does not have");
+}
+
+TEST_CASE("A tensor core and its chains are declared", "[isa][assembly]") {
+    const Program program = assemble(R"(.tensor_core 64 32 lanes=16
+.chain "scale and add"
+.source rows packed
+.source row
+.source column
+.step constant -1
+.step multiply 0 1
+.step select 3 4 2
+.result 5 packed
+.result 4
+chain 0 rows=3 columns=4 dst=10 dst2=20 a=1 b=2 c=3
+)",
+                                     "x.asm");
+    CHECK(program.geometry == Geometry{.rows = 64, .columns = 32, .tensor = {.lanes = 16}});
+    const Chain expected{.name = "scale and add",
+                         .sources = {{.spread = Spread::Rows, .packed = true},
+                                     {.spread = Spread::Row},
+                                     {.spread = Spread::Column}},
+                         .steps = {{.operation = systole::WordOperation::Constant, .constant = 0xffffffff},
+                                   {.operation = systole::WordOperation::Multiply, .operands = {0, 1}},
+                                   {.operation = systole::WordOperation::Select, .operands = {3, 4, 2}}},
+                         .results = {{.value = 5, .packed = true}, {.value = 4}}};
+    CHECK(program.chains == std::vector{expected});
+    CHECK(program.instructions ==
+          std::vector<Instruction>{
+              RunChain{.rows = 3, .columns = 4, .results = {10, 20}, .sources = {1, 2, 3, 0}}});
+    CHECK(assemble(disassemble(program), "y.asm") == program);
+    CHECK(assemble(".tensor_core 128 128", "x.asm").geometry.tensor.lanes == 128);
+    const std::string core = ".tensor_core 8 8 lanes=8\n";
+    check_error(core + ".array 4 4",
+                "2:1: .array: there is one .array, .tiles or .tensor_core for a program");
+    check_error(core + ".tile 1 1 fill 0", "2:1: .tile: is for machines with a unified buffer");
+    check_error(".chain c", "1:1: .chain: is for machines with a tensor core");
+    check_error(core + ".chain \"\"", "2:8: \"\": the name is empty");
+    check_error(core + ".chain c\n.chain c", "3:8: c: the name is taken");
+    check_error(core + ".source rows", "2:1: .source: there is no .chain above it");
+    check_error(core + ".chain c\n.source lanes", "3:9: lanes: spread must be one of rows, row, column");
+    check_error(core + ".chain c\n.step row\n.source row",
+                "4:1: .source: must stand above the chain's steps and results");
+    check_error(core + ".chain c\n.step row\n.result 0\n.step row",
+                "5:1: .step: must stand above the chain's results");
+    check_error(core + ".chain c\n.step negate 0", "3:1: .step: there is no value before it");
+    check_error(core + ".chain c\n.step row\n.step negate 1", "4:14: 1: must be a whole number from 0 to 0");
+    check_error(core + ".chain c\n.result 0", "3:1: .result: there is no value above it");
+    check_error(core + ".chain c\n.step row\n.result 1", "4:9: 1: must be a whole number from 0 to 0");
+    check_error(core + "chain 0 rows=1 columns=1", "2:1: chain: the program has 0 chains");
 }
 
 TEST_CASE("Blanks, comments and semicolons lie between words and statements", "[isa][assembly]") {
@@ -451,7 +505,8 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("read_weights tile=0", "1:1: read_weights: the program has 0 tiles");
     check_error(".layer a b\ntag 2", "2:1: tag: the program has 1 layers");
     check_error("tag \"1", "1:5: \"1: the closing quote is missing");
-    check_error(".array 4 4\n.array 4 4", "2:1: .array: there is one .array or .tiles for a program");
+    check_error(".array 4 4\n.array 4 4",
+                "2:1: .array: there is one .array, .tiles or .tensor_core for a program");
     check_error(".array 4 5000", "1:10: 5000: must be a whole number from 1 to 4096");
     check_error(".tile 1 1 fill 1\n.array 4 4", "2:1: .array: must stand above the first .tile");
     check_error(".tile 1 257 fill 0", "1:9: 257: must be a whole number from 1 to 256");

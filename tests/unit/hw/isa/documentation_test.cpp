@@ -235,16 +235,20 @@ TEST_CASE("Every instruction has an example, whose bytes are its encoding", "[is
     const std::string declarations = buffers +
                                      ".tile 1 1 fill 0\n.tile 1 1 fill 0\n"
                                      ".host_segment softmax\n.reads in 10\n.writes out 10\n";
-    std::set<std::string> for_tiles;
+    const std::string core = ".tensor_core 128 128\n" + buffers +
+                             ".chain c\n.source rows\n.source row\n.step add 0 1\n.result 2\n";
+    std::map<std::string, std::string> declared;
     for_each_kind([&]<class Each>(const Each& instruction) {
-        if (is_for_tiles<Each>) for_tiles.emplace(instruction.mnemonic);
+        const std::string name(instruction.mnemonic);
+        declared[name] = is_for_tiles<Each>         ? ".tiles 4 4\n" + buffers
+                         : is_for_tensor_core<Each> ? core
+                                                    : declarations;
     });
     std::map<std::string, int> examples_of;
     for (const Example& example : examples(specification())) {
         CAPTURE(example.line);
-        const bool needs_tiles = for_tiles.contains(example.line.substr(0, example.line.find(' ')));
-        const Program program =
-            assemble((needs_tiles ? ".tiles 4 4\n" + buffers : declarations) + example.line, "docs/isa.md");
+        const std::string name = example.line.substr(0, example.line.find(' '));
+        const Program program = assemble(declared.at(name) + example.line, "docs/isa.md");
         REQUIRE(program.instructions.size() == 1);
         std::vector<std::uint8_t> bytes;
         encode(program.instructions.front(), bytes);

@@ -133,6 +133,64 @@ TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") 
     CHECK(flags({.streamed = true}) == 0x08);
 }
 
+TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
+    CHECK(encoded(Infeed{.host_address = 0x0504030201,
+                         .hbm_row = 0x09080706,
+                         .rows = 0x0d0c0b0a,
+                         .columns = 0x11100f0e}) ==
+          Bytes{0x70, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17});
+    CHECK(encoded(Outfeed{.host_address = 0x0504030201,
+                          .hbm_row = 0x09080706,
+                          .rows = 0x0d0c0b0a,
+                          .columns = 0x11100f0e}) ==
+          Bytes{0x71, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17});
+    CHECK(encoded(DmaIn{.hbm_row = 0x04030201, .row = 0x070605, .rows = 0x0a0908, .blocks = 0x0d0c0b}) ==
+          Bytes{0x72, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+    CHECK(encoded(DmaOut{.hbm_row = 0x04030201, .row = 0x070605, .rows = 0x0a0908, .blocks = 0x0d0c0b}) ==
+          Bytes{0x73, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+    CHECK(encoded(LoadWeights{
+              .source = 0x040302, .depth = 0x0605, .columns = 0x0807, .part = 2, .transposed = true}) ==
+          Bytes{0x74, 1, 2, 3, 4, 5, 6, 7, 8, 2});
+    CHECK(encoded(LoadWeights{.depth = 1, .columns = 1, .packed = true})[1] == 2);
+    CHECK(encoded(Product{.result = 0x040302,
+                          .source = 0x070605,
+                          .rows = 0x0b0a0908,
+                          .depth = 0x0d0c,
+                          .columns = 0x0f0e,
+                          .part = 1,
+                          .accumulate = true}) ==
+          Bytes{0x75, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1});
+    const auto flags = [](Product product) {
+        product.rows = product.depth = product.columns = 1;
+        return encoded(product)[1];
+    };
+    CHECK(flags({.keep_weights = true}) == 2);
+    CHECK(flags({.windows = true}) == 4);
+    CHECK(flags({.packed = true}) == 8);
+    CHECK(encoded(RunChain{.chain = 0x0201,
+                           .rows = 0x06050403,
+                           .columns = 0x0a090807,
+                           .results = {0x0d0c0b, 0x100f0e},
+                           .sources = {0x131211, 0x161514, 0x191817, 0x1c1b1a}}) ==
+          Bytes{0x76, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
+                15,   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28});
+    CHECK(encoded(ReduceRows{.reduction = systole::Reduction::Maximum,
+                             .accumulate = true,
+                             .result = 0x050403,
+                             .source = 0x080706,
+                             .rows = 0x0c0b0a09,
+                             .columns = 0x100f0e0d}) ==
+          Bytes{0x77, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+    CHECK(encoded(ReduceLanes{.reduction = systole::Reduction::Minimum,
+                              .result = 0x040302,
+                              .source = 0x070605,
+                              .rows = 0x0b0a0908,
+                              .columns = 0x0f0e0d0c}) ==
+          Bytes{0x78, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+    CHECK(encoded(Transpose{.result = 0x030201, .source = 0x060504, .rows = 0x0807, .columns = 0x0a09}) ==
+          Bytes{0x79, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+}
+
 TEST_CASE("Flags have their bits", "[isa][encoding]") {
     const auto matrix = [](MatrixFlags flags) {
         return encoded(MatrixMultiply{.length = 1, .flags = flags})[1];
@@ -196,7 +254,10 @@ TEST_CASE("Bits without a meaning must be 0", "[isa][encoding]") {
                               {Multicast{.rows = 1, .units = 1, .groups = 1, .repeats = 1}, 1, 1},
                               {Collect{}, 1, 1},
                               {TileMultiply{}, 3, 5},
-                              {TileVector{}, 3, 2}};
+                              {TileVector{}, 3, 2},
+                              {LoadWeights{.depth = 1, .columns = 1}, 1, 2},
+                              {Product{.rows = 1, .depth = 1, .columns = 1}, 1, 4},
+                              {ReduceRows{.rows = 1, .columns = 1}, 2, 1}};
     for (const auto& [instruction, place, used] : of_tiles) {
         for (unsigned bit = used; bit < 8; ++bit) {
             Bytes bytes = encoded(instruction);
@@ -237,9 +298,9 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 }
 
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
-    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
-                                   0x12, 0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42,
-                                   0x43, 0x44, 0x50, 0x51, 0x58, 0x59, 0x60, 0x61};
+    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12, 0x13, 0x20,
+                                   0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x58, 0x59,
+                                   0x60, 0x61, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -267,8 +328,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: set: register is " + std::to_string(register_count) +
                                  "; it must be below " + std::to_string(register_count)));
-    CHECK_THROWS_MATCHES(decoded({0x03, 9, 0}), ProgramError,
-                         Message("byte 0: sync.wait: unit is 9; it must be below 9"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 13, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 13; it must be below 13"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
@@ -302,6 +363,10 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
             "scaling to_even is for operations that scale");
     refused(TileVector{.operation = TileOperation::MaxPool, .scaling = Scaling::Float},
             "scaling float is for operations that round");
+    refused(LoadWeights{.depth = 1, .columns = 1, .part = 3}, "part must be 0, 1 or 2");
+    refused(LoadWeights{.depth = 1, .columns = 1, .part = 1, .packed = true}, "bfloat16 has one part");
+    refused(Product{.rows = 1, .depth = 1, .columns = 1, .part = 3}, "part must be 0, 1 or 2");
+    refused(Product{.rows = 1, .depth = 1, .columns = 1, .part = 2, .packed = true}, "bfloat16 has one part");
 }
 
 TEST_CASE("Number formats without a datapath are errors that name them", "[isa][encoding]") {
@@ -337,7 +402,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(9)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(13)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
@@ -381,6 +446,16 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(Move{}) == QueueId::Mesh);
     CHECK(queue_of(TileMultiply{}) == QueueId::Tiles);
     CHECK(queue_of(TileVector{}) == QueueId::Tiles);
+    CHECK(queue_of(Infeed{}) == QueueId::HostRead);
+    CHECK(queue_of(Outfeed{}) == QueueId::HostWrite);
+    CHECK(queue_of(DmaIn{}) == QueueId::DmaIn);
+    CHECK(queue_of(DmaOut{}) == QueueId::DmaOut);
+    CHECK(queue_of(LoadWeights{}) == QueueId::Weights);
+    CHECK(queue_of(Product{}) == QueueId::Matrix);
+    CHECK(queue_of(RunChain{}) == QueueId::Vector);
+    CHECK(queue_of(ReduceRows{}) == QueueId::Vector);
+    CHECK(queue_of(ReduceLanes{}) == QueueId::CrossLane);
+    CHECK(queue_of(Transpose{}) == QueueId::CrossLane);
 }
 
 TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {

@@ -51,7 +51,8 @@ TEST_CASE("Registers begin with their initial values and keep what is written", 
         Register::WindowImageRows,     Register::WindowKernelHeight, Register::WindowKernelWidth,
         Register::WindowStrideY,       Register::WindowStrideX,      Register::MultiplyRowStride,
         Register::ActivationImageRows, Register::BlockWidth,         Register::BlockHeight,
-        Register::WindowDilationY,     Register::WindowDilationX};
+        Register::WindowDilationY,     Register::WindowDilationX,    Register::WalkLines,
+        Register::FromColumnRows,      Register::ToColumnRows};
     Registers registers;
     for (std::size_t i = 0; i < register_count; ++i) {
         const auto reg = static_cast<Register>(i);

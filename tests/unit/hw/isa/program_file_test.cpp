@@ -297,6 +297,43 @@ TEST_CASE("The tiles are a section at the end, in a file of version 7", "[isa][p
                       Contains("tiles: lanes is 24; it must be a multiple of 16 up to 256"));
 }
 
+TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[isa][program_file]") {
+    Program program;
+    program.geometry.tensor = {.lanes = 258};
+    program.chains = {{.name = "c",
+                       .sources = {{.spread = Spread::Rows, .packed = true}, {.spread = Spread::Column}},
+                       .steps = {{.operation = systole::WordOperation::Constant, .constant = 0x04030201},
+                                 {.operation = systole::WordOperation::Add, .operands = {0, 2}}},
+                       .results = {{.value = 3, .packed = true}}}};
+    program.instructions = {Halt{}};
+    Program array;
+    array.instructions = {Halt{}};
+    Bytes expected = file_of(array);
+    const Bytes sections = {'R', 'O', 'W', 'S', 8,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,  //
+                            'H', 'O', 'S', 'T', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
+                            'B', 'L', 'C', 'K', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
+                            'H', 'M', 'A', 'C', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
+                            'C', 'O', 'N', 'V', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
+                            'C', 'O', 'R', 'E', 39, 0, 0, 0, 0, 0, 0, 0,                            //
+                            2,   1,   0,   0,   1,  0, 0, 0, 1, 0, 0, 0, 'c',                       //
+                            2,   0,   0,   0,   0,  1, 2, 0,                                        //
+                            2,   0,   0,   0,   0,  1, 2, 3, 4, 3, 0, 2,                            //
+                            1,   0,   0,   0,   3,  1};
+    expected[8] = 8;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "core.tpu") == program);
+    const auto refused = [&](std::size_t from_end, std::uint8_t byte, const std::string& rule) {
+        Bytes other = expected;
+        other[other.size() - from_end] = byte;
+        CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains(rule));
+    };
+    refused(1, 2, "packed of a result is 2; it must be 0 or 1");
+    refused(2, 4, "chain \"c\": a result is value 4; there are 4");
+    refused(14, 99, "operation of a step is 99; it must be below 44");
+    refused(20, 3, "spread of a source is 3; it must be below 3");
+}
+
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
     const Bytes file = file_of(small_program());
     for (std::size_t length = 0; length < file.size(); ++length) {
@@ -371,10 +408,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 8;
-    check(changed, "8: version is 8; this program reads versions 1 to 7");
+    changed[8] = 9;
+    check(changed, "8: version is 9; this program reads versions 1 to 8");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 7");
+    check(changed, "8: version is 0; this program reads versions 1 to 8");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

@@ -177,7 +177,7 @@ TEST_CASE("Each rule of a program for tiles is held", "[isa][rules]") {
     program.geometry.rows = 256;
     program.tiles = {{.rows = 1, .columns = 1, .type = DataType::Int8, .useful_macs = 1, .values = {7}}};
     const std::string no_array =
-        "tiles: the program has weight tiles or initial rows, which are for a systolic array";
+        "tiles: the program has weight tiles or initial rows, which are for a machine with a unified buffer";
     CHECK_THROWS_MATCHES(validate(program), ProgramError, Message(no_array));
     program.tiles.clear();
     program.initial[MemoryId::UnifiedBuffer] = {{.first_row = 0, .values = {1}}};
@@ -195,6 +195,8 @@ TEST_CASE("Each rule of a program for tiles is held", "[isa][rules]") {
 TEST_CASE("A program has instructions and units of one kind of machine", "[isa][rules]") {
     std::size_t of_array = 0;
     std::size_t of_tiles = 0;
+    std::size_t of_tensor_core = 0;
+    const Geometry small_core{.tensor = {.lanes = 8}};
     for_each_kind([&]<class Each>(const Each& each) {
         const auto rule_for = [&](const Geometry& geometry) {
             Program program;
@@ -203,17 +205,30 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
         };
         CAPTURE(each.mnemonic);
         if constexpr (is_for_tiles<Each>) {
-            CHECK(rule_for({}) == "it is for machines with tiles; the program has no .tiles");
+            CHECK(rule_for({}) ==
+                  "it is for machines with tiles; the program is for one with a unified buffer");
+            CHECK(rule_for(small_core) ==
+                  "it is for machines with tiles; the program is for one with a tensor core");
             ++of_tiles;
+        }
+        if constexpr (is_for_tensor_core<Each>) {
+            CHECK(rule_for({}) ==
+                  "it is for machines with a tensor core; the program is for one with a unified buffer");
+            CHECK(rule_for({.tiles = small_grid}) ==
+                  "it is for machines with a tensor core; the program is for one with tiles");
+            ++of_tensor_core;
         }
         if constexpr (is_for_array<Each>) {
             CHECK(rule_for({.tiles = small_grid}) ==
-                  "it is for machines with a systolic array; the program has .tiles");
+                  "it is for machines with a unified buffer; the program is for one with tiles");
+            CHECK(rule_for(small_core) ==
+                  "it is for machines with a unified buffer; the program is for one with a tensor core");
             ++of_array;
         }
     });
     CHECK(of_array == 7);
     CHECK(of_tiles == 11);
+    CHECK(of_tensor_core == 10);
     const auto rule_of = [](QueueId unit, const Geometry& geometry) {
         Program program;
         program.geometry = geometry;
@@ -221,20 +236,90 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
         CHECK(broken_rule(SyncSignal{.unit = unit}, program) == rule);
         return rule;
     };
+    const Geometry with_tiles{.tiles = small_grid};
+    const auto missing = [](QueueId unit, const std::string& kind) {
+        return "unit is " + std::string(name(unit)) + ", which a machine with " + kind + " does not have";
+    };
     for (const QueueId unit : {QueueId::HostRead, QueueId::HostWrite, QueueId::Host}) {
-        CHECK_FALSE(rule_of(unit, {}));
-        CHECK_FALSE(rule_of(unit, {.tiles = small_grid}));
+        for (const Geometry& geometry : {Geometry(), with_tiles, small_core})
+            CHECK_FALSE(rule_of(unit, geometry));
     }
-    for (const QueueId unit : {QueueId::Weights, QueueId::Matrix, QueueId::Activation}) {
-        CHECK_FALSE(rule_of(unit, {}));
-        CHECK(rule_of(unit, {.tiles = small_grid}) ==
-              "unit is " + std::string(name(unit)) + ", which is one of machines with a systolic array");
+    for (const QueueId unit : {QueueId::Weights, QueueId::Matrix}) {
+        for (const Geometry& geometry : {Geometry(), small_core}) CHECK_FALSE(rule_of(unit, geometry));
+        CHECK(rule_of(unit, with_tiles) == missing(unit, "tiles"));
     }
+    CHECK_FALSE(rule_of(QueueId::Activation, {}));
+    CHECK(rule_of(QueueId::Activation, with_tiles) == missing(QueueId::Activation, "tiles"));
+    CHECK(rule_of(QueueId::Activation, small_core) == missing(QueueId::Activation, "a tensor core"));
     for (const QueueId unit : {QueueId::Ring, QueueId::Mesh, QueueId::Tiles}) {
-        CHECK_FALSE(rule_of(unit, {.tiles = small_grid}));
-        CHECK(rule_of(unit, {}) ==
-              "unit is " + std::string(name(unit)) + ", which is one of machines with tiles");
+        CHECK_FALSE(rule_of(unit, with_tiles));
+        CHECK(rule_of(unit, {}) == missing(unit, "a unified buffer"));
+        CHECK(rule_of(unit, small_core) == missing(unit, "a tensor core"));
     }
+    for (const QueueId unit : {QueueId::DmaIn, QueueId::DmaOut, QueueId::Vector, QueueId::CrossLane}) {
+        CHECK_FALSE(rule_of(unit, small_core));
+        CHECK(rule_of(unit, {}) == missing(unit, "a unified buffer"));
+        CHECK(rule_of(unit, with_tiles) == missing(unit, "tiles"));
+    }
+}
+
+TEST_CASE("Each rule of a tensor core's program is held", "[isa][rules]") {
+    const auto rule_with = [](const auto& change) {
+        Program program;
+        program.geometry.tensor = {.lanes = 8};
+        program.chains = {{.name = "c",
+                           .sources = {{.spread = Spread::Rows}, {.spread = Spread::Row}},
+                           .steps = {{.operation = systole::WordOperation::Add, .operands = {0, 1}}},
+                           .results = {{.value = 2}}}};
+        program.instructions = {
+            RunChain{.rows = 1, .columns = 1, .results = {9, 0}, .sources = {9, 1, 0, 0}}};
+        change(program);
+        try {
+            validate(program);
+        } catch (const ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(rule_with([](Program&) {}).empty());
+    CHECK(rule_with([](Program& p) { p.geometry.tensor.lanes = 1025; }) ==
+          "array: lanes is 1025; it must be from 1 to 1024");
+    CHECK(rule_with([](Program& p) { p.geometry.tiles = small_grid; }) ==
+          "tiles: it has tiles and a tensor core");
+    CHECK(rule_with([](Program& p) { p.geometry.tensor.lanes = 0; }) ==
+          "chains: the program has some, which are for a machine with a tensor core");
+    CHECK(
+        rule_with([](Program& p) { p.tiles = {{.rows = 1, .columns = 1, .values = {0}}}; }) ==
+        "tiles: the program has weight tiles or initial rows, which are for a machine with a unified buffer");
+    CHECK(rule_with([](Program& p) { p.chains.push_back(p.chains[0]); }) == "chain \"c\": the name is taken");
+    const auto of_chain = [&](const auto& change) {
+        return rule_with([&](Program& p) { change(p.chains[0]); });
+    };
+    CHECK(of_chain([](Chain& c) { c.name = ""; }) == "chain \"\": its name is empty");
+    CHECK(of_chain([](Chain& c) { c.sources.resize(5); }) == "chain \"c\": it has 5 sources; the most are 4");
+    CHECK(of_chain([](Chain& c) { c.results.clear(); }) ==
+          "chain \"c\": it has 0 results; it must have 1 to 2");
+    CHECK(of_chain([](Chain& c) { c.results.resize(3); }) ==
+          "chain \"c\": it has 3 results; it must have 1 to 2");
+    CHECK(of_chain([](Chain& c) { c.steps.resize(63); }) == "chain \"c\": it has 65 values; the most are 64");
+    CHECK(of_chain([](Chain& c) { c.sources[1].packed = true; }) ==
+          "chain \"c\": only a source of rows may be packed");
+    CHECK(of_chain([](Chain& c) { c.steps[0].operands = {0}; }) ==
+          "chain \"c\": add has 1 operands; it must have 2");
+    CHECK(of_chain([](Chain& c) {
+              c.steps[0].operands = {0, 2};
+          }) == "chain \"c\": add takes value 2; there are 2 before it");
+    CHECK(of_chain([](Chain& c) { c.steps[0].constant = 7; }) == "chain \"c\": add has a constant");
+    CHECK(of_chain([](Chain& c) { c.results[0].value = 3; }) ==
+          "chain \"c\": a result is value 3; there are 3");
+    const auto of_run = [&](const auto& change) {
+        const std::string rule =
+            rule_with([&](Program& p) { change(std::get<RunChain>(p.instructions[0])); });
+        return rule.substr(rule.rfind(": ") + 2);
+    };
+    CHECK(of_run([](RunChain& r) { r.chain = 1; }) == "the program has 1 chains");
+    CHECK(of_run([](RunChain& r) { r.sources[2] = 5; }) == "chain c has 2 sources");
+    CHECK(of_run([](RunChain& r) { r.results[1] = 5; }) == "chain c has one result");
 }
 
 TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {

@@ -45,13 +45,15 @@ public:
     }
     Instruction instruction() { return instruction(from(0, std::variant_size_v<Instruction> - 1)); }
 
-    /// A program for an array or for tiles.
+    /// A program for an array, for tiles or for a tensor core.
     Program program() {
         Program program;
-        if (coin()) {
+        const std::uint64_t kind = from(0, 2);
+        if (kind == 0) {
             program.geometry.tiles = grid();
         } else {
             program.geometry = {.rows = number32(1, 40), .columns = number32(1, 40)};
+            if (kind == 1) program.geometry.tensor = {.lanes = number32(1, 1024)};
         }
         if (coin()) {
             program.model = name();
@@ -65,7 +67,10 @@ public:
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
-        if (!program.geometry.has_tiles()) {
+        if (program.geometry.has_tensor_core()) {
+            for (std::uint64_t i = from(0, 3); i > 0; --i) program.chains.push_back(chain(i));
+        }
+        if (program.geometry.has_unified_buffer()) {
             add_initial_rows(program);
             for (std::uint64_t i = from(0, 3); i > 0; --i) program.tiles.push_back(tile(program.geometry));
         }
@@ -149,6 +154,8 @@ private:
             }
         } else if constexpr (is_for_tiles<Each>) {
             fill_for_tiles(each);
+        } else if constexpr (is_for_tensor_core<Each>) {
+            fill_for_tensor_core(each);
         }  // the rest have no fields
     }
 
@@ -205,6 +212,60 @@ private:
                 each.scaling = Scaling::FixedPoint;
             }
         }
+    }
+
+    template <class Each>
+    void fill_for_tensor_core(Each& each) {
+        if constexpr (std::is_same_v<Each, Infeed> || std::is_same_v<Each, Outfeed>) {
+            each = {host_address(), number32(0, UINT32_MAX), number32(1, UINT32_MAX),
+                    number32(1, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, DmaIn> || std::is_same_v<Each, DmaOut>) {
+            each = {number32(0, UINT32_MAX), row(), number32(1, 0xffffff), number32(1, 0xffffff)};
+        } else if constexpr (std::is_same_v<Each, LoadWeights>) {
+            each = {row(), number16(1), number16(1), number8(2), coin(), coin()};
+            if (each.packed) each.part = 0;
+        } else if constexpr (std::is_same_v<Each, Product>) {
+            each = {
+                row(),  row(), number32(1, UINT32_MAX), number16(1), number16(1), number8(2), coin(), coin(),
+                coin(), coin()};
+            if (each.packed) each.part = 0;
+        } else if constexpr (std::is_same_v<Each, RunChain>) {
+            each = {number16(),
+                    number32(1, UINT32_MAX),
+                    number32(1, UINT32_MAX),
+                    {row(), row()},
+                    {row(), row(), row(), row()}};
+        } else if constexpr (std::is_same_v<Each, ReduceRows>) {
+            each = {reduction(), coin(), row(), row(), number32(1, UINT32_MAX), number32(1, UINT32_MAX)};
+        } else if constexpr (std::is_same_v<Each, ReduceLanes>) {
+            each = {reduction(), row(), row(), number32(1, UINT32_MAX), number32(1, UINT32_MAX)};
+        } else {
+            static_assert(std::is_same_v<Each, Transpose>);
+            each = {row(), row(), number16(1), number16(1)};
+        }
+    }
+
+    Reduction reduction() { return static_cast<Reduction>(number8(reduction_names.size() - 1)); }
+
+    Chain chain(std::uint64_t number) {
+        Chain chain{.name = name() + std::to_string(number)};
+        for (std::uint64_t i = from(0, 4); i > 0; --i) {
+            const auto spread = static_cast<Spread>(number8(2));
+            chain.sources.push_back({.spread = spread, .packed = spread == Spread::Rows && coin()});
+        }
+        for (std::uint64_t i = from(chain.sources.empty() ? 1 : 0, 6); i > 0; --i) {
+            ChainStep step{.operation = static_cast<WordOperation>(number8(word_operation_count - 1))};
+            if (chain.values() == 0) step.operation = WordOperation::Constant;
+            if (step.operation == WordOperation::Constant) step.constant = number32(0, UINT32_MAX);
+            for (unsigned operand = 0; operand < traits_of(step.operation).operands; ++operand) {
+                step.operands.push_back(number8(chain.values() - 1));
+            }
+            chain.steps.push_back(std::move(step));
+        }
+        for (std::uint64_t i = from(1, 2); i > 0; --i) {
+            chain.results.push_back({.value = number8(chain.values() - 1), .packed = coin()});
+        }
+        return chain;
     }
 
     std::string name() {
@@ -330,16 +391,31 @@ private:
         using enum QueueId;
         constexpr std::array of_array{HostRead, HostWrite, Weights, Matrix, Activation, Host};
         constexpr std::array of_tiles{HostRead, HostWrite, Host, Ring, Mesh, Tiles};
+        constexpr std::array of_tensor_core{HostRead, HostWrite, Weights, Matrix,   Host,
+                                            DmaIn,    DmaOut,    Vector,  CrossLane};
+        if (geometry.has_tensor_core()) return of_tensor_core[from(0, of_tensor_core.size() - 1)];
         return (geometry.has_tiles() ? of_tiles : of_array)[from(0, of_array.size() - 1)];
     }
 
     void add_instruction(Program& program) {
         Instruction added = instruction();
-        const bool needs_tiles =
-            std::visit([]<class Each>(const Each&) { return is_for_tiles<Each>; }, added);
-        const bool needs_array =
-            std::visit([]<class Each>(const Each&) { return is_for_array<Each>; }, added);
-        if (program.geometry.has_tiles() ? needs_array : needs_tiles) return;
+        const Geometry& geometry = program.geometry;
+        const bool is_of_another_kind = std::visit(
+            [&]<class Each>(const Each&) {
+                return (is_for_tiles<Each> && !geometry.has_tiles()) ||
+                       (is_for_tensor_core<Each> && !geometry.has_tensor_core()) ||
+                       (is_for_array<Each> && !geometry.has_unified_buffer());
+            },
+            added);
+        if (is_of_another_kind) return;
+        if (auto* run = std::get_if<RunChain>(&added)) {
+            if (program.chains.empty()) return;
+            run->chain = static_cast<std::uint16_t>(from(0, program.chains.size() - 1));
+            const Chain& chain = program.chains[run->chain];
+            std::fill(run->sources.begin() + static_cast<std::ptrdiff_t>(chain.sources.size()),
+                      run->sources.end(), 0);
+            if (chain.results.size() == 1) run->results.back() = 0;
+        }
         const std::uint32_t most_units = program.geometry.tiles.lanes / tile_unit_lanes;
         if (auto* sent = std::get_if<Multicast>(&added)) {
             sent->units = static_cast<std::uint8_t>(from(1, most_units));

@@ -41,10 +41,10 @@ TEST_CASE("A program for tiles without halt does not run") {
 
 TEST_CASE("A program is for the machine's kind") {
     CHECK_THROWS_MATCHES(TileRun(".array 4 2\nhalt"), isa::ProgramError,
-                         Message("the program is for a systolic array; the machine has tiles"));
+                         Message("the program is not for tiles, which the machine has"));
     const isa::Program program = isa::assemble(".tiles 1 1\nexchange at=0\nhalt", "test");
     CHECK_THROWS_MATCHES(functional::Executor(program, machine::MachineConfig{}), isa::ProgramError,
-                         Message("the program is for tiles; the machine has a systolic array"));
+                         Message("the program is for tiles; the machine has a unified buffer"));
 }
 
 TEST_CASE("A program for tiles keeps the rules of programs") {

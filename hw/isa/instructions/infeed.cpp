@@ -1,0 +1,26 @@
+#include "hw/isa/instructions/infeed.h"
+
+#include "hw/isa/fields.h"
+#include "hw/isa/footprint.h"
+#include "hw/isa/panels.h"
+#include "hw/isa/program.h"
+
+namespace systole::isa {
+
+void Infeed::fields(FieldVisitor& visitor) {
+    visitor.host_address(host_address);
+    visitor.number({.name = "hbm", .bytes = 4}, hbm_row);
+    visitor.number({.name = "rows", .bytes = 4, .minimum = 1}, rows);
+    visitor.number({.name = "columns", .bytes = 4, .minimum = 1}, columns);
+}
+
+Footprint Infeed::footprint(const Registers& registers, const Geometry& geometry) const {
+    const Panels panels =
+        hbm_panels(registers, geometry.tensor, hbm_row, {rows, columns}, Register::ResultPanelRows);
+    Footprint touched;
+    touched.read(MemoryId::HostMemory, host_words(host_address, rows, columns));
+    touched.write(MemoryId::Hbm, panels.range());
+    return touched;
+}
+
+}  // namespace systole::isa
