@@ -49,7 +49,7 @@ ChainOperand chain_operand(const RunChain& run, const Registers& registers, cons
     const std::uint64_t first_row = run.sources[place];
     switch (source.spread) {
         case Spread::Rows: {
-            if (place == 0) operand.walk = walk_from(registers);
+            if (place == 0) operand.walk = walk_from(registers, run.rows);
             const Register panel_rows = place == 0 ? Register::SourcePanelRows : Register::OtherPanelRows;
             operand.panels =
                 panels_of(registers, shape, first_row, {operand.walk.reach(run.rows), run.columns},

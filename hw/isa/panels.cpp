@@ -127,6 +127,12 @@ std::uint64_t RowWalk::reach(std::uint64_t rows) const {
     return saturating_sum(reached, 1);
 }
 
+bool RowWalk::is_plain(std::uint64_t rows) const {
+    return columns == 0 || ((columns == 1 || rows == 1 || column_rows == 1) &&
+                            (lines == 1 || rows <= columns || line_rows == columns) &&
+                            (rows <= saturating_product(lines, columns) || image_rows == lines * columns));
+}
+
 namespace {
 
 RowWalk walk_of(const Registers& registers, Register image_rows, Register line_rows, Register column_rows) {
@@ -141,14 +147,16 @@ RowWalk walk_of(const Registers& registers, Register image_rows, Register line_r
 
 }  // namespace
 
-RowWalk walk_from(const Registers& registers) {
-    return walk_of(registers, Register::FromImageRows, Register::FromLineRows, Register::FromColumnRows);
+RowWalk walk_from(const Registers& registers, std::uint64_t rows) {
+    const RowWalk walk =
+        walk_of(registers, Register::FromImageRows, Register::FromLineRows, Register::FromColumnRows);
+    return walk.is_plain(rows) ? RowWalk{} : walk;
 }
 
 RowWalk walk_to(const Registers& registers, std::uint64_t rows) {
     const RowWalk walk =
         walk_of(registers, Register::ToImageRows, Register::ToLineRows, Register::ToColumnRows);
-    if (walk.columns == 0) return walk;
+    if (walk.is_plain(rows)) return {};
     const auto check = [&](Register reg, std::uint64_t apart, std::uint64_t inside) {
         if (apart >= inside) return;
         throw ProgramError(fmt::format("{} is {}; it must be at least {}, so that rows of the result differ",

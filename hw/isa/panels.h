@@ -91,13 +91,16 @@ struct RowWalk {
     }
     /// As many places as the first `rows` rows reach.
     std::uint64_t reach(std::uint64_t rows) const;
+    /// Whether the first `rows` rows follow each other.
+    bool is_plain(std::uint64_t rows) const;
 
     bool operator==(const RowWalk&) const = default;
 };
 
-/// The walk of a chain's first source (from.* registers). With walk.columns 0 rows follow each other.
-RowWalk walk_from(const Registers& registers);
-/// The walk of its first result (to.* registers). Throws ProgramError unless all rows of the result differ.
+/// The walk of the `rows` rows of a chain's first source (from.* registers). If rows follow each other, it is
+/// RowWalk{}.
+RowWalk walk_from(const Registers& registers, std::uint64_t rows);
+/// The same of its first result (to.* registers). Throws ProgramError unless all rows of the result differ.
 RowWalk walk_to(const Registers& registers, std::uint64_t rows);
 
 /// Blocks of rows of a transfer.

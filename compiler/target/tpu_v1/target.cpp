@@ -27,8 +27,8 @@ std::string key_of(const Target& target) {
     // The bindings name every field, so a new field does not compile until it is considered here.
     const auto& [geometry, accumulator_rows, unified_buffer_rows, weight_memory_bytes, spill_weights,
                  row_sums, sum_bits, activation_delay, mapping, choices, costs] = target;
-    const auto& [rows, columns, tiles] = geometry;
-    static_cast<void>(tiles);  // of another family
+    const auto& [rows, columns, tiles, tensor] = geometry;
+    static_cast<void>(tiles), static_cast<void>(tensor);  // of other families
     const nlohmann::json key{rows,
                              columns,
                              accumulator_rows,

@@ -224,7 +224,7 @@ TEST_CASE("Rows of a chain may lie apart", "[isa][footprint]") {
             "to.line_rows is 2; it must be at least 3, so that rows of the result differ");
     refused(Register::ToImageRows, 5,
             "to.image_rows is 5; it must be at least 6, so that rows of the result differ");
-    const RowWalk from = walk_from(set_to(walk));
+    const RowWalk from = walk_from(set_to(walk), 10);
     const std::vector<std::uint64_t> places{0, 2, 4, 20, 22, 24, 50, 52, 54, 70};
     for (std::size_t row = 0; row < places.size(); ++row) CHECK(from.at(row) == places[row]);
 }

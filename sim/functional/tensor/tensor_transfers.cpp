@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "sim/functional/tensor/tensor_instructions.h"
+
+namespace systole::functional {
+namespace {
+
+/// The words of row `row` of a panel, as far as the matrix has columns there.
+std::span<std::uint32_t> words_of_panel(TensorState& state, const isa::Panels& panels, std::uint64_t panel,
+                                        std::uint64_t row, std::uint64_t columns) {
+    const std::uint64_t count = std::min(state.lanes, columns - panel * state.lanes);
+    return state.hbm.rows(panels.first_row_of(panel) + row, 1).first(count);
+}
+
+template <class Dma>
+isa::RowBlocks blocks_of(const Dma& dma) {
+    return {.rows = dma.rows, .blocks = dma.blocks};
+}
+
+template <class Dma, class Copy>
+void for_each_row(const Dma& dma, TensorState& state, Copy copy) {
+    const isa::RowBlocks blocks = blocks_of(dma);
+    const std::uint64_t hbm_stride = isa::hbm_stride(state.registers, blocks);
+    const std::uint64_t memory_stride = isa::memory_stride(state.registers, blocks);
+    for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
+        for (std::uint64_t row = 0; row < blocks.rows; ++row) {
+            copy(state.hbm.rows(dma.hbm_row + block * hbm_stride + row, 1),
+                 state.vector_memory.rows(dma.row + block * memory_stride + row, 1));
+        }
+    }
+}
+
+}  // namespace
+
+void execute(const isa::Infeed& infeed, TensorState& state) {
+    const isa::Panels panels = isa::hbm_panels(state.registers, state.program.geometry.tensor, infeed.hbm_row,
+                                               {infeed.rows, infeed.columns}, isa::Register::ResultPanelRows);
+    const std::uint64_t row_bytes = std::uint64_t{infeed.columns} * isa::word_bytes;
+    const auto from = state.host.range(infeed.host_address, row_bytes * infeed.rows);
+    for (std::uint64_t row = 0; row < infeed.rows; ++row) {
+        for (std::uint64_t panel = 0; panel < panels.panels; ++panel) {
+            const auto whole = state.hbm.rows(panels.first_row_of(panel) + row, 1);
+            std::fill(whole.begin(), whole.end(), 0);
+            const auto words = words_of_panel(state, panels, panel, row, infeed.columns);
+            std::memcpy(words.data(), from.data() + row * row_bytes + panel * state.lanes * isa::word_bytes,
+                        words.size_bytes());
+        }
+    }
+}
+
+void execute(const isa::Outfeed& outfeed, TensorState& state) {
+    const isa::Panels panels =
+        isa::hbm_panels(state.registers, state.program.geometry.tensor, outfeed.hbm_row,
+                        {outfeed.rows, outfeed.columns}, isa::Register::SourcePanelRows);
+    const std::uint64_t row_bytes = std::uint64_t{outfeed.columns} * isa::word_bytes;
+    const auto to = state.host.range(outfeed.host_address, row_bytes * outfeed.rows);
+    for (std::uint64_t row = 0; row < outfeed.rows; ++row) {
+        for (std::uint64_t panel = 0; panel < panels.panels; ++panel) {
+            const auto words = words_of_panel(state, panels, panel, row, outfeed.columns);
+            std::memcpy(to.data() + row * row_bytes + panel * state.lanes * isa::word_bytes, words.data(),
+                        words.size_bytes());
+        }
+    }
+}
+
+void execute(const isa::DmaIn& dma, TensorState& state) {
+    for_each_row(dma, state,
+                 [](auto hbm, auto memory) { std::copy(hbm.begin(), hbm.end(), memory.begin()); });
+}
+
+void execute(const isa::DmaOut& dma, TensorState& state) {
+    for_each_row(dma, state,
+                 [](auto hbm, auto memory) { std::copy(memory.begin(), memory.end(), hbm.begin()); });
+}
+
+}  // namespace systole::functional
