@@ -156,6 +156,33 @@ TEST_CASE("The text of a machine with tiles divides their cycles", "[figures][ti
     CHECK_THAT(only("claim"), Catch::Contains("no claim: the run names no baseline"));
 }
 
+TEST_CASE("The text has the first call and a later one, or says how to get it", "[figures][tiles]") {
+    const auto text_of = [](const std::string& name, const std::string& section) {
+        const auto each = std::ranges::find(figures::finished_tiles(), name,
+                                            [](const auto& one) { return one.first.name; });
+        terminal::Look look;
+        look.columns = 150;  // no line of this text is longer
+        return report::to_text(each->second.report, std::vector{section}, look);
+    };
+    const std::string once = text_of("three layers", "summary");
+    CHECK_THAT(once, Catch::Contains("\n    warm                           -   give two inferences: the "
+                                     "second call finds the parameters in the memory\n"));
+    CHECK_THAT(once, Catch::Contains("(of each call, 0 us are the host's, haswell_e5_2699_v3; its link: "
+                                     "0.37 GB/s in, 0.23 GB/s out)"));
+    const std::string twice = text_of("two calls", "summary");
+    CHECK_THAT(twice, Catch::Contains("   the second call\n"));
+    CHECK_THAT(twice, Catch::Contains("(of each call, 7.5 us are the host's, k80; its link: "));
+    const std::string energy = text_of("two calls", "energy");
+    for (const char* const part : {"chip, static", "board", "tile array", "ring", "host interface",
+                                   "host processor", "a cold call", "a warm call"}) {
+        INFO(part);
+        CHECK(energy.find(std::string("\n  ") + part + ' ') != std::string::npos);
+    }
+    CHECK_THAT(energy, Catch::Contains("chip, link, host and board"));
+    CHECK_THAT(text_of("two calls", "claim"),
+               Catch::StartsWith("At the edge: a call against an inference of other processors\n"));
+}
+
 TEST_CASE("The page takes the report of a machine with tiles, and names what it lacks", "[figures][tiles]") {
     const Json json = figures::finished_tiles().front().second.facts().report();
     CHECK(page::parse_report(json.dump(), "r.json") == json);
