@@ -14,6 +14,8 @@ void Accumulators::describe(const machine::MachineConfig& machine, machine::Unit
                 .lines = {{fmt::format("{{}} rows of {} × 32 bit", columns_),
                            {{static_cast<double>(sums.rows), "count"}}},
                           {fmt::format("{} banks, {} ports", sums.banks, sums.ports)}}};
+    unit.occupied = {
+        .title = "Accumulators", .figure = "accumulator_rows", .unit = "rows", .capacity = sums.rows};
     unit.paths = {{.from = "matrix_unit",
                    .to = "accumulators",
                    .counters = {"accumulators.pass_writes"},

@@ -50,6 +50,21 @@ struct Filled {
     bool operator==(const Filled&) const = default;
 };
 
+/// How a memory's occupancy over time is told, where the run notes it.
+struct Occupied {
+    std::string title;                ///< "Unified buffer"
+    std::string figure;               ///< the name of its windows in report.json
+    std::string unit;                 ///< of these: "bytes", "rows" or "tiles"
+    std::uint64_t capacity = 0;       ///< in this unit
+    std::uint64_t units_a_place = 1;  ///< the bytes of a row
+    // Its track in timelines, and what this counts: places of the memory. Empty for no track.
+    std::string track = {};
+    std::string places = {};
+    std::string map = {};  ///< the name of the map of its values in report.json; empty for no map
+
+    bool operator==(const Occupied&) const = default;
+};
+
 /// A unit's box in the drawing of the machine.
 struct Box {
     std::string title;
@@ -168,6 +183,7 @@ struct UnitDescription {
     std::vector<WhatIf> what_ifs = {};
     std::vector<CycleCause> causes = {};  ///< of the main unit's cycles, in the order of reports
     std::optional<MainUnit> main = {};    ///< absent for all other units
+    std::optional<Occupied> occupied = {};
 
     bool operator==(const UnitDescription&) const = default;
 };

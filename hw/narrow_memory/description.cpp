@@ -12,6 +12,13 @@ void NarrowMemory::describe(const machine::MachineConfig& machine, machine::Unit
                 .lines = {{"{} a tile", {{static_cast<double>(machine.narrow_memory.bytes), "bytes"}}}},
                 .filled = machine::Filled{used_, machine.narrow_memory.bytes, "peak"},
                 .word = "ever used"};
+    // All tiles keep as much: of a tensor, the patch of the fullest.
+    unit.occupied = {.title = "Narrow memory of a tile",
+                     .figure = "narrow_memory_bytes",
+                     .unit = "bytes",
+                     .capacity = machine.narrow_memory.bytes,
+                     .track = "narrow memory",
+                     .places = "bytes"};
 }
 
 }  // namespace systole::hw

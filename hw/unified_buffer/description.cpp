@@ -16,6 +16,14 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
                   {fmt::format("{} ports to read, {} to write", buffer.read_ports, buffer.write_ports)}},
         .filled = machine::Filled{touched_bytes(), bytes, "peak"},
         .word = "ever used"};
+    unit.occupied = {.title = "Unified buffer",
+                     .figure = "unified_buffer_bytes",
+                     .unit = "bytes",
+                     .capacity = bytes,
+                     .units_a_place = row_bytes_,
+                     .track = "unified buffer",
+                     .places = "rows",
+                     .map = "unified_buffer_map"};
     unit.what_ifs = {
         {"buffer", "2x the unified buffer", {{"unified_buffer.rows", buffer.rows * 2}}, true},
         // A port for each unit that uses the memory; more are not possible.

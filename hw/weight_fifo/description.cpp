@@ -17,6 +17,8 @@ void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDe
                 .row = 0,
                 .lines = {{fmt::format("{} tiles of {{}}", depth_),
                            {{static_cast<double>(machine.tile_bytes()), "bytes"}}}}};
+    unit.occupied = {
+        .title = "Weight FIFO", .figure = "weight_fifo_tiles", .unit = "tiles", .capacity = depth_};
     unit.paths = {{.from = "weight_memory",
                    .to = "weight_fifo",
                    .counters = {"weight_fifo.bytes"},

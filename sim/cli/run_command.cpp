@@ -21,7 +21,6 @@
 #include "sim/run/run_config.h"
 #include "sim/study/explain/explain.h"
 #include "sim/view/arrays/output_files.h"
-#include "sim/view/occupancy/occupancy.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/report.h"
 #include "sim/view/report/report_file.h"
@@ -54,10 +53,7 @@ public:
         trace::Afterwards known;
         if (tracer_->has_timeline()) {
             known.power = report::power_over_time(record);
-            if (record.occupancy) {
-                known.buffer_rows =
-                    occupancy::changes_of(record.occupancy->values.unified_buffer, record.cycles);
-            }
+            known.memories = trace::occupied_tracks(record);
         }
         tracer_->finish(record.cycles, known);
     }

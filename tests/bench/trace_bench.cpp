@@ -64,7 +64,8 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     trace::Afterwards known;
     if (!folder.empty()) {
         const run::Occupancy occupancy = std::move(recorder).occupancy(program, system.cycles());
-        known.buffer_rows = occupancy::changes_of(occupancy.values.unified_buffer, system.cycles());
+        known.memories = {{"unified buffer", "rows",
+                           occupancy::changes_of(occupancy.values.in("unified_buffer"), system.cycles())}};
     }
     tracer.finish(system.cycles(), known);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

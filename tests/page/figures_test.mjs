@@ -200,8 +200,8 @@ const texts = {
         ['Note: {=}.', (r, i) => r.energy.notes[i]],
     ]),
     memory: new Rows([
-        ['Rows count from the first write of a value to its last read; a tile holds its place from the issue of its fetch '
-            + 'until it has been shifted out. Each point is the peak of {} cycles.',
+        ['Memory counts from the first write of a value to its last read; a weight tile holds its place from the issue '
+            + 'of its fetch until it has been shifted out. Each point is the peak of {} cycles.',
         (r) => r.memory.over_time.window_cycles],
         ['{}, not used', (r) => r.memory.unified_buffer_bytes],
         ['at most {} of {}, {}', (r) => Math.max(...r.memory.over_time.unified_buffer_bytes),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/arithmetic.h"
+#include "sim/run/record/record.h"
 
 namespace systole::run {
 
@@ -12,7 +13,7 @@ void LevelWindows::change(Cycle at, std::int64_t amount) {
     held_ += static_cast<std::uint64_t>(amount);  // a negative amount subtracts, modulo 2^64
 }
 
-MostHeld LevelWindows::until(Cycle cycles) && {
+Levels LevelWindows::until(Cycle cycles) && {
     hold_until(cycles);
     most_.windows.resize(divide_up(cycles, most_.window_cycles));
     return std::move(most_);

@@ -4,9 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/run/record/record.h"
+#include "base/cycle.h"
 
 namespace systole::run {
+
+/// The peak of an occupancy in each window; the last window ends with the run.
+struct Levels {
+    Cycle window_cycles = 1;
+    std::vector<std::uint64_t> windows = {};
+};
 
 /// Follows an occupancy that rises and falls, and keeps its peak in each window. If a run is longer than all
 /// windows, their length is doubled, so memory does not grow with the run.
@@ -17,13 +23,13 @@ public:
     void change(Cycle at, std::int64_t amount);
 
     /// The result for a run of this many cycles; the current occupancy lasts to its end.
-    MostHeld until(Cycle cycles) &&;
+    Levels until(Cycle cycles) &&;
 
 private:
     void hold_until(Cycle end);
     void merge_pairs();
 
-    MostHeld most_;
+    Levels most_;
     std::uint64_t held_ = 0;
     Cycle since_ = 0;  ///< the windows include all cycles before this one
 };

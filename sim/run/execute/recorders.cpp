@@ -19,8 +19,13 @@ void SpanRecorder::instruction(const hw::InstructionTimes& times) {
 }
 
 Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && {
-    return {.values = find_values(program, spans_),
-            .weight_fifo_tiles = std::move(weight_fifo_tiles_).until(cycles)};
+    Levels tiles = std::move(weight_fifo_tiles_).until(cycles);
+    Occupancy occupancy{
+        .values = find_values(program, spans_), .most_held = {}, .window_cycles = tiles.window_cycles};
+    if (!program.geometry.has_tiles()) {
+        occupancy.most_held.push_back({.unit = "weight_fifo", .windows = std::move(tiles.windows)});
+    }
+    return occupancy;
 }
 
 namespace {

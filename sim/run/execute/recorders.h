@@ -15,9 +15,9 @@
 /// program into the other parts. No other code knows both the chip and the record.
 namespace systole::run {
 
-/// Collects the data for the occupancy of a run's memories: the times of the instructions for the unified
-/// buffer and the accumulators, and windows of peak occupancy for the weight FIFO, through which millions of
-/// tiles pass.
+/// Collects the data for the occupancy of a run's memories: the times of the instructions for those whose
+/// values are followed, and windows of peak occupancy for the weight FIFO, through which millions of tiles
+/// pass.
 class SpanRecorder final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override;

@@ -23,7 +23,14 @@ bool is_before(const RowValue& a, const RowValue& b) {
 /// Walks a program as the sequencer does: a register or tag holds until it is set again.
 class Walk {
 public:
-    Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {}
+    Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {
+        if (program.geometry.has_tiles()) {
+            followed_.push_back({isa::MemoryId::NarrowMemory, "narrow_memory", RowTracker(true)});
+        } else {
+            followed_.push_back({isa::MemoryId::UnifiedBuffer, "unified_buffer", RowTracker()});
+            followed_.push_back({isa::MemoryId::Accumulators, "accumulators", RowTracker()});
+        }
+    }
 
     MemoryValues values() && {
         for (std::size_t number = 0; number < program_.instructions.size(); ++number) {
@@ -31,12 +38,21 @@ public:
             if (std::holds_alternative<isa::Halt>(instruction)) break;
             follow(instruction, number);
         }
-        return {.writers = std::move(writers_),
-                .unified_buffer = std::move(unified_buffer_).take(),
-                .accumulators = std::move(accumulators_).take()};
+        MemoryValues values{.writers = std::move(writers_), .memories = {}};
+        for (Followed& each : followed_) {
+            values.memories.push_back({.unit = each.unit, .values = std::move(each.tracker).take()});
+        }
+        return values;
     }
 
 private:
+    /// A memory whose values are followed, and the unit that it is.
+    struct Followed {
+        isa::MemoryId memory = isa::MemoryId::UnifiedBuffer;
+        const char* unit = "";
+        RowTracker tracker{};
+    };
+
     void follow(const isa::Instruction& instruction, std::size_t number) {
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
             registers_.set(config->reg, config->value);
@@ -50,6 +66,13 @@ private:
 
     void touch(const isa::Instruction& instruction, const Span& span) {
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
+        if (std::holds_alternative<isa::Exchange>(instruction)) {  // fills margins of what it reads
+            for (const auto& [memory, access, rows] : footprint) {
+                RowTracker* const tracker = tracker_of(memory);
+                if (tracker != nullptr && access == isa::Access::Write) tracker->update(rows, span);
+            }
+            return;
+        }
         for (const auto& [memory, access, rows] : footprint) {
             RowTracker* const tracker = tracker_of(memory);
             if (tracker != nullptr && access == isa::Access::Read) tracker->read(rows, span);
@@ -65,8 +88,10 @@ private:
 
     /// Null for memories whose values are not followed.
     RowTracker* tracker_of(isa::MemoryId memory) {
-        if (memory == isa::MemoryId::UnifiedBuffer) return &unified_buffer_;
-        return memory == isa::MemoryId::Accumulators ? &accumulators_ : nullptr;
+        for (Followed& each : followed_) {
+            if (each.memory == memory) return &each.tracker;
+        }
+        return nullptr;
     }
 
     /// Values from the host have the name of their host buffer, all others the name of their layer.
@@ -94,8 +119,7 @@ private:
     std::size_t visit_ = 0;  ///< incremented whenever the tag changes
     std::map<std::string, std::size_t> indices_;
     std::vector<std::string> writers_;
-    RowTracker unified_buffer_;
-    RowTracker accumulators_;
+    std::vector<Followed> followed_;
 };
 
 }  // namespace
@@ -129,6 +153,7 @@ void RowTracker::write(const isa::RowRange& rows, std::size_t writer, std::size_
             ++segment;
             continue;
         }
+        if (in_place_) value.end = std::min(value.end, std::max(value.begin, span.begun));
         close(segment);
         if (goes_on) {
             segment = segments_.erase(segment);
@@ -152,6 +177,14 @@ void RowTracker::read(const isa::RowRange& rows, const Span& span) {
         if (!segment->second.is_live) continue;
         segment->second.is_read = true;
         segment->second.end = std::max(segment->second.end, span.released);
+    }
+}
+
+void RowTracker::update(const isa::RowRange& rows, const Span& span) {
+    if (rows.empty()) return;
+    const auto end = split(rows.last);
+    for (auto segment = split(rows.first); segment != end; ++segment) {
+        if (segment->second.is_live) segment->second.end = std::max(segment->second.end, span.complete);
     }
 }
 

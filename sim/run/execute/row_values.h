@@ -28,9 +28,15 @@ using Spans = std::deque<Span>;
 /// continues.
 class RowTracker {
 public:
+    /// `in_place`: a value ends where a new one begins in its rows. Else both count while the instruction
+    /// that replaces one by the other is under way.
+    explicit RowTracker(bool in_place = false) : in_place_(in_place) {}
+
     /// Rows are written by the writer in its turn `visit`.
     void write(const isa::RowRange& rows, std::size_t writer, std::size_t visit, const Span& span);
     void read(const isa::RowRange& rows, const Span& span);
+    /// Parts of the values in these rows change in place: they go on.
+    void update(const isa::RowRange& rows, const Span& span);
 
     /// All values, including those that still occupy their rows; sorted by turn, then row.
     std::vector<RowValue> take() &&;
@@ -51,6 +57,7 @@ private:
     /// Stores the value of the segment that begins there.
     void close(Segments::const_iterator segment);
 
+    bool in_place_ = false;
     Segments segments_{{0, Segment{}}};  ///< by first row; each ends where the next begins
     std::vector<RowValue> values_;
 };

@@ -255,8 +255,7 @@ public:
             listeners_.add(&activity_.emplace());
         }
         if (observer != nullptr) listeners_.add(observer->trace());
-        const bool has_rows = spec.machine.family == machine::Family::TpuV1;
-        if (observed.occupancy && has_rows) listeners_.add(&spans_.emplace());
+        if (observed.occupancy) listeners_.add(&spans_.emplace());
         if (observed.phases) listeners_.add(&phases_.emplace());
         if (!observed.registers.empty()) {
             if (const auto reason = spec.machine.no_cells_reason()) {

@@ -49,6 +49,20 @@ std::uint64_t NetworkWork::weights() const {
     return sum;
 }
 
+const std::vector<RowValue>& MemoryValues::in(std::string_view unit) const {
+    const auto found =
+        std::ranges::find_if(memories, [&](const ValuesOfMemory& each) { return each.unit == unit; });
+    if (found == memories.end()) throw std::logic_error("no values of memory " + std::string(unit));
+    return found->values;
+}
+
+const machine::Occupied& occupied(const RunRecord& record, std::string_view unit) {
+    for (const machine::UnitDescription& each : record.units) {
+        if (each.name == unit && each.occupied) return *each.occupied;
+    }
+    throw std::logic_error("no unit " + std::string(unit) + " with an occupancy");
+}
+
 std::uint64_t RunRecord::needed_macs() const {
     const std::uint64_t macs = program.macs() * program.inferences;
     return macs > 0 ? macs : counters.at(main_unit().main->macs).value();

@@ -34,6 +34,7 @@ SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during, once)
 SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
 SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
 SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes, figure)
+SYSTOLE_RECORD_FIELDS(Occupied, title, figure, unit, capacity, units_a_place, track, places, map)
 SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
 SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, label, figures, shift_x, shift_y)
 constexpr std::array<std::string_view, 5> names_of(CauseForm) {
@@ -45,7 +46,7 @@ SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
 SYSTOLE_RECORD_FIELDS(CycleClass, counter, name, column, meaning, waits_for_weights)
 SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,
                       groups, cells, full, full_meaning, fill_meaning)
-SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main)
+SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main, occupied)
 SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag)
 
 }  // namespace systole::machine
@@ -246,35 +247,45 @@ struct RowValue {
 };
 SYSTOLE_RECORD_FIELDS(RowValue, writer, visit, rows, begin, end)
 
+/// The values of a run in a memory. Rows are places in the memory's unit (isa::MemoryId).
+struct ValuesOfMemory {
+    std::string unit;              ///< that the memory is
+    std::vector<RowValue> values;  ///< by turn, then row
+    bool operator==(const ValuesOfMemory&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(ValuesOfMemory, unit, values)
+
 /// The values of a run in each memory. Rows are those of the instructions' footprints, from the lowest to the
 /// highest that an instruction touches.
 struct MemoryValues {
-    std::vector<std::string> writers;      ///< layers by name, and host buffers that are read from
-    std::vector<RowValue> unified_buffer;  ///< by turn, then row
-    std::vector<RowValue> accumulators;
+    std::vector<std::string> writers;  ///< layers by name, and host buffers that are read from
+    std::vector<ValuesOfMemory> memories;
+    /// Those of a unit. Throws std::logic_error if there are none.
+    const std::vector<RowValue>& in(std::string_view unit) const;
     bool operator==(const MemoryValues&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(MemoryValues, writers, unified_buffer, accumulators)
+SYSTOLE_RECORD_FIELDS(MemoryValues, writers, memories)
 
 /// The number of points that a chart can show and a report should hold. It is even, because windows are
 /// merged in pairs.
 inline constexpr std::size_t most_windows = 500;
 
-/// Peak occupancy in each window of a run; the last window ends with the run.
+/// Peak occupancy of a memory in each window of a run; the last window ends with the run.
 struct MostHeld {
-    Cycle window_cycles = 1;
+    std::string unit;
     std::vector<std::uint64_t> windows;
     bool operator==(const MostHeld&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(MostHeld, window_cycles, windows)
+SYSTOLE_RECORD_FIELDS(MostHeld, unit, windows)
 
 /// The occupancy of the memories during a run.
 struct Occupancy {
     MemoryValues values;
-    MostHeld weight_fifo_tiles;
+    std::vector<MostHeld> most_held;  ///< of memories with too many values
+    Cycle window_cycles = 1;          ///< of these
     bool operator==(const Occupancy&) const = default;
 };
-SYSTOLE_RECORD_FIELDS(Occupancy, values, weight_fifo_tiles)
+SYSTOLE_RECORD_FIELDS(Occupancy, values, most_held, window_cycles)
 
 /// An input whose pixels go in from 0 to 255, because the network scales them itself.
 struct PixelScaling {
@@ -509,5 +520,8 @@ SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, bounds, 
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);
+
+/// How the occupancy of a unit's memory is told. Throws std::logic_error if it is not.
+const machine::Occupied& occupied(const RunRecord& record, std::string_view unit);
 
 }  // namespace systole::run

@@ -308,13 +308,18 @@ Json drawing(const Report& report) {
 }
 
 Json memory_over_time(const MemoryOverTime& time) {
-    return {{"window_cycles", time.window_cycles},
-            {"unified_buffer_bytes", time.unified_buffer_bytes},
-            {"accumulator_rows", time.accumulator_rows},
-            {"weight_fifo_tiles", time.weight_fifo_tiles}};
+    Json object{{"window_cycles", time.window_cycles}};
+    for (const OccupiedOverTime& each : time.memories) object[each.memory.figure] = each.most;
+    object["memories"] = list_of(time.memories, [](const OccupiedOverTime& each) -> Json {
+        return {{"title", each.memory.title},
+                {"figure", each.memory.figure},
+                {"unit", each.memory.unit},
+                {"capacity", each.memory.capacity}};
+    });
+    return object;
 }
 
-Json unified_buffer_map(const UnifiedBufferMap& map) {
+Json memory_map(const MemoryMap& map) {
     const auto step = [](const occupancy::RowValue& each) -> Json {
         return {{"first_row", each.rows.first},
                 {"rows", each.rows.count()},
@@ -341,8 +346,7 @@ Json memory(const Report& report) {
     if (report.parts.weight_memory) object["spilled_weight_bytes"] = report.spilled_weight_bytes;
     if (report.cut_images) object["cut_images"] = to_json(*report.cut_images);
     if (report.memory_over_time) object["over_time"] = memory_over_time(*report.memory_over_time);
-    if (report.unified_buffer_map)
-        object["unified_buffer_map"] = unified_buffer_map(*report.unified_buffer_map);
+    for (const MemoryMap& map : report.memory_maps) object[map.figure] = memory_map(map);
     return object;
 }
 

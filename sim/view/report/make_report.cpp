@@ -260,7 +260,7 @@ std::vector<Comparison> make_comparison(const run::RunRecord& record, const Host
 void add_occupancy(Report& report, const run::RunRecord& record) {
     if (!record.occupancy) return;
     report.memory_over_time = make_memory_over_time(record);
-    report.unified_buffer_map = make_unified_buffer_map(record);
+    report.memory_maps = make_memory_maps(record);
 }
 
 void add_host(Report& report, const run::RunRecord& record) {

@@ -36,28 +36,35 @@ std::uint64_t end_of_room(const std::vector<occupancy::RowValue>& values, std::u
 MemoryOverTime make_memory_over_time(const run::RunRecord& record) {
     const std::uint64_t cycles = record.cycles;
     const run::Occupancy& occupancy = *record.occupancy;
-    MemoryOverTime time{.window_cycles = occupancy.weight_fifo_tiles.window_cycles,
-                        .unified_buffer_bytes = {},
-                        .accumulator_rows = {},
-                        .weight_fifo_tiles = occupancy.weight_fifo_tiles.windows};
-    const auto most = [&](const std::vector<occupancy::RowValue>& values) {
-        return occupancy::most_held(occupancy::changes_of(values, cycles), cycles, time.window_cycles);
-    };
-    time.unified_buffer_bytes = most(occupancy.values.unified_buffer);
-    for (std::uint64_t& rows : time.unified_buffer_bytes) rows *= record.spec.machine.matrix_unit.rows;
-    time.accumulator_rows = most(occupancy.values.accumulators);
+    MemoryOverTime time{.window_cycles = occupancy.window_cycles, .memories = {}};
+    for (const run::ValuesOfMemory& each : occupancy.values.memories) {
+        const machine::Occupied& memory = run::occupied(record, each.unit);
+        std::vector<std::uint64_t> most =
+            occupancy::most_held(occupancy::changes_of(each.values, cycles), cycles, time.window_cycles);
+        for (std::uint64_t& places : most) places *= memory.units_a_place;
+        time.memories.push_back({memory, std::move(most)});
+    }
+    for (const run::MostHeld& each : occupancy.most_held) {
+        time.memories.push_back({run::occupied(record, each.unit), each.windows});
+    }
     return time;
 }
 
-UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record) {
+namespace {
+
+MemoryMap make_map(const run::RunRecord& record, const std::string& figure,
+                   const std::vector<run::RowValue>& of_memory) {
     const std::uint64_t cycles = record.cycles;
     const run::MemoryValues& values = record.occupancy->values;
-    const std::uint64_t until = end_of_room(values.unified_buffer, cycles);
-    UnifiedBufferMap map{
-        .until = until, .step_cycles = until / run::most_windows, .values = {}, .left_out = 0};
+    const std::uint64_t until = end_of_room(of_memory, cycles);
+    MemoryMap map{.figure = figure,
+                  .until = until,
+                  .step_cycles = until / run::most_windows,
+                  .values = {},
+                  .left_out = 0};
     std::vector<occupancy::Shape> shapes;
     std::size_t count = 0;
-    occupancy::for_each_shape(values.unified_buffer, map.step_cycles, [&](occupancy::Shape&& shape) {
+    occupancy::for_each_shape(of_memory, map.step_cycles, [&](occupancy::Shape&& shape) {
         ++count;
         if (first_begin(shape) < until) shapes.push_back(std::move(shape));
     });
@@ -76,6 +83,17 @@ UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record) {
     }
     map.left_out = count - map.values.size();
     return map;
+}
+
+}  // namespace
+
+std::vector<MemoryMap> make_memory_maps(const run::RunRecord& record) {
+    std::vector<MemoryMap> maps;
+    for (const run::ValuesOfMemory& each : record.occupancy->values.memories) {
+        const std::string& figure = run::occupied(record, each.unit).map;
+        if (!figure.empty()) maps.push_back(make_map(record, figure, each.values));
+    }
+    return maps;
 }
 
 }  // namespace systole::report

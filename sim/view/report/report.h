@@ -122,21 +122,27 @@ struct Path {
     std::optional<double> utilization;
 };
 
-/// Peak occupancy of each memory in each window of the run; the last window ends with it.
-struct MemoryOverTime {
-    std::uint64_t window_cycles = 0;
-    std::vector<std::uint64_t> unified_buffer_bytes;
-    std::vector<std::uint64_t> accumulator_rows;
-    std::vector<std::uint64_t> weight_fifo_tiles;
+/// Peak occupancy of a memory in each window of the run, in the unit of its description.
+struct OccupiedOverTime {
+    machine::Occupied memory;
+    std::vector<std::uint64_t> most;
 };
 
-/// A value in the unified buffer: its rows, each from its first write to its last read.
+/// That of each memory; the last window ends with the run.
+struct MemoryOverTime {
+    std::uint64_t window_cycles = 0;
+    std::vector<OccupiedOverTime> memories;
+};
+
+/// A value in a memory: its rows, each from its first write to its last read.
 struct BufferValue {
     std::string name;        ///< the layer, or the host buffer, that wrote it
     occupancy::Shape steps;  ///< at least one
 };
 
-struct UnifiedBufferMap {
+/// The values of a memory.
+struct MemoryMap {
+    std::string figure;               ///< its name in report.json
     std::uint64_t until = 0;          ///< all values that begin before this cycle are included
     std::uint64_t step_cycles = 0;    ///< tolerance of a step's begin and end, in cycles
     std::vector<BufferValue> values;  ///< in the order of their first write
@@ -431,13 +437,13 @@ struct Report {
     std::optional<Explanations> explanations;        ///< where the run asked for them
     std::vector<InstructionKind> instruction_kinds;  ///< their cycles sum to those of the run
     std::vector<Traffic> traffic;
-    std::vector<machine::UnitDescription> units_drawn;   ///< with their boxes, where they have one
-    std::vector<Path> paths;                             ///< to and from the chip, and on the chip
-    std::vector<run::PixelScaling> pixel_scaling;        ///< inputs whose pixels the network scales itself
-    std::optional<machine::CutImages> cut_images;        ///< absent where an image fits the unified buffer
-    std::uint64_t spilled_weight_bytes = 0;              ///< that stay in host memory
-    std::optional<MemoryOverTime> memory_over_time;      ///< where the run noted its occupancy
-    std::optional<UnifiedBufferMap> unified_buffer_map;  ///< where the run noted its occupancy
+    std::vector<machine::UnitDescription> units_drawn;  ///< with their boxes, where they have one
+    std::vector<Path> paths;                            ///< to and from the chip, and on the chip
+    std::vector<run::PixelScaling> pixel_scaling;       ///< inputs whose pixels the network scales itself
+    std::optional<machine::CutImages> cut_images;       ///< absent where an image fits the unified buffer
+    std::uint64_t spilled_weight_bytes = 0;             ///< that stay in host memory
+    std::optional<MemoryOverTime> memory_over_time;     ///< where the run noted its occupancy
+    std::vector<MemoryMap> memory_maps;                 ///< where the run noted its occupancy
     std::uint64_t instructions = 0;
     std::vector<std::pair<std::string, CounterValues>> units;  ///< every counter of every unit
 
@@ -508,7 +514,8 @@ std::vector<Traffic> traffic_of(const std::vector<Path>& paths);
 
 /// The run must have recorded its occupancy.
 MemoryOverTime make_memory_over_time(const run::RunRecord& record);
-UnifiedBufferMap make_unified_buffer_map(const run::RunRecord& record);
+/// The same, of the memories that have one.
+std::vector<MemoryMap> make_memory_maps(const run::RunRecord& record);
 
 /// The cycles of each layer by class. Of many layers it lists the main ones (main_layers.h), unless all are
 /// wanted.

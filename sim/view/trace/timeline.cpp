@@ -388,9 +388,9 @@ void Timeline::power(const energy::PowerOverTime& power) {
     }
 }
 
-void Timeline::buffer_rows(const occupancy::Changes& changes) {
-    CounterTrack rows(events_, window_, "unified buffer", "rows");
-    for (const occupancy::Change& change : changes) {
+void Timeline::memory(const OccupiedTrack& memory) {
+    CounterTrack rows(events_, window_, memory.track, memory.places);
+    for (const occupancy::Change& change : memory.changes) {
         if (change.amount != 0) rows.add(change.at, change.amount);
     }
     rows.finish();

@@ -22,6 +22,13 @@
 
 namespace systole::trace {
 
+/// What a memory holds over time, as a counter.
+struct OccupiedTrack {
+    std::string track;
+    std::string places;  ///< that are counted: "rows"
+    occupancy::Changes changes;
+};
+
 /// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
 /// each means. Events are written as soon as they are known. Those of one track are in the order of time; the
 /// file is not sorted otherwise.
@@ -43,8 +50,7 @@ public:
 
     /// Watts by consumer.
     void power(const energy::PowerOverTime& power);
-    /// Rows of the unified buffer that are in use.
-    void buffer_rows(const occupancy::Changes& changes);
+    void memory(const OccupiedTrack& memory);
     /// Completes the timeline: no call may follow.
     void finish();
 

@@ -56,12 +56,23 @@ void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWri
     told_behind_.add(lines_.back().get());
 }
 
+std::vector<OccupiedTrack> occupied_tracks(const run::RunRecord& record) {
+    std::vector<OccupiedTrack> tracks;
+    if (!record.occupancy) return tracks;
+    for (const run::ValuesOfMemory& each : record.occupancy->values.memories) {
+        const machine::Occupied& memory = run::occupied(record, each.unit);
+        if (memory.track.empty()) continue;
+        tracks.push_back({memory.track, memory.places, occupancy::changes_of(each.values, record.cycles)});
+    }
+    return tracks;
+}
+
 void Tracer::finish(Cycle cycles, const Afterwards& known) {
     if (all_.sink() == nullptr) return;
     if (background_) background_->finish();
     if (timeline_) {
         if (known.power) timeline_->power(*known.power);
-        timeline_->buffer_rows(known.buffer_rows);
+        for (const OccupiedTrack& each : known.memories) timeline_->memory(each);
     }
     close();
     if (window_.from() > 0 && window_.from() >= cycles) {

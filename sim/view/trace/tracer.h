@@ -46,8 +46,11 @@ std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceC
 /// Data for the timeline that is known only after the run.
 struct Afterwards {
     std::optional<energy::PowerOverTime> power = {};
-    occupancy::Changes buffer_rows = {};  ///< rows of the unified buffer in use
+    std::vector<OccupiedTrack> memories = {};
 };
+
+/// The memories of a run that have a track, if the run noted their occupancy.
+std::vector<OccupiedTrack> occupied_tracks(const run::RunRecord& record);
 
 /// Writes the requested traces of a run into its folder, during the run.
 class Tracer {

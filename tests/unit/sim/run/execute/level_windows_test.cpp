@@ -25,7 +25,7 @@ TEST_CASE("A level's windows equal a count of every cycle, for runs of any lengt
         held_from[at] = held;
     }
     const Cycle cycles = at + most_step;
-    const MostHeld most = std::move(level).until(cycles);
+    const Levels most = std::move(level).until(cycles);
     CHECK(most.windows.size() <= most_windows);
     CHECK(most.windows.size() == (cycles + most.window_cycles - 1) / most.window_cycles);
     // Not longer than needed: half as long, they would be too many.

@@ -16,7 +16,9 @@ TEST_CASE("A tile occupies its slot from its fetch to its shift, or to the end o
     recorder.tile_fetched({.fetched = 2});
     recorder.tile({.fetched = 1, .whole = 2, .shifted = 4});
     const run::Occupancy occupancy = std::move(recorder).occupancy(isa::Program(), 6);
-    CHECK(occupancy.weight_fifo_tiles.windows == std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
+    REQUIRE(occupancy.most_held.size() == 1);
+    CHECK(occupancy.most_held[0].unit == "weight_fifo");
+    CHECK(occupancy.most_held[0].windows == std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});
 }
 
 TEST_CASE("The times of a repeated instruction are those of all its repetitions", "[run]") {

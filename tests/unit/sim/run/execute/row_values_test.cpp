@@ -93,13 +93,13 @@ TEST_CASE("A value is named after the layer or host buffer that wrote it", "[occ
         ++number;
     }
     const run::MemoryValues values = run::find_values(program, spans);
-    REQUIRE(values.unified_buffer.size() == 1);
-    CHECK(values.writers[values.unified_buffer[0].writer] == "pixels");
-    CHECK(values.unified_buffer[0].rows == run::RowRange{0, 4});
-    CHECK(values.unified_buffer[0].begin == 0);
-    CHECK(values.unified_buffer[0].end == 10 * 5 + 4);  // the write to the host reads it last
-    REQUIRE(values.accumulators.size() == 1);
-    CHECK(values.writers[values.accumulators[0].writer] == "tag 1");
-    CHECK(values.accumulators[0].rows == run::RowRange{8, 12});
-    CHECK(values.accumulators[0].end == 10 * 3 + 9);
+    REQUIRE(values.in("unified_buffer").size() == 1);
+    CHECK(values.writers[values.in("unified_buffer")[0].writer] == "pixels");
+    CHECK(values.in("unified_buffer")[0].rows == run::RowRange{0, 4});
+    CHECK(values.in("unified_buffer")[0].begin == 0);
+    CHECK(values.in("unified_buffer")[0].end == 10 * 5 + 4);  // the write to the host reads it last
+    REQUIRE(values.in("accumulators").size() == 1);
+    CHECK(values.writers[values.in("accumulators")[0].writer] == "tag 1");
+    CHECK(values.in("accumulators")[0].rows == run::RowRange{8, 12});
+    CHECK(values.in("accumulators")[0].end == 10 * 3 + 9);
 }

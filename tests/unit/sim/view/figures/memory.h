@@ -246,7 +246,7 @@ inline std::string fault_of_map(const Facts& facts, const Json& map) {
         if (begin < before) return "values in the order of their first write";
         before = begin;
     }
-    for (const run::RowValue& value : values.unified_buffer) {
+    for (const run::RowValue& value : values.in("unified_buffer")) {
         const std::uint64_t end = std::min(value.end, cycles);
         rows -= value.rows.last - value.rows.first;
         bool is_found = false;
@@ -329,18 +329,34 @@ inline Rows rows_of_memory() {
         {"memory.over_time.unified_buffer_bytes",
          [](const Facts& facts, const Place&) {
              std::vector<std::uint64_t> held =
-                 most_held(facts, facts.record().occupancy->values.unified_buffer);
+                 most_held(facts, facts.record().occupancy->values.in("unified_buffer"));
              for (std::uint64_t& rows : held)
                  rows *= facts.rows();  // a row has a byte for each row of the array
              return Expected(held);
          }},
         {"memory.over_time.accumulator_rows",
          [](const Facts& facts, const Place&) {
-             return Expected(most_held(facts, facts.record().occupancy->values.accumulators));
+             return Expected(most_held(facts, facts.record().occupancy->values.in("accumulators")));
          }},
         {"memory.over_time.weight_fifo_tiles",
          [](const Facts& facts, const Place&) {
-             return Expected(facts.record().occupancy->weight_fifo_tiles.windows);
+             return Expected(facts.record().occupancy->most_held.at(0).windows);
+         }},
+        {"memory.over_time.memories",
+         [](const Facts& facts, const Place&) {
+             return Expected(Json::array(
+                 {{{"title", "Unified buffer"},
+                   {"figure", "unified_buffer_bytes"},
+                   {"unit", "bytes"},
+                   {"capacity", facts.machine("unified_buffer.rows").get<std::uint64_t>() * facts.rows()}},
+                  {{"title", "Accumulators"},
+                   {"figure", "accumulator_rows"},
+                   {"unit", "rows"},
+                   {"capacity", facts.machine("accumulators.rows")}},
+                  {{"title", "Weight FIFO"},
+                   {"figure", "weight_fifo_tiles"},
+                   {"unit", "tiles"},
+                   {"capacity", facts.machine("weight_fifo.depth_tiles")}}}));
          }},
         {"memory.unified_buffer_map",
          [](const Facts& facts, const Place&) {

@@ -155,7 +155,8 @@ const std::map<std::string, Compute>& columns() {
          }},
         {"unified_buffer_peak",
          [](const Facts& facts) {
-             const auto held = figures::most_held(facts, facts.record().occupancy->values.unified_buffer);
+             const auto held =
+                 figures::most_held(facts, facts.record().occupancy->values.in("unified_buffer"));
              return Expected(*std::max_element(held.begin(), held.end()) * facts.rows());
          }},
         {"energy_an_inference", joules_each},

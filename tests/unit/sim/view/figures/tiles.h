@@ -462,6 +462,19 @@ inline Rows rows_of_tiles() {
         {"memory.narrow_memory_peak_bytes", [](const Facts&, const Place&) { return Expected(512 + 64); }},
         {"memory.narrow_memory_bytes",
          [](const Facts& facts, const Place&) { return Expected(facts.machine("narrow_memory.bytes")); }},
+        {"memory.over_time.window_cycles",
+         [](const Facts& facts, const Place&) { return Expected(window_cycles(facts)); }},
+        {"memory.over_time.narrow_memory_bytes",
+         [](const Facts& facts, const Place&) {
+             return Expected(most_held(facts, facts.record().occupancy->values.in("narrow_memory")));
+         }},
+        {"memory.over_time.memories",
+         [](const Facts& facts, const Place&) {
+             return Expected(Json::array({{{"title", "Narrow memory of a tile"},
+                                           {"figure", "narrow_memory_bytes"},
+                                           {"unit", "bytes"},
+                                           {"capacity", facts.machine("narrow_memory.bytes")}}}));
+         }},
         {"memory.wide_memory_used_bytes", [](const Facts&, const Place&) { return Expected(304 * 64); }},
         {"memory.wide_memory_bytes",
          [](const Facts& facts, const Place&) {

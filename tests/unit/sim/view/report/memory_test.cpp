@@ -70,15 +70,21 @@ TEST_CASE("A row of the unified buffer has as many bytes as the array has rows, 
                                        5 * rows, rows, columns));
     const report::Report report = report::make_report(record);
     REQUIRE(report.memory_over_time);
-    CHECK(most(report.memory_over_time->unified_buffer_bytes) == 5 * std::uint64_t{rows});
+    const std::vector<report::OccupiedOverTime>& memories = report.memory_over_time->memories;
+    REQUIRE(memories.size() == 3);
+    CHECK(memories[0].memory.figure == "unified_buffer_bytes");
+    CHECK(most(memories[0].most) == 5 * std::uint64_t{rows});
     const nlohmann::ordered_json memory = report::to_json(report).at("memory");
     CHECK(memory.at("unified_buffer_peak_bytes") == 5 * std::uint64_t{rows});
     CHECK(memory.at("unified_buffer_bytes") == 64 * std::uint64_t{rows});
-    REQUIRE(report.unified_buffer_map);
-    REQUIRE(report.unified_buffer_map->values.size() == 1);
-    CHECK(report.unified_buffer_map->values[0].steps.front().rows == run::RowRange{10, 15});
-    CHECK(most(report.memory_over_time->accumulator_rows) == 5);
-    CHECK(most(report.memory_over_time->weight_fifo_tiles) == 1);
+    REQUIRE(report.memory_maps.size() == 1);
+    CHECK(report.memory_maps[0].figure == "unified_buffer_map");
+    REQUIRE(report.memory_maps[0].values.size() == 1);
+    CHECK(report.memory_maps[0].values[0].steps.front().rows == run::RowRange{10, 15});
+    CHECK(memories[1].memory.figure == "accumulator_rows");
+    CHECK(most(memories[1].most) == 5);
+    CHECK(memories[2].memory.figure == "weight_fifo_tiles");
+    CHECK(most(memories[2].most) == 1);
     CHECK(report.array_cells == rows * columns);
 }
 

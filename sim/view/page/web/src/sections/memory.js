@@ -57,19 +57,23 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
         }));
 }
 
+/// How an amount is written, by its unit in report.json.
+const shown = {
+    bytes,
+    rows: (rows) => `${grouped(rows)} rows`,
+    tiles: (tiles) => `${Number(tiles.toFixed(1))} tiles`,
+};
+
+const colours = [2, 4, 3];
+
 export function memory(report) {
     const { over_time: time } = report.memory;
-    if (!time || time.unified_buffer_bytes.length === 0) return null;
-    const { accumulators, weight_fifo: fifo } = report.configuration.machine;
-    const shared = { windowCycles: time.window_cycles, cycles: report.cycles };
+    if (!time || time[time.memories[0].figure].length === 0) return null;
     return section('memory', 'Memory over time',
-        'Rows count from the first write of a value to its last read; a tile holds its place from the issue of its '
-        + `fetch until it has been shifted out. Each point is the peak of ${grouped(time.window_cycles)} cycles.`,
-        h('div', { class: 'columns' },
-            memoryChart({ ...shared, name: 'Unified buffer', values: time.unified_buffer_bytes,
-                capacity: report.memory.unified_buffer_bytes, show: bytes, colour: colourOf(2) }),
-            memoryChart({ ...shared, name: 'Accumulators', values: time.accumulator_rows,
-                capacity: accumulators.rows, show: (rows) => `${grouped(rows)} rows`, colour: colourOf(4) }),
-            memoryChart({ ...shared, name: 'Weight FIFO', values: time.weight_fifo_tiles,
-                capacity: fifo.depth_tiles, show: (tiles) => `${Number(tiles.toFixed(1))} tiles`, colour: colourOf(3) })));
+        'Memory counts from the first write of a value to its last read; a weight tile holds its place from the '
+        + 'issue of its fetch until it has been shifted out. Each point is the peak of '
+        + `${grouped(time.window_cycles)} cycles.`,
+        h('div', { class: 'columns' }, time.memories.map(({ title, figure, unit, capacity }, index) =>
+            memoryChart({ name: title, values: time[figure], capacity, show: shown[unit],
+                colour: colourOf(colours[index]), windowCycles: time.window_cycles, cycles: report.cycles }))));
 }
