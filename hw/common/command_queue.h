@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,6 +96,10 @@ public:
     /// Sets the history that is told the waits of `next`; null for none.
     void record_waits(UnitHistory* history) { history_ = history; }
 
+    /// Counters for the cycles of waiting for a signal of each queue of the core; null for none.
+    using WaitCounters = std::array<Counter*, isa::queue_count>;
+    void count_waits(const WaitCounters& counters) { waits_ = counters; }
+
 private:
     Command take();
     /// `signaller` is a number in Semaphores. The history knows the queues of its own core alone.
@@ -128,6 +133,7 @@ private:
     Cycle complete_at_ = 0;
     TraceSink* trace_ = nullptr;
     UnitHistory* history_ = nullptr;
+    WaitCounters waits_{};
     Cycle last_taken_ = 0;  ///< only kept if there is a trace
     sc_core::sc_event pushed_;
     sc_core::sc_event taken_;
@@ -159,12 +165,16 @@ inline Command CommandQueue::next(UnitCounters& counters) {
         switch (commands_.front().kind) {
             case Command::Kind::Wait: {
                 std::size_t signaller = 0;
+                const Cycle since = clock_.now();
                 use_semaphore([&] {
                     const std::uint8_t semaphore = commands_.front().semaphore;
                     signaller = semaphores_of(semaphore).wait(semaphore, unit_);
                 });
                 counters.spend(counters.sync_cycles, clock_.now(), tag);
                 waited(UnitHistory::Activity::Semaphore, signaller);
+                if (Counter* const wait = waits_[signaller % isa::queue_count]) {
+                    wait->add(clock_.now() - since, tag);
+                }
                 take();
                 break;
             }

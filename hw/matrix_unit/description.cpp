@@ -78,7 +78,7 @@ std::vector<machine::CycleCause> causes(bool with_host) {
          Share,
          {reason("sync")},
          "Bound by synchronization",
-         "the array waits for a semaphore, although its rows are ready",
+         "the array waits for a semaphore for longer than its rows take",
          {"activation_latency", "host_bandwidth", "queues"}}};
     if (with_host) {
         all.push_back({"host",

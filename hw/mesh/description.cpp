@@ -31,7 +31,7 @@ void Mesh::describe(const machine::MachineConfig& machine, machine::UnitDescript
 
 std::vector<UnitBound> Mesh::bounds(const machine::MachineConfig& /*machine*/) const {
     return {{.name = "mesh",
-             .part = "the mesh",
+             .part = "mesh",
              .meaning = "neighbours fill their margins",
              .place = 4,
              .computes = true,

@@ -42,7 +42,7 @@ void RingBus::describe(const machine::MachineConfig& machine, machine::UnitDescr
 
 std::vector<UnitBound> RingBus::bounds(const machine::MachineConfig& machine) const {
     return {{.name = "ring",
-             .part = "the ring",
+             .part = "ring",
              .meaning = "parameters and vectors are sent to the tiles",
              .place = 3,
              .computes = true,

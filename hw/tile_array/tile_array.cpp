@@ -62,6 +62,20 @@ std::uint64_t table_bytes_read(const isa::TileVector& vector) {
 
 }  // namespace
 
+CommandQueue::WaitCounters TileWaitCounters::by_queue() {
+    CommandQueue::WaitCounters waits{};
+    const auto set = [&](isa::QueueId queue, Counter& counter) {
+        waits[static_cast<std::size_t>(queue)] = &counter;
+    };
+    set(isa::QueueId::HostRead, host_read_cycles);
+    set(isa::QueueId::Ring, ring_cycles);
+    set(isa::QueueId::Mesh, mesh_cycles);
+    set(isa::QueueId::HostWrite, host_write_cycles);
+    set(isa::QueueId::Host, host_cycles);
+    set(isa::QueueId::Tiles, tiles_cycles);
+    return waits;
+}
+
 TileArray::TileArray(const sc_core::sc_module_name& name, const UnitContext& context, WeightParts& weights,
                      NarrowMemoryAccess& narrow, WideMemoryAccess& wide, HostMemoryAccess& host_memory)
     : QueuedUnit(name, isa::QueueId::Tiles, context),
@@ -78,6 +92,8 @@ TileArray::TileArray(const sc_core::sc_module_name& name, const UnitContext& con
                                 .counters = done_})) {
     register_counters(counters());
     register_counters(std::string(basename()) + ".work", done_.work);
+    register_counters(std::string(basename()) + ".waits", waits_);
+    queue().count_waits(waits_.by_queue());
     register_details(std::string(basename()) + ".macs", done_.each);
     start("tiles", [this](const Command& command) { execute(command); });
 }

@@ -6,6 +6,7 @@
 #include <systemc>
 #include <vector>
 
+#include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/queued_unit.h"
@@ -21,6 +22,20 @@ namespace systole::hw {
 struct TileArrayCounters final : UnitCounters {
     Counter& ring_stall_cycles =
         add("ring_stall_cycles", CounterUnit::Cycles, "weights had not come over the ring");
+};
+
+/// The parts of `sync_cycles`, by the queue that ended the wait.
+struct TileWaitCounters final : CounterGroup {
+    Counter& host_read_cycles =
+        add("host_read_cycles", CounterUnit::Cycles, "waited for a signal of the link's reads");
+    Counter& ring_cycles = add("ring_cycles", CounterUnit::Cycles, "waited for a signal of the ring");
+    Counter& mesh_cycles = add("mesh_cycles", CounterUnit::Cycles, "waited for a signal of the mesh");
+    Counter& host_write_cycles =
+        add("host_write_cycles", CounterUnit::Cycles, "waited for a signal of the link's writes");
+    Counter& host_cycles = add("host_cycles", CounterUnit::Cycles, "waited for a signal of the host");
+    Counter& tiles_cycles = add("tiles_cycles", CounterUnit::Cycles, "waited for a signal of their own");
+
+    CommandQueue::WaitCounters by_queue();
 };
 
 /// The tiles. All of them execute the same instructions, so that a step takes as long as in the fullest tile.
@@ -52,6 +67,7 @@ private:
     WideMemoryAccess& wide_;
     HostMemoryAccess& host_memory_;
     TileCounters done_;
+    TileWaitCounters waits_;
     const std::unique_ptr<TileEngine> engine_;
 };
 
