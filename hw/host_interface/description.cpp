@@ -35,10 +35,11 @@ std::vector<UnitBound> HostInterface::bounds(const machine::MachineConfig& machi
              .meaning = "data and instructions travel",
              .place = 4,
              .cycles = [this, &machine](const Amounts& amounts) {
-                 const std::uint64_t read = amounts.inbound(counters_.read_bytes) +
-                                            amounts.inbound(counters_.weight_bytes) +
-                                            amounts.of(counters_.instruction_bytes);
-                 return timing::host_link_cycles(read, amounts.outbound(counters_.write_bytes), machine);
+                 return timing::host_link_cycles({.data_in = amounts.inbound(counters_.read_bytes) +
+                                                             amounts.inbound(counters_.weight_bytes),
+                                                  .instructions = amounts.of(counters_.instruction_bytes),
+                                                  .out = amounts.outbound(counters_.write_bytes)},
+                                                 machine);
              }}};
 }
 

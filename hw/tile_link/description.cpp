@@ -52,14 +52,17 @@ void TileLink::describe(const machine::MachineConfig& machine, machine::UnitDesc
 std::vector<UnitBound> TileLink::bounds(const machine::MachineConfig& machine) const {
     return {{.name = "host_link",
              .part = "host link",
-             .meaning = "parameters, data and instructions travel",
+             .meaning = "calls begin; parameters, data and instructions travel",
              .place = 5,
              .cycles = [this, &machine](const Amounts& amounts) {
-                 const std::uint64_t read =
-                     amounts.inbound(counters_.read_bytes) + amounts.of(counters_.parameter_bytes) +
-                     amounts.of(counters_.streamed_bytes) + amounts.of(counters_.program_bytes) +
-                     amounts.of(counters_.instruction_bytes);
-                 return timing::host_link_cycles(read, amounts.outbound(counters_.write_bytes), machine);
+                 return timing::host_link_cycles(
+                     {.data_in = amounts.inbound(counters_.read_bytes) +
+                                 amounts.of(counters_.parameter_bytes) +
+                                 amounts.of(counters_.streamed_bytes) + amounts.of(counters_.program_bytes),
+                      .instructions = amounts.of(counters_.instruction_bytes),
+                      .out = amounts.outbound(counters_.write_bytes),
+                      .calls = amounts.of(counters_.calls)},
+                     machine);
              }}};
 }
 

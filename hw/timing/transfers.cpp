@@ -55,9 +55,10 @@ Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machi
     return cycles_of(bytes, machine.host_write_rate());
 }
 
-Cycle host_link_cycles(std::uint64_t read_bytes, std::uint64_t written_bytes,
-                       const machine::MachineConfig& machine) {
-    return std::max(host_read_cycles(read_bytes, machine), host_write_cycles(written_bytes, machine));
+Cycle host_link_cycles(const LinkWork& work, const machine::MachineConfig& machine) {
+    const Cycle data = work.calls * machine.host_call_cycles() + host_read_cycles(work.data_in, machine);
+    const Cycle in = host_read_cycles(work.data_in + work.instructions, machine);
+    return std::max({data, in, host_write_cycles(work.out, machine)});
 }
 
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {

@@ -52,9 +52,15 @@ TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const mach
 /// moves them takes at least this time.
 Cycle host_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
 Cycle host_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
-/// Both directions at once.
-Cycle host_link_cycles(std::uint64_t read_bytes, std::uint64_t written_bytes,
-                       const machine::MachineConfig& machine);
+/// What goes over the link to the host.
+struct LinkWork {
+    std::uint64_t data_in = 0;       ///< bytes
+    std::uint64_t instructions = 0;  ///< bytes
+    std::uint64_t out = 0;           ///< bytes
+    std::uint64_t calls = 0;         ///< that the host begins
+};
+/// Both directions at once. While the host begins a call, no data come from it, but instructions may.
+Cycle host_link_cycles(const LinkWork& work, const machine::MachineConfig& machine);
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
 
 /// The whole core cycles of `clocks` memory clocks, counted in all channels of the machine's DRAM together:

@@ -50,6 +50,7 @@ inline Json tile_machine() {
             {"ring", {{"bytes_per_cycle", 7.7}, {"latency_cycles", 2}}},
             {"mesh", {{"bytes_per_cycle", 2.5}, {"latency_cycles", 1}}},
             {"host_interface", {{"read_gb_per_s", 0.37}, {"write_gb_per_s", 0.23}, {"latency_cycles", 21}}},
+            {"host", {{"call_us", 3.7}}},
             {"sequencer", {{"instruction_buffer_bytes", 4096}}},
             {"power", {{"idle_watts", 0.6}, {"busy_watts", 1.9}}}};
 }
@@ -200,14 +201,19 @@ inline TileBounds tile_bounds(const Facts& facts, std::optional<run::Tag> tag = 
         if (*tag == end) bytes += facts.count(counter, run::Tag{0});
         return bytes;
     };
-    std::uint64_t in = moved("host_interface.read_bytes", first);
-    for (const char* const counter :
-         {"parameter_bytes", "streamed_bytes", "program_bytes", "instruction_bytes"}) {
-        in += facts.count(std::string("host_interface.") + counter, tag);
+    std::uint64_t data = moved("host_interface.read_bytes", first);
+    for (const char* const counter : {"parameter_bytes", "streamed_bytes", "program_bytes"}) {
+        data += facts.count(std::string("host_interface.") + counter, tag);
     }
+    const std::uint64_t in = data + facts.count("host_interface.instruction_bytes", tag);
+    const double call_us = facts.number("host.call_us");
+    const auto call = static_cast<std::uint64_t>(std::ceil(call_us * 1e-6 * facts.clock_hz() - 1e-6));
+    const double read_rate = facts.number("host_interface.read_gb_per_s");
+    const std::uint64_t with_calls =
+        facts.count("host_interface.calls", tag) * call + whole_cycles(facts, data, read_rate);
     const std::uint64_t out = moved("host_interface.write_bytes", last);
-    bounds.host_link = std::max(whole_cycles(facts, in, facts.number("host_interface.read_gb_per_s")),
-                                whole_cycles(facts, out, facts.number("host_interface.write_gb_per_s")));
+    bounds.host_link = std::max({with_calls, whole_cycles(facts, in, read_rate),
+                                 whole_cycles(facts, out, facts.number("host_interface.write_gb_per_s"))});
     return bounds;
 }
 
