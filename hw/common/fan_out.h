@@ -38,6 +38,9 @@ public:
     void queued(const QueueTimes& times) override {
         for (TraceSink* sink : sinks_) sink->queued(times);
     }
+    void stalled(const StallTimes& times) override {
+        for (TraceSink* sink : sinks_) sink->stalled(times);
+    }
     void tile_fetched(const TileTimes& times) override {
         for (TraceSink* sink : sinks_) sink->tile_fetched(times);
     }

@@ -66,6 +66,19 @@ public:
         if (history_ != nullptr) history_->waited(activity, context_.clock.now());
     }
 
+    /// The same for a wait in the middle of an instruction, which traces show.
+    void stalled(Counter& reason) {
+        const Cycle from = counters_.spent();
+        waited(reason);
+        if (context_.trace == nullptr || from == context_.clock.now()) return;
+        context_.trace->stalled({.unit = id_,
+                                 .number = command_->number,
+                                 .tag = command_->tag,
+                                 .from = from,
+                                 .until = context_.clock.now(),
+                                 .reason = reason.name()});
+    }
+
     /// The instruction begins in this cycle, which is returned. Throws OrderViolation if a `sync` before it
     /// is missing.
     Cycle begin() {

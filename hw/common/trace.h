@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/common/clock.h"
@@ -57,6 +58,18 @@ struct InstructionTimes {
     Cycle loaded = 0;    ///< activation unit only: parameters and tables are read, and the first row follows
 
     bool operator==(const InstructionTimes&) const = default;
+};
+
+/// A wait in the middle of an instruction.
+struct StallTimes {
+    std::size_t unit = 0;
+    InstructionNumber number = 0;
+    Tag tag = 0;
+    Cycle from = 0;
+    Cycle until = 0;
+    std::string_view reason;  ///< the name of its counter: "ring_stall_cycles"
+
+    bool operator==(const StallTimes&) const = default;
 };
 
 /// The times of a weight tile in the FIFO.
@@ -146,6 +159,8 @@ public:
     virtual void instruction(const InstructionTimes& times) = 0;
     virtual void issued(const IssueTimes& times) = 0;
     virtual void queued(const QueueTimes& times) = 0;
+    /// Comes before the `instruction` that waited.
+    virtual void stalled(const StallTimes& times) = 0;
     /// A tile's fetch was issued; the tile has not been shifted in yet.
     virtual void tile_fetched(const TileTimes& times) = 0;
     virtual void tile(const TileTimes& times) = 0;
@@ -165,6 +180,7 @@ public:
     void instruction(const InstructionTimes& /*times*/) override {}
     void issued(const IssueTimes& /*times*/) override {}
     void queued(const QueueTimes& /*times*/) override {}
+    void stalled(const StallTimes& /*times*/) override {}
     void tile_fetched(const TileTimes& /*times*/) override {}
     void tile(const TileTimes& /*times*/) override {}
     void matrix_idle(const MatrixIdleTimes& /*times*/) override {}

@@ -18,6 +18,8 @@ struct UnitCounters : CounterGroup {
         on.add(until - spent_, tag);
         spent_ = until;
     }
+    /// All cycles before this one are counted.
+    Cycle spent() const { return spent_; }
     /// To be called at the end of the program: counts the remaining cycles as idle.
     void finish(Cycle end, Tag tag) { spend(idle_cycles, end, tag); }
 

@@ -76,13 +76,13 @@ void RingBus::send_part(WeightPart part, Tag tag) {
     while (sent_.size() >= buffers_) {
         counters_.spend(counters_.busy_cycles, context_.clock.now(), tag);
         context_.clock.wait(released_);
-        waited(counters_.buffer_stall_cycles);
+        stalled(counters_.buffer_stall_cycles);
     }
     const std::uint64_t bytes = part.bytes();
     if (part.streamed) {
         counters_.spend(counters_.busy_cycles, context_.clock.now(), tag);
         const WeightPart& staged = staged_.next();
-        waited(counters_.staging_stall_cycles);
+        stalled(counters_.staging_stall_cycles);
         if (staged.block != part.block || staged.first_row != part.first_row || staged.rows != part.rows ||
             staged.row_units != part.row_units) {
             throw InstructionError(

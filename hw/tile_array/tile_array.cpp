@@ -137,7 +137,7 @@ void TileArray::multiply(const Product& product) {
             for (std::uint64_t part = 0; part < parts.count(); ++part) {
                 counters_.spend(counters_.busy_cycles, context_.clock.now(), product.tag);
                 const WeightPart& weights = weights_.next();
-                waited(counters_.ring_stall_cycles);
+                stalled(counters_.ring_stall_cycles);
                 const ProductPart arrived{.repeat = repeat,
                                           .group = group,
                                           .ends_block = part + 1 == parts.count(),

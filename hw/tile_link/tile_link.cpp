@@ -135,7 +135,7 @@ void TileLink::send_part(WeightPart part, std::uint64_t address, Tag tag) {
         TileReadCounters& counters = reads_.counters();
         counters.spend(counters.busy_cycles, context_.clock.now(), tag);
         context_.clock.wait(released_);
-        reads_.waited(counters.staging_full_cycles);
+        reads_.stalled(counters.staging_full_cycles);
     }
     staged_bytes_ += bytes;
     receive(bytes);

@@ -86,6 +86,10 @@ TEST_CASE("A program for tiles leaves a report, its page and all traces, which a
     for (const Json& layer : report.at("layers")) {
         CHECK(timeline.cycles("layers", layer.at("name")) == layer.at("cycles"));
     }
+    // Waits in the middle of instructions are slices inside theirs.
+    CHECK(tiles.at("ring_stall_cycles") > 0);
+    CHECK(timeline.cycles("tiles", "ring_stall") == tiles.at("ring_stall_cycles"));
+    CHECK(timeline.cycles("ring", "buffer_stall") == report.at("units").at("ring").at("buffer_stall_cycles"));
     CHECK(timeline.last("host read bytes") ==
           report.at("traffic").at("host_read_bytes").get<std::int64_t>() +
               report.at("traffic").at("parameter_bytes").get<std::int64_t>());

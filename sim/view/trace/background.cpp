@@ -31,6 +31,7 @@ void Background::tell(hw::TraceSink& sink, const Block& block) {
         void operator()(const hw::TileTimes& times) const { to.tile(times); }
         void operator()(const hw::MatrixIdleTimes& times) const { to.matrix_idle(times); }
         void operator()(const hw::StreamTimes& times) const { to.stream(times); }
+        void operator()(const hw::StallTimes& times) const { to.stalled(times); }
         void operator()(const Fetched& fetched) const { to.tile_fetched(fetched.times); }
         void operator()(const Begun& begun) const { to.begun(*begun.queues); }
         void operator()(const Ended& ended) const { to.ended(ended.end, ended.tag); }

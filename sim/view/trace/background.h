@@ -25,6 +25,7 @@ public:
     void instruction(const hw::InstructionTimes& times) override { note(times); }
     void issued(const hw::IssueTimes& times) override { note(times); }
     void queued(const hw::QueueTimes& times) override { note(times); }
+    void stalled(const hw::StallTimes& times) override { note(times); }
     void tile_fetched(const hw::TileTimes& times) override { note(Fetched{times}); }
     void tile(const hw::TileTimes& times) override { note(times); }
     void matrix_idle(const hw::MatrixIdleTimes& times) override { note(times); }
@@ -47,8 +48,9 @@ private:
     struct Failed {
         const hw::FailureTimes* where = nullptr;
     };
-    using Event = std::variant<hw::InstructionTimes, hw::IssueTimes, hw::QueueTimes, hw::TileTimes,
-                               hw::MatrixIdleTimes, hw::StreamTimes, Fetched, Begun, Ended, Failed>;
+    using Event =
+        std::variant<hw::InstructionTimes, hw::IssueTimes, hw::QueueTimes, hw::TileTimes, hw::MatrixIdleTimes,
+                     hw::StreamTimes, hw::StallTimes, Fetched, Begun, Ended, Failed>;
     using Block = std::vector<Event>;
     static constexpr std::size_t block_events = 4096;
     static constexpr std::size_t most_blocks = 16;  ///< blocks that wait to be forwarded: about 6 MB

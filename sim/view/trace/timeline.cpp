@@ -151,6 +151,12 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
                 << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
             events_.end_slice();
         }
+        // Inside the instruction's slice, and behind it in the file.
+        for (const hw::StallTimes& stall : state.stalls) {
+            const std::string_view name = stall.reason.substr(0, stall.reason.rfind("_cycles"));
+            wait(state.track, stall.from, stall.until, name, stall.number, stall.tag);
+        }
+        state.stalls.clear();
         if (has_tiles_) {
             count_tile_bytes(times);
         } else {

@@ -42,6 +42,7 @@ public:
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
+    void stalled(const hw::StallTimes& times) override { units_.at(times.unit).stalls.push_back(times); }
     void tile_fetched(const hw::TileTimes& times) override;
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
@@ -59,7 +60,8 @@ private:
     struct UnitState {
         Track queue_track{};
         Track track{};
-        std::deque<hw::QueueTimes> taken;  ///< taken from the queue; the unit has not reported them yet
+        std::deque<hw::QueueTimes> taken;    ///< taken from the queue; the unit has not reported them yet
+        std::vector<hw::StallTimes> stalls;  ///< of the instruction under way
         std::uint32_t repetition = 0;
         Cycle taken_at = 0;
         Cycle released = 0;

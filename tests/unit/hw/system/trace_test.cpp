@@ -26,6 +26,7 @@ struct EventOrder final : hw::TraceSink {
     void instruction(const hw::InstructionTimes& /*times*/) override { note("event"); }
     void issued(const hw::IssueTimes& /*times*/) override { note("event"); }
     void queued(const hw::QueueTimes& /*times*/) override { note("event"); }
+    void stalled(const hw::StallTimes& /*times*/) override { note("event"); }
     void tile_fetched(const hw::TileTimes& /*times*/) override { note("event"); }
     void tile(const hw::TileTimes& /*times*/) override { note("event"); }
     void matrix_idle(const hw::MatrixIdleTimes& /*times*/) override { note("event"); }
