@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/whole_file.h"
+#include "hw/machine/machine_config.h"
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
@@ -15,6 +16,7 @@
 #include "sim/cli/study_folder.h"
 #include "sim/cli/study_progress.h"
 #include "sim/run/execute/executor.h"
+#include "sim/run/path_finder.h"
 #include "sim/run/run_config.h"
 #include "sim/study/advise/advice_page.h"
 #include "sim/study/advise/advise.h"
@@ -39,8 +41,11 @@ struct AdviseCommand {
     const terminal::Screen* screen = nullptr;
 
     void operator()() const {
+        const run::RunConfig config = options.config();
+        const bool has_tiles =
+            run::read_machine(config, run::PathFinder(config.file)).family == machine::Family::EdgeTpu;
         const advise::Question question{
-            .config = options.config(), .batches = batches, .sizes = sizes, .cpu = cpu};
+            .config = config, .batches = batches, .sizes = sizes, .cpu = cpu, .has_tiles = has_tiles};
         const advise::Advice advice = run_study(question);
         if (!out.empty()) write(advice);
         if (print.json) return print_json(advise::to_json(advice));
@@ -121,8 +126,9 @@ void add_advise_command(CLI::App& app, Context& context) {
         "Examples:\n"
         "  sim advise mnist_cnn\n"
         "  sim advise --machine tpu_v1 --model mlp0 --batches 1,8,64,200 --sizes 1\n\n"
-        "Each line of the table is a simulation of four batches, without values. The CPU's\n"
-        "speed is that of its model (docs/baselines.md), for one die.");
+        "Each line of the table is a simulation of four batches, without values. A machine\n"
+        "with tiles takes one image at a time: --batches does not count. The CPU's speed is\n"
+        "that of its model (docs/baselines.md), for one die.");
     command->callback([advise] { (*advise)(); });
 }
 

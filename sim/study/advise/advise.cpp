@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,12 @@ namespace {
 
 /// Batches of a run: the first arrives and the last leaves while the machine works on no other.
 constexpr std::uint64_t batches_of_a_run = 4;
+/// The same of a machine with tiles: its first call brings the parameters.
+constexpr std::uint64_t calls_of_a_run = 256;
+
+std::vector<std::uint32_t> batches_of(const Question& question) {
+    return question.has_tiles ? std::vector<std::uint32_t>{1} : question.batches;
+}
 
 /// The keys of a run that the study keeps: machine, network and mapping. All others are removed: values,
 /// outputs, and the input, whose number of images would be the limit.
@@ -204,8 +211,51 @@ const Point* filling_point(std::span<const Point> points, std::uint32_t size, do
     return found == points.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// Of a machine whose batch is always 1.
+std::vector<std::string> sentences_without_batch(const std::string& machine, const std::string& model,
+                                                 const std::string& cpu, std::span<const Point> points) {
+    const std::vector<Point> own = points_of(points, 1);
+    if (own.empty()) return {};
+    const Point& point = own.front();
+    const auto share = [](const Point& of) {
+        return of.peak_share ? fmt::format(", {} of the peak", report::percent(of.peak_share)) : "";
+    };
+    std::vector<std::string> sentences{
+        fmt::format("{} takes one image at a time, so that there is no batch to choose. Once it has the "
+                    "parameters, {} does "
+                    "{} inferences a second{}: one takes {:.3f} ms.",
+                    machine, model, report::amount(point.inferences_per_second, ""), share(point),
+                    1e3 * point.latency_seconds)};
+    std::string limit = limited(point.limit);
+    limit.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(limit.front())));
+    sentences.push_back(limit + ".");
+    const Point* const larger = best_filled(points, [](std::uint32_t size) { return size > 1; });
+    if (larger != nullptr && point.peak_share) {
+        const bool is_better = *larger->peak_share > *point.peak_share;
+        sentences.push_back(
+            is_better ? fmt::format("Images {} times as wide and high fill it better, with {} of the peak.",
+                                    larger->size, report::percent(larger->peak_share))
+                      : fmt::format("Larger images fill it no better: at most {} of the peak.",
+                                    report::percent(larger->peak_share)));
+    }
+    if (point.speedup) {
+        sentences.push_back(*point.speedup < 1.0
+                                ? fmt::format("A die of {} is expected to be {:.1f} times as quick.", cpu,
+                                              1.0 / *point.speedup)
+                                : fmt::format("It is expected to be {:.1f} times as quick as a die of {}.",
+                                              *point.speedup, cpu));
+    }
+    return sentences;
+}
+
+}  // namespace
+
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
-                                       const std::string& cpu, std::span<const Point> points) {
+                                       const std::string& cpu, std::span<const Point> points,
+                                       bool has_tiles) {
+    if (has_tiles) return sentences_without_batch(machine, model, cpu, points);
     const std::vector<Point> batches = points_of(points, 1);
     const Point* const filling = filling_point(batches, 1);
     if (filling == nullptr) return {};
@@ -291,8 +341,9 @@ sweep::StudyDefinition study_of(const Question& question) {
         study.settings.push_back({"machine." + setting.key, setting.value});
     }
     study.axes = {{.key = "size_multiplier", .values = axis_values(question.sizes), .whole = true},
-                  {.key = "batch", .values = axis_values(question.batches), .whole = true}};
-    study.derive = {{"limit", fmt::format("{} * batch", batches_of_a_run)}};
+                  {.key = "batch", .values = axis_values(batches_of(question)), .whole = true}};
+    study.derive = {
+        {"limit", fmt::format("{} * batch", question.has_tiles ? calls_of_a_run : batches_of_a_run)}};
     study.metrics = {{.name = "speedup_over_cpu",
                       .formula = "max: comparison.0.expected.speedup",
                       .meaning = "speed over the CPU of the question"}};
@@ -302,7 +353,7 @@ sweep::StudyDefinition study_of(const Question& question) {
 Advice advise(const Question& question, std::span<const run::RunOutcome> outcomes) {
     Advice advice;
     for (const nlohmann::json& size : axis_values(question.sizes)) {
-        for (const nlohmann::json& batch : axis_values(question.batches)) {
+        for (const nlohmann::json& batch : axis_values(batches_of(question))) {
             advice.points.push_back({.size = size, .batch = batch});
         }
     }
@@ -319,7 +370,8 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
                                                          : advice.points.front().error);
     }
     advice.cpu = question.cpu;
-    advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points);
+    advice.sentences =
+        sentences_for(advice.machine, advice.model, advice.cpu, advice.points, question.has_tiles);
     if (auto sentence = host_sentence(outcomes)) {
         advice.sentences.insert(advice.sentences.begin(), *std::move(sentence));
     }

@@ -21,6 +21,8 @@ struct Question {
     std::vector<std::uint32_t> batches;  ///< ascending
     std::vector<std::uint32_t> sizes;    ///< images so many times as wide and high, ascending from 1
     std::string cpu;                     ///< the baseline that the chip is compared with
+    /// Machines with tiles take one image at a time, and come without their parameters.
+    bool has_tiles = false;
 };
 
 /// One batch of images of one size.
@@ -50,7 +52,8 @@ struct Advice {
     std::vector<std::string> sentences;
 };
 
-/// The study that answers the question: its points by size, then by batch, each four batches without values.
+/// The study that answers the question: its points by size, then by batch, each four batches without values;
+/// of a machine with tiles, batches of 1, so many that its parameters, which come once, hardly count.
 sweep::StudyDefinition study_of(const Question& question);
 
 /// From the outcomes of the study's points, in their order. Throws ConfigError, with the error of the first
@@ -65,9 +68,10 @@ inline constexpr double enough = 0.9;
 /// null if no point of the size has a result.
 const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = enough);
 
-/// The sentences for these points.
+/// The sentences for these points; of a machine with tiles, whose batch is always 1, others.
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
-                                       const std::string& cpu, std::span<const Point> points);
+                                       const std::string& cpu, std::span<const Point> points,
+                                       bool has_tiles = false);
 
 tables::Table to_table(const Advice& advice);
 nlohmann::ordered_json to_json(const Advice& advice);
