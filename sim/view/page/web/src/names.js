@@ -69,3 +69,12 @@ export function toldApart(names, fits) {
     }
     return shown;
 }
+
+/// The names of layers for text beside other text: TFLite's converter makes some of several hundred letters. By the
+/// whole name.
+export function shortNames(layers) {
+    const most = 44;
+    const names = layers.map(({ name }) => name);
+    const shown = toldApart(names, (name) => [...name].length <= most);
+    return new Map(names.map((name, index) => [name, shown[index]]));
+}

@@ -1,13 +1,14 @@
 // The explanations of the cycles of the run and of each layer, if the report has them.
 import { h, section, table } from '../dom.js';
 import { percent, times } from '../format.js';
+import { shortNames } from '../names.js';
 
 /// Layers shown at once, those with most cycles; the others are a click away.
 const shown = 12;
 
-function list(layers) {
+function list(layers, shownName) {
     return h('dl', { class: 'why' }, layers.map((layer) => [
-        h('dt', null, layer.name, ' ', h('span', { class: 'quiet' }, percent(layer.share))),
+        h('dt', { title: layer.name }, shownName.get(layer.name), ' ', h('span', { class: 'quiet' }, percent(layer.share))),
         h('dd', null, layer.explanation)]));
 }
 
@@ -27,10 +28,11 @@ export function explanations(report) {
     if (explained.length === 0) return null;
     const more = explained.slice(shown);
     const run = report.explanation;
+    const shownName = shortNames(report.layers);
     return section('why', 'Why',
         'The main cause of the cycles, from counters and schedule, and the simulated effect of a change.',
         run ? h('p', null, h('b', null, 'The run: '), run.text) : null,
-        list(explained.slice(0, shown)),
-        more.length > 0 ? h('details', null, h('summary', null, `${more.length} more layers`), list(more)) : null,
+        list(explained.slice(0, shown), shownName),
+        more.length > 0 ? h('details', null, h('summary', null, `${more.length} more layers`), list(more, shownName)) : null,
         run?.what_ifs?.length > 0 ? whatIfs(run.what_ifs) : null);
 }

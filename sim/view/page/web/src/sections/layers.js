@@ -4,6 +4,7 @@ import {
 } from 'tabulator-tables';
 import { h, section } from '../dom.js';
 import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
+import { shortNames } from '../names.js';
 import { largestBound, mainUnitOf, reasonsOf } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
@@ -32,12 +33,13 @@ const columnsOf = (main) => [
     ['joules', 'energy', (value) => si(value, 'J'), 'of the whole run, static share included'],
 ];
 
-function rowOf(main, layer, index) {
+function rowOf(main, layer, index, shownName) {
     const unit = main.of(layer);
     const bound = largestBound(layer.bounds);
     return {
         number: index + 1,
         name: layer.name,
+        shownName,
         kind: layer.kind,
         cycles: layer.cycles,
         share: layer.share,
@@ -76,6 +78,7 @@ function columnOf([field, title, show]) {
         formatter: (cell) => {
             const value = cell.getValue();
             const known = value !== null && value !== undefined;
+            if (field === 'name') return h('span', { title: value }, cell.getData().shownName);
             return h('span', { class: known && value !== 0 ? null : 'quiet' }, known ? show(value) : absent);
         },
     };
@@ -120,7 +123,8 @@ function filterBox(table, count) {
 export function layers(report) {
     const main = mainUnitOf(report);
     const columns = columnsOf(main);
-    const rows = report.layers.map((layer, index) => rowOf(main, layer, index));
+    const shownName = shortNames(report.layers);
+    const rows = report.layers.map((layer, index) => rowOf(main, layer, index, shownName.get(layer.name)));
     const place = h('div', { class: 'layer-table' });
     const made = section('layers', 'Layers', 'A click on a heading sorts; a second click reverses the order.', place);
     const table = new Tabulator(place, {
