@@ -103,3 +103,41 @@ TEST_CASE("A value is named after the layer or host buffer that wrote it", "[occ
     CHECK(values.in("accumulators")[0].rows == run::RowRange{8, 12});
     CHECK(values.in("accumulators")[0].end == 10 * 3 + 9);
 }
+
+TEST_CASE("A value that is replaced in place ends where the new one begins", "[occupancy]") {
+    RowTracker tracker(true);
+    tracker.write({0, 8}, 1, 1, span(10, 12, 14));
+    tracker.read({0, 8}, span(20, 28, 30));
+    tracker.write({2, 8}, 2, 2, span(20, 28, 30));
+    const std::vector<RowValue> values = std::move(tracker).take();
+    REQUIRE(values.size() == 3);
+    CHECK(values[0] == RowValue{1, 1, {0, 2}, 10, 28});
+    CHECK(values[1] == RowValue{1, 1, {2, 8}, 10, 20});
+    CHECK(values[2] == RowValue{2, 2, {2, 8}, 20, 30});
+}
+
+TEST_CASE("A tensor whose margins are exchanged is one value, of the bytes that a tile keeps of it",
+          "[occupancy]") {
+    // 2 x 2 pixels a tile with a margin of one pixel around them: 4 x 4 pixels of 4 bytes.
+    const isa::Program program = isa::assemble(
+        ".tiles 4 4\n.buffer image input 0 256\n"
+        "set result.lines 8; set result.columns 8; set result.channels 4\n"
+        "set result.top 1; set result.bottom 1; set result.left 1; set result.right 1\n"
+        "set source.lines 8; set source.columns 8; set source.channels 4\n"
+        "set source.top 1; set source.bottom 1; set source.left 1; set source.right 1\n"
+        "read_tensor image at=16\nexchange at=16\nhalt\n",
+        "test");
+    run::Spans spans(program.instructions.size());
+    constexpr std::size_t read = 14;
+    spans[read] = span(100, 110, 120);
+    spans[read + 1] = span(130, 140, 145);
+    const run::MemoryValues values = run::find_values(program, spans);
+    REQUIRE(values.memories.size() == 1);
+    REQUIRE(values.in("narrow_memory").size() == 1);
+    const RowValue& value = values.in("narrow_memory")[0];
+    CHECK(values.writers[value.writer] == "image");
+    CHECK(value.rows == run::RowRange{16, 16 + 64});
+    CHECK(value.begin == 100);
+    CHECK(value.end == 145);
+    CHECK_THROWS_WITH(values.in("accumulators"), "no values of memory accumulators");
+}
