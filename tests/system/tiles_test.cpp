@@ -110,7 +110,7 @@ TEST_CASE("A program for tiles leaves a report, its page and all traces, which a
     CHECK(ones(waves, "tile_array.busy") ==
           tiles.at("busy_cycles").get<std::uint64_t>() + tiles.at("ring_stall_cycles").get<std::uint64_t>());
 
-    CHECK(report.at("explanation").at("text").get<std::string>().starts_with("Bound by other units: "));
+    CHECK(report.at("explanation").at("text").get<std::string>().starts_with("Host-bound: "));
     const std::string page = (folder / "again.html").string();
     CHECK(sim("report " + out + " --out " + page).exit_code == 0);
     CHECK(text_in(page).find("\"tile_array\"") != std::string::npos);
