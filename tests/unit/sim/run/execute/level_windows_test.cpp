@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <utility>
 
 using namespace systole;
 using namespace systole::run;
