@@ -172,8 +172,8 @@ private:
         registers_ = &registers;
         std::visit(
             [this]<class Each>(const Each& each) {
-                if constexpr (isa::is_for_tiles<Each>) {
-                    require(false, "an instruction for tiles");
+                if constexpr (isa::is_for_tiles<Each> || isa::is_for_tensor_core<Each>) {
+                    require(false, "an instruction of another machine");
                 } else {
                     execute(each);
                 }
