@@ -65,7 +65,7 @@ Moves moves_of_pad(const NodeView& node) {
     const Axes axes(before.size());
     for (std::size_t axis = 0; axis < before.size(); ++axis) {
         if (axis == axes.lines || axis == axes.columns || (before[axis] == 0 && after[axis] == 0)) continue;
-        return refused(axis == axes.channels ? "it pads channels" : "it pads the batch");
+        return refused("it pads channels");
     }
     PixelMove move = whole_image(node);
     move.pixels.lines.pad = at(before, axes.lines, 0);
