@@ -304,11 +304,12 @@ private:
     Choices& choices_;
 };
 
-/// The kinds of instructions of machines with a systolic array.
+/// The kinds of instructions of machines with a unified buffer.
 std::size_t kinds_for_the_array() {
     std::size_t count = 0;
     isa::for_each_kind([&](const auto& kind) {
-        if (!isa::is_for_tiles<std::remove_cvref_t<decltype(kind)>>) ++count;
+        using Kind = std::remove_cvref_t<decltype(kind)>;
+        if (!isa::is_for_tiles<Kind> && !isa::is_for_tensor_core<Kind>) ++count;
     });
     return count;
 }
@@ -326,8 +327,8 @@ std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choic
         const Bound bound{.instruction = instruction, .registers = registers, .sets = sets};
         std::visit(
             [&]<class Each>(const Each& each) {
-                if constexpr (isa::is_for_tiles<Each>) {
-                    FAIL("an instruction for tiles in a program for an array");
+                if constexpr (isa::is_for_tiles<Each> || isa::is_for_tensor_core<Each>) {
+                    FAIL("an instruction of another machine in a program for an array");
                 } else {
                     Check(machine, program, bound, choices)(each);
                 }
