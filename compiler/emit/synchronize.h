@@ -12,13 +12,20 @@
 
 namespace systole::emit {
 
-/// The semaphore with which `waiter` waits for `signaller`; each pair of queues has its own. A later queue's
-/// come behind those of the queues before it, so that a new one does not change the programs of others.
+/// The semaphore with which `waiter` waits for `signaller`; each pair of queues of a machine has its own. A
+/// later queue's come behind those of the queues before it, so that a new one does not change the programs of
+/// others. No machine has tiles and a tensor core: the queues of both have the same numbers.
 constexpr std::uint8_t semaphore_of(isa::QueueId signaller, isa::QueueId waiter) {
     constexpr auto first =
         static_cast<std::size_t>(isa::QueueId::Host);  // the queues before it share a square
-    const auto from = static_cast<std::size_t>(signaller);
-    const auto to = static_cast<std::size_t>(waiter);
+    const auto place_of = [](isa::QueueId queue) {
+        constexpr auto first_of_tiles = static_cast<std::size_t>(isa::QueueId::Ring);
+        constexpr auto first_of_core = static_cast<std::size_t>(isa::QueueId::DmaIn);
+        const auto place = static_cast<std::size_t>(queue);
+        return place < first_of_core ? place : place - first_of_core + first_of_tiles;
+    };
+    const std::size_t from = place_of(signaller);
+    const std::size_t to = place_of(waiter);
     const std::size_t later = std::max(from, to);
     if (later < first) return static_cast<std::uint8_t>(first * from + to);
     std::size_t base = first * first;

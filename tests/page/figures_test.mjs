@@ -555,7 +555,7 @@ function faultsOfLayers({ columns, data }, report) {
     for (const { field, formatter } of columns) {
         usedColumns.add(field);
         data.forEach((row, i) => {
-            const text = formatter({ getValue: () => row[field] }).textContent;
+            const text = formatter({ getValue: () => row[field], getData: () => row }).textContent;
             const layer = report.layers[i];
             const wanted = (layerWords[field] ?? layerColumns[field])?.(layer, report);
             const { number, unit: its } = typeof wanted === 'string' ? { number: text } : parsed(text) ?? {};

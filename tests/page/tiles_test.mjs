@@ -16,8 +16,8 @@ const columnOf = (field) => view.locator(`.tabulator-row .tabulator-cell[tabulat
 
 test('the sections are those that the report has data for, and no chart is empty', async () => {
     const ids = await view.locator('main section').evaluateAll((sections) => sections.map(({ id }) => id));
-    assert.deepEqual(ids, ['headline', 'cycles', 'why', 'layers', 'machine', 'energy', 'predictions', 'counters',
-        'configuration']);
+    assert.deepEqual(ids, ['headline', 'cycles', 'why', 'layers', 'machine', 'energy', 'memory', 'predictions',
+        'counters', 'configuration']);
     const nowhere = await view.locator('.chart', { has: view.locator('path[d*="NaN"]') }).count();
     assert.equal(nowhere, 0);
     const texts = await view.locator('main').innerText();

@@ -165,7 +165,7 @@ TEST_CASE("Options of machines with an array are refused for tiles in one line",
         return sim("run " + tile_run + "--timing-only --show " + section).out;
     };
     CHECK(only("area") == "no area: it is not known for the units of tiles\n");
-    CHECK(only("claim") == "no claim: the published claim is about TPU v1, not about tiles\n");
+    CHECK(only("claim") == "no claim: the run names no baseline; give --baseline\n");
     CHECK(only("matrix_unit") == "no matrix_unit: the main unit of tiles is tile_array\n");
     CHECK(sim("run mnist_cnn --limit 4 --batch 4 --show tile_array").out ==
           "no tile_array: the main unit of tpu_v1 is matrix_unit\n");
