@@ -38,8 +38,11 @@ namespace systole::tests {
 /// What a core gives to its units, for a test of one unit whose neighbours the test writes. It records the
 /// trace events of the unit.
 struct UnitBench : FreshSimulation, hw::TraceListener {
-    explicit UnitBench(const machine::MachineConfig& its, hw::Values values = hw::Values::TimingOnly)
+    /// `threads`: of the value workers.
+    explicit UnitBench(const machine::MachineConfig& its, hw::Values values = hw::Values::TimingOnly,
+                       std::size_t threads = 0)
         : machine(its),
+          workers(order, threads),
           ports(hw::port_places(machine), clock),
           context{.machine = machine,
                   .values = values,
@@ -111,7 +114,7 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     hw::Failure failure;
     hw::OrderChecker order;
     hw::Semaphores semaphores{clock, order};
-    hw::ValueWorkers workers{order, 0};
+    hw::ValueWorkers workers;
     hw::PortArbiter ports;
     hw::WaitHistory waits;
     const hw::UnitContext context;

@@ -24,10 +24,11 @@
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/machine/machine_config.h"
-#include "tests/support/unit_bench.h"
-#include "tests/support/unit_neighbours.h"
+#include "tests/unit/hw/matrix_unit/matrix_bench.h"
 
 using namespace systole;
+using tests::any_engine;
+using tests::MatrixBench;
 using Activity = hw::UnitHistory::Activity;
 
 namespace {
@@ -51,91 +52,10 @@ machine::MachineConfig machine_of_products(machine::Engine engine) {
     return machine;
 }
 
-machine::Engine any_engine() {
-    return GENERATE(machine::Engine::Wavefront, machine::Engine::Pe);
-}
-
-/// A weight FIFO with the tiles that the test puts in before the run.
-class Fifo final : public hw::TileSource {
-public:
-    explicit Fifo(const hw::Clock& clock) : clock_(clock) {}
-    const hw::Tile& front() override {
-        while (tiles.empty()) clock_.wait(never_);
-        return tiles.front();
-    }
-    void release() override {
-        tiles.pop_front();
-        released.push_back(clock_.now());
-    }
-
-    std::deque<hw::Tile> tiles;
-    std::vector<Cycle> released;
-
-private:
-    const hw::Clock& clock_;
-    sc_core::sc_event never_;
-};
-
-/// The rows of one stream.
-class Rows final : public hw::RowSource {
-public:
-    hw::StreamRows enter(std::uint32_t elements) override {
-        elements_asked.push_back(elements);
-        if (values.empty()) return {};
-        return
-            [block = hw::RowBlock{values.data(), array_rows}](std::vector<std::uint8_t>&) { return block; };
-    }
-
-    std::vector<std::uint8_t> values;  ///< empty in a run without values
-    std::vector<std::uint32_t> elements_asked;
-};
-
 /// A whole tile in the FIFO from cycle `whole_at` on, of which 10 of 12 weights are useful.
 hw::Tile tile(Cycle whole_at) {
     return {.rows = array_rows, .columns = array_columns, .useful_macs = 10, .whole_at = whole_at};
 }
-
-struct MatrixBench : tests::UnitBench {
-    explicit MatrixBench(const machine::MachineConfig& its, hw::Values values = hw::Values::TimingOnly,
-                         const hw::MatrixUnitOptions& options = {})
-        : UnitBench(its, values), unit("matrix_unit", context, fifo, accumulators, options) {}
-
-    /// Lets a stream enter as soon as it can, from this cycle on. For use in a process.
-    void enter(hw::Stream stream) {
-        stream.number = entered.size();
-        stream.source = &source;
-        const Cycle complete = unit.enter(stream);
-        entered.push_back(clock.now());
-        completed.push_back(complete);
-    }
-
-    std::uint64_t count(const std::string& name) const {
-        return counter(unit, "matrix_unit." + name).value();
-    }
-    std::uint64_t reason(const std::string& name) const {
-        return counter(unit, "matrix_unit.non_matrix_reasons." + name + "_cycles").value();
-    }
-    /// Ends the program, and checks that every cycle has its class and every non-matrix cycle its reason.
-    void finish(Cycle end) {
-        unit.finish(end, 0);
-        CHECK(count("active_cycles") + count("weight_stall_cycles") + count("weight_shift_cycles") +
-                  count("non_matrix_cycles") ==
-              end);
-        CHECK(cycles_of(unit, "matrix_unit.non_matrix_reasons") == count("non_matrix_cycles"));
-    }
-
-    void stream(const hw::StreamTimes& times) override { streams.push_back(times); }
-    void matrix_idle(const hw::MatrixIdleTimes& times) override { idle.push_back(times); }
-
-    Fifo fifo{clock};
-    Rows source;
-    tests::BenchAccumulators accumulators{machine};
-    hw::MatrixUnit unit;
-    std::vector<Cycle> entered;
-    std::vector<Cycle> completed;
-    std::vector<hw::StreamTimes> streams;
-    std::vector<hw::MatrixIdleTimes> idle;
-};
 
 }  // namespace
 

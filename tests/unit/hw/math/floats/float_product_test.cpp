@@ -14,6 +14,7 @@
 #include "hw/math/floats/float_values.h"
 #include "hw/math/floats/product_kernels.h"
 #include "tests/support/floats.h"
+#include "tests/support/hard_numbers.h"
 #include "tests/support/random_runs.h"
 
 namespace {
@@ -59,27 +60,6 @@ private:
     std::vector<float> b_;
     std::vector<float> before_;
     FloatProduct product_;
-};
-
-/// What goes wrong first: numbers whose products and sums are subnormal, infinite or no number.
-class HardNumbers {
-public:
-    explicit HardNumbers(std::uint32_t seed) : random_(seed), kind_(random_() % 4) {}
-
-    float operator()() {
-        const auto bits = static_cast<std::uint32_t>(random_());
-        if (kind_ == 0) return rounded_to_bfloat16(std::bit_cast<float>(bits));  // all there are
-        if (bits % 23 == 0) return 0.0F;
-        if (kind_ == 1 && bits % 97 == 0) return float_infinity;
-        // Exponents whose products lie about the smallest normal number, or about 1.
-        const std::uint32_t exponent = (kind_ == 2 ? 60 : 120) + bits % 8;
-        return rounded_to_bfloat16(
-            std::bit_cast<float>((bits & 0x80000000) | (exponent << 23) | (bits >> 9 & 0x7FFFFF)));
-    }
-
-private:
-    std::mt19937 random_;
-    std::uint32_t kind_;
 };
 
 /// The sum of products by one column of cells.
