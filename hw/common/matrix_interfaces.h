@@ -16,6 +16,11 @@
 
 namespace systole::hw {
 
+// The values of a machine that computes in floats: `Stream::activations` and `Stream::weights` are bfloat16,
+// and so is `Tile::type`; the elements in memory are float32 (objects of type float), each settled and equal
+// to a bfloat16 (hw/math/floats/float_values.h). The words of the accumulators hold the bits of float32. A
+// row takes one pass, and weights have no zero point.
+
 /// A weight tile in the FIFO or the array.
 struct Tile {
     std::uint32_t rows = 0;     ///< used array rows, from row 0
@@ -27,7 +32,7 @@ struct Tile {
     Tag tag = 0;                                     ///< of its fetch
     Cycle whole_at = 0;                              ///< its last byte is in the FIFO
     bool is_timed = true;                            ///< `whole_at` is known
-    const std::uint8_t* values = nullptr;            ///< row by row; null in a run without values
+    const std::uint8_t* values = nullptr;            ///< row by row, from `whole_at` on; null without values
     std::size_t row_bytes = 0;                       ///< from one row to the next
 };
 
@@ -39,11 +44,12 @@ public:
     /// yet.
     virtual const Tile& front() = 0;
     /// Frees the slot of the oldest tile, which has been shifted out. Its values remain valid until two more
-    /// tiles have been released.
+    /// tiles have been released and the jobs of the matrix unit's queue from before are done.
     virtual void release() = 0;
 };
 
-/// Streamed rows of activations: the first byte of the first row, and the bytes from row to row.
+/// Streamed rows of activations: the first byte of the first row, and the bytes from row to row, of floats a
+/// multiple of theirs.
 struct RowBlock {
     const std::uint8_t* values = nullptr;
     std::size_t stride = 0;

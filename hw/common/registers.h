@@ -8,7 +8,7 @@
 
 namespace systole::hw {
 
-/// The registers of the array's cells at the end of a cycle, row by row.
+/// The registers of the cells of an array of integers at the end of a cycle, row by row.
 struct ArrayRegisters {
     std::size_t rows = 0;
     std::size_t columns = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -589,6 +590,15 @@ std::optional<std::uint32_t> MatrixUnitConfig::passes(DataType activations, Data
     return std::nullopt;
 }
 
+bool MatrixUnitConfig::computes_floats() const {
+    const auto floats = std::count_if(formats.begin(), formats.end(), [](const MatrixFormat& format) {
+        return !is_integer(format.activations);
+    });
+    if (floats == 0) return false;
+    if (static_cast<std::size_t>(floats) == formats.size()) return true;
+    throw std::logic_error("an array for integers and for floats");
+}
+
 std::optional<std::string> MatrixUnitConfig::refusal(DataType activations, DataType weights) const {
     if (passes(activations, weights)) return std::nullopt;
     std::string listed;
@@ -687,6 +697,7 @@ std::optional<std::string> MachineConfig::no_cells_reason() const {
         return fmt::format("the machine is of the family {}, which has no array of cells",
                            family_names[static_cast<std::size_t>(family)]);
     }
+    if (matrix_unit.computes_floats()) return "the machine's array computes floats, which are not shown";
     if (matrix_unit.engine == Engine::Pe) return std::nullopt;
     return "the machine's engine has no registers; choose another with --set machine.matrix_unit.engine=pe";
 }

@@ -64,6 +64,8 @@ struct MatrixUnitConfig {
     std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;
     /// The reason why the array does not multiply these formats; nullopt if it does.
     std::optional<std::string> refusal(DataType activations, DataType weights) const;
+    /// Whether the array multiplies floats. Throws std::logic_error if it multiplies integers, too.
+    bool computes_floats() const;
     /// The reason why the array cannot subtract this zero point from its weights; nullopt if it can.
     std::optional<std::string> refusal_of_weight_zero_point(std::int32_t zero_point) const;
 };

@@ -30,7 +30,11 @@ std::unique_ptr<MatrixEngine> make_engine(const UnitContext& context, TileSource
         case machine::Engine::Wavefront:
             return std::make_unique<WavefrontEngine>("array", context, weights);
         case machine::Engine::Pe:
-            return std::make_unique<PeEngine>("array", context, weights, registers);
+            if (!context.machine.matrix_unit.computes_floats()) {
+                return std::make_unique<PeEngine<IntegerCells>>("array", context, weights, registers);
+            }
+            if (registers != nullptr) throw std::logic_error("registers of floats are not reported");
+            return std::make_unique<PeEngine<FloatCells>>("array", context, weights, nullptr);
     }
     throw std::logic_error("a matrix engine without a class");
 }

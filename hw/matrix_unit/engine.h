@@ -22,9 +22,10 @@ struct EnteringStream {
     const Stream& stream;
     timing::StreamShape shape;
     StreamRows rows;
-    std::int32_t* sums = nullptr;  ///< its first accumulator row; null in a run without values
-    std::size_t sums_stride = 0;   ///< sums from one accumulator row to the next
-    Cycle complete = 0;            ///< the cycle in which it is complete by rule 1 of docs/timing.md
+    /// Its first accumulator row: integers, or the bits of float32. Null in a run without values.
+    std::int32_t* sums = nullptr;
+    std::size_t sums_stride = 0;  ///< words from one accumulator row to the next
+    Cycle complete = 0;           ///< the cycle in which it is complete by rule 1 of docs/timing.md
 };
 
 /// The array with its two weight planes: takes tiles from the FIFO and streams from the data setup, and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "hw/common/order_checker.h"
 #include "hw/common/ports.h"
@@ -36,6 +37,13 @@ void MatrixUnit::check(const Stream& stream, const Tile& tile) const {
         throw InstructionError(stream.number,
                                fmt::format("its blocks have {} pixels, the tile it meets is for blocks of {}",
                                            stream.blocks->pixels(), tile.block_macs.size()));
+    }
+    const machine::MatrixUnitConfig& array = context_.machine.matrix_unit;
+    if (!array.passes(stream.activations, stream.weights)) {
+        throw std::logic_error("a stream of number formats that the machine does not list");
+    }
+    if (!is_integer(stream.activations) && (stream.passes != 1 || stream.weight_zero_point != 0)) {
+        throw std::logic_error("a stream of floats takes one pass a row, and its weights no zero point");
     }
 }
 

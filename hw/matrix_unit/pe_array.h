@@ -5,9 +5,22 @@
 #include <span>
 #include <vector>
 
+#include "hw/matrix_unit/cells.h"
 #include "hw/matrix_unit/ring.h"
 
 namespace systole::hw {
+
+/// The size of an array, and the cycles that values take through it.
+struct ArrayShape {
+    std::size_t rows = 1;
+    std::size_t columns = 1;
+    std::size_t mac_latency = 1;    ///< m, at least 1
+    std::size_t stage = 1;          ///< g, the cells between two registers; divides rows and columns
+    std::size_t weight_switch = 1;  ///< cycles from a switch to the next tile's first word: 0 or 1
+    std::size_t setup = 0;          ///< cycles in front of cell (0, 0)
+    std::size_t write = 0;          ///< cycles from a column's last cell to its accumulator
+    std::uint32_t sum_bits = 32;    ///< of the accumulators; integer sums wrap around
+};
 
 /// The registers of the systolic array, advanced one cycle at a time, without SystemC and instructions. Rows
 /// of activations and rows of weights enter; the registers decide where and when sums come out.
@@ -29,25 +42,18 @@ namespace systole::hw {
 /// at the end of the cycle, so that a tile may begin to shift one cycle after the row that switched to the
 /// tile before; if `weight_switch` is 0, at the beginning, and the tile may shift in with the row.
 ///
-/// The *row-sum column* stands in front of column 0. Its cell r takes the element that cell (r, 0) takes, in
-/// the same cycle, and adds it, times the pass's zero point of the weights, to the sum from above, in m
-/// cycles. So the row's sum leaves it together with the sum of column 0. It then moves along the
-/// accumulators, one column a cycle, and each accumulator subtracts it from the column's sum.
+/// Where the cells multiply bytes, the *row-sum column* stands in front of column 0. Its cell r takes the
+/// element that cell (r, 0) takes, in the same cycle, and adds it, times the pass's zero point of the
+/// weights, to the sum from above, in m cycles. So the row's sum leaves it together with the sum of column 0.
+/// It then moves along the accumulators, one column a cycle, and each accumulator subtracts it from the
+/// column's sum.
+template <class Cells>
 class PeArray {
 public:
-    struct Shape {
-        std::size_t rows = 1;
-        std::size_t columns = 1;
-        std::size_t mac_latency = 1;    ///< m, at least 1
-        std::size_t stage = 1;          ///< g, the cells between two registers; divides rows and columns
-        std::size_t weight_switch = 1;  ///< cycles from a switch to the next tile's first word: 0 or 1
-        std::size_t setup = 0;          ///< cycles in front of cell (0, 0)
-        std::size_t write = 0;          ///< cycles from a column's last cell to its accumulator
-        std::uint32_t sum_bits = 32;    ///< of the accumulators; sums wrap around
-    };
-
-    /// The part of each weight that the cells multiply in a pass.
-    enum class WeightPart : std::uint8_t { Whole, LowByte, HighByte };
+    using Element = typename Cells::Element;
+    using Weight = typename Cells::Weight;
+    using Sum = typename Cells::Sum;
+    using Shape = ArrayShape;
 
     /// One pass of a row of activations through the array, and what to do with its sums.
     struct ArrayPass {
@@ -55,19 +61,18 @@ public:
         bool switches = false;  ///< cells take their shadow weight as they meet this row
         bool add = false;       ///< to the accumulators; otherwise overwrite them
         bool last = false;      ///< the last pass of its stream: `step` reports when its sums are written
-        WeightPart weight_part = WeightPart::Whole;
-        std::int16_t weight_zero_point = 0;  ///< moves down the row-sum column with the row's sum
-        std::uint8_t shift = 0;              ///< the sums are multiplied by 2^shift
-        std::size_t columns = 0;             ///< number of columns, from column 0, whose sums are written
-        std::int32_t* sums = nullptr;        ///< the accumulator row; null: nothing is written
+        typename Cells::Pass cells = {};
+        std::size_t columns = 0;       ///< number of columns, from column 0, whose sums are written
+        std::int32_t* sums = nullptr;  ///< the accumulator row; null: nothing is written
     };
 
     explicit PeArray(const Shape& shape);
 
-    /// Lets a row enter in the next cycle: an 8-bit element, signed or unsigned, for each array row.
-    void enter(std::span<const std::int16_t> elements, const ArrayPass& pass);
+    /// Lets a row enter in the next cycle: an element for each array row; of integers, one of 8 bits, signed
+    /// or unsigned.
+    void enter(std::span<const Element> elements, const ArrayPass& pass);
     /// Lets a row of weights enter in the next cycle: a word for each array column.
-    void shift_in(std::span<const std::int16_t> words);
+    void shift_in(std::span<const Weight> words);
     /// Advances one cycle. Returns true if the last sum of a `last` pass is in its accumulator from the next
     /// cycle on.
     bool step();
@@ -76,19 +81,19 @@ public:
 
     const Shape& shape() const { return shape_; }
     // The registers after the last step, row by row.
-    std::span<const std::int16_t> activations() const { return activations_; }
-    std::span<const std::int16_t> weights() const { return weights_; }
-    std::span<const std::int16_t> shadow_weights() const { return shadow_; }
+    std::span<const Element> activations() const { return activations_; }
+    std::span<const Weight> weights() const { return weights_; }
+    std::span<const Weight> shadow_weights() const { return shadow_; }
     /// The results of the cells' last multiply-accumulates: the first of a sum's m registers.
-    std::span<const std::int32_t> partial_sums() const;
-    /// The same of the row-sum column, an entry for each array row.
-    std::span<const std::int32_t> row_sums() const;
+    std::span<const Sum> partial_sums() const;
+    /// The same of the row-sum column, an entry for each array row; none if there is no such column.
+    std::span<const Sum> row_sums() const;
 
 private:
+    using Mask = typename Cells::Mask;
     using Time = std::uint64_t;  // number of steps made
 
     void move_weights();
-    void push(std::size_t row);
     void switch_weights();
     void switch_stage(std::size_t row_stage, std::size_t column_stage);
     void move_activations();
@@ -114,29 +119,32 @@ private:
     std::vector<Time> switches_;  ///< entry times of the rows under way that switch planes
 
     // On their way to the array, by time of entry.
-    Ring<std::int16_t> rows_;
+    Ring<Element> rows_;
     Ring<ArrayPass> passes_;
-    Ring<std::int16_t> words_;
+    Ring<Weight> words_;
     Ring<std::uint8_t> words_valid_;
 
     // The cells, row by row. Masks are all ones or zeros.
-    std::vector<std::int16_t> activations_;
-    std::vector<std::int16_t>
-        low_mask_;  ///< travels with the activation; selects the weight's bits unshifted
-    std::vector<std::int16_t> high_mask_;  ///< travels with the activation; selects the weight's high byte
-    std::vector<std::int16_t> weights_;
-    std::vector<std::int16_t> shadow_;
-    std::vector<std::int16_t> fresh_;      ///< mask: the shadow weight belongs to the tile that shifts in
-    std::vector<std::int32_t> sums_;       ///< m planes, each written every m-th cycle
-    const std::vector<std::int32_t> top_;  ///< zeros: the sums above the first array row
+    std::vector<Element> activations_;
+    std::vector<Weight> weights_;
+    std::vector<Weight> shadow_;
+    std::vector<Mask> fresh_;     ///< the shadow weight belongs to the tile that shifts in
+    std::vector<Sum> sums_;       ///< m planes, each written every m-th cycle
+    const std::vector<Sum> top_;  ///< zeros: the sums above the first array row
+    Ring<Sum> leaving_;           ///< sums on their way to the accumulators
 
     // Words between a cell and the next one, in m - 1 planes; and words that arrive at the current row.
-    std::vector<std::int16_t> falling_, falling_valid_;
-    std::vector<std::int16_t> arriving_, arriving_valid_;
+    std::vector<Weight> falling_;
+    std::vector<Mask> falling_valid_;
+    std::vector<Weight> arriving_;
+    std::vector<Mask> arriving_valid_;
 
-    std::vector<std::int32_t> row_sums_;   ///< of the row-sum column, in m planes
-    Ring<std::int32_t> leaving_;           ///< sums on their way to the accumulators
-    Ring<std::int32_t> leaving_row_sums_;  ///< and row sums on their way along all of them
+    // Of cells that multiply bytes. The masks travel with the activation: one selects the weight's bits
+    // unshifted, one the weight's high byte.
+    std::vector<std::int16_t> low_mask_;
+    std::vector<std::int16_t> high_mask_;
+    std::vector<Sum> row_sums_;   ///< of the row-sum column, in m planes
+    Ring<Sum> leaving_row_sums_;  ///< row sums on their way along all accumulators
 };
 
 }  // namespace systole::hw

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@ namespace systole::hw {
 
 namespace {
 
-PeArray::Shape shape_of(const machine::MachineConfig& machine) {
+ArrayShape shape_of(const machine::MachineConfig& machine) {
     return {.rows = machine.matrix_unit.rows,
             .columns = machine.matrix_unit.columns,
             .mac_latency = machine.matrix_unit.mac_latency_cycles,
@@ -45,10 +46,50 @@ std::int16_t weight_element(const std::uint8_t* row, std::size_t column, DataTyp
     throw std::logic_error("weights of a format that the cells do not hold");
 }
 
+void read_weights(const std::uint8_t* row, DataType type, std::span<std::int16_t> words) {
+    for (std::size_t c = 0; c < words.size(); ++c) words[c] = weight_element(row, c, type);
+}
+
+void read_weights(const std::uint8_t* row, DataType /*type*/, std::span<float> words) {
+    std::memcpy(words.data(), row, words.size_bytes());
+}
+
+/// Reads what a row brings into the array in a pass, and says how the cells multiply it. In a run without
+/// values, the row is null.
+IntegerCells::Pass read_pass(const Stream& stream, const std::uint8_t* row, std::uint64_t pass,
+                             std::span<std::int16_t> elements) {
+    // Each pass multiplies one byte of the activations by one byte of the weights, low bytes first. If the
+    // machine takes more passes than pairs of bytes, the additional passes add nothing.
+    const std::size_t element_bytes = bytes_of(stream.activations);
+    const std::size_t weight_bytes = bytes_of(stream.weights);
+    const std::size_t activation_byte = pass % element_bytes;
+    const std::size_t weight_byte = pass / element_bytes % weight_bytes;
+    const bool multiplies = pass < element_bytes * weight_bytes;
+    const bool has_sign = is_signed(stream.activations) && activation_byte + 1 == element_bytes;
+    if (row != nullptr && multiplies) {
+        for (std::size_t k = 0; k < elements.size(); ++k) {
+            elements[k] = byte_element(row[activation_byte + k * element_bytes], has_sign);
+        }
+    }
+    using Part = IntegerCells::WeightPart;
+    return {.weight_part = weight_bytes == 1  ? Part::Whole
+                           : weight_byte != 0 ? Part::HighByte
+                                              : Part::LowByte,
+            .weight_zero_point = static_cast<std::int16_t>(stream.weight_zero_point),
+            .shift = static_cast<std::uint8_t>(8 * (activation_byte + weight_byte))};
+}
+
+FloatCells::Pass read_pass(const Stream& /*stream*/, const std::uint8_t* row, std::uint64_t /*pass*/,
+                           std::span<float> elements) {
+    if (row != nullptr) std::memcpy(elements.data(), row, elements.size_bytes());
+    return {};
+}
+
 }  // namespace
 
-PeEngine::PeEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
-                   RegisterSink* registers)
+template <class Cells>
+PeEngine<Cells>::PeEngine(const sc_core::sc_module_name& name, const UnitContext& context,
+                          TileSource& weights, RegisterSink* registers)
     : MatrixEngine(name, context, weights),
       shift_cycles_(timing::shift_cycles(context.machine)),
       registers_(registers),
@@ -59,7 +100,8 @@ PeEngine::PeEngine(const sc_core::sc_module_name& name, const UnitContext& conte
     spawn("registers", context.failure, [this] { move_registers(); });
 }
 
-void PeEngine::feed_tiles() {
+template <class Cells>
+void PeEngine<Cells>::feed_tiles() {
     for (;;) {
         head_ = weights_.front();
         words_entered_ = 0;
@@ -72,7 +114,8 @@ void PeEngine::feed_tiles() {
     }
 }
 
-void PeEngine::offer(const Stream& stream) {
+template <class Cells>
+void PeEngine<Cells>::offer(const Stream& stream) {
     offered_ = &stream;
     changed_.notify(sc_core::SC_ZERO_TIME);
     if (!stream.keep_weights) wait_for_tile();
@@ -81,7 +124,8 @@ void PeEngine::offer(const Stream& stream) {
     clock_.wait_until(clock_.now() + 1);  // the last line of the previous stream passed in this cycle
 }
 
-IdleCycles PeEngine::enter(EnteringStream entering) {
+template <class Cells>
+IdleCycles PeEngine<Cells>::enter(EnteringStream entering) {
     const Stream& stream = entering.stream;
     const Cycle now = clock_.now();
     account_rest(now);
@@ -104,7 +148,8 @@ IdleCycles PeEngine::enter(EnteringStream entering) {
     return std::exchange(idle_, {});
 }
 
-void PeEngine::move_registers() {
+template <class Cells>
+void PeEngine<Cells>::move_registers() {
     Cycle now = 0;
     for (;;) {
         clock_.wait_for_end_of(now);
@@ -115,12 +160,14 @@ void PeEngine::move_registers() {
     }
 }
 
-void PeEngine::account_rest(Cycle now) {
+template <class Cells>
+void PeEngine<Cells>::account_rest(Cycle now) {
     idle_.*resting_ += now - accounted_until_;
     accounted_until_ = now;
 }
 
-void PeEngine::cycle(Cycle now) {
+template <class Cells>
+void PeEngine<Cells>::cycle(Cycle now) {
     if (at_input_) {
         enter_row(now);
     } else {
@@ -131,20 +178,23 @@ void PeEngine::cycle(Cycle now) {
     report_complete();
 }
 
-void PeEngine::step(Cycle now) {
+template <class Cells>
+void PeEngine<Cells>::step(Cycle now) {
     if (array_.step()) {
         const auto summed = std::find_if(passing_.begin(), passing_.end(),
                                          [](const Passing& passing) { return !passing.summed_at; });
         sc_assert(summed != passing_.end());
         summed->summed_at = now + 1;
     }
-    if (registers_ != nullptr) {
+    if constexpr (Cells::multiplies_bytes) {
+        if (registers_ == nullptr) return;
         registers_->cycle(now, {array_.shape().rows, array_.shape().columns, array_.activations(),
                                 array_.weights(), array_.shadow_weights(), array_.partial_sums()});
     }
 }
 
-Cycle IdleCycles::*PeEngine::idle_reason(Cycle now) const {
+template <class Cells>
+Cycle IdleCycles::*PeEngine<Cells>::idle_reason(Cycle now) const {
     if (offered_ == nullptr) return &IdleCycles::without_rows;
     if (!offered_->keep_weights && !shadow_full_) {
         return head_ && head_->whole_at <= now ? &IdleCycles::shifting : &IdleCycles::without_tile;
@@ -152,7 +202,8 @@ Cycle IdleCycles::*PeEngine::idle_reason(Cycle now) const {
     return &IdleCycles::without_port;
 }
 
-void PeEngine::enter_row(Cycle now) {
+template <class Cells>
+void PeEngine<Cells>::enter_row(Cycle now) {
     Passing& passing = passing_.back();
     const timing::StreamShape& shape = passing.shape;
     const Cycle position = now - passing.begun;
@@ -168,59 +219,45 @@ void PeEngine::enter_row(Cycle now) {
     }
 }
 
-void PeEngine::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
-    // Each pass multiplies one byte of the activations by one byte of the weights, low bytes first. If the
-    // machine takes more passes than pairs of bytes, the additional passes add nothing.
+template <class Cells>
+void PeEngine<Cells>::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
     const Stream& stream = passing.stream;
-    const std::size_t element_bytes = bytes_of(stream.activations);
-    const std::size_t weight_bytes = bytes_of(stream.weights);
-    const std::size_t activation_byte = pass % element_bytes;
-    const std::size_t weight_byte = pass / element_bytes % weight_bytes;
-    const bool multiplies = pass < element_bytes * weight_bytes;
-    const bool has_sign = is_signed(stream.activations) && activation_byte + 1 == element_bytes;
-    std::fill(elements_.begin(), elements_.end(), std::int16_t{0});
-    if (passing.rows.values != nullptr && multiplies) {
-        const std::uint8_t* bytes = passing.rows.values + row * passing.rows.stride + activation_byte;
-        for (std::size_t k = 0; k < passing.tile_rows; ++k) {
-            elements_[k] = byte_element(bytes[k * element_bytes], has_sign);
-        }
-    }
-    using Part = PeArray::WeightPart;
+    std::fill(elements_.begin(), elements_.end(), typename Cells::Element{});
+    const std::uint8_t* const values = passing.rows.values;
+    const auto cells = read_pass(stream, values == nullptr ? nullptr : values + row * passing.rows.stride,
+                                 pass, std::span(elements_).first(passing.tile_rows));
     ++passing.passes_entered;
     array_.enter(elements_,
                  {.valid = true,
                   .switches = passing.passes_entered == 1 && !stream.keep_weights,
                   .add = stream.accumulate || pass > 0,
                   .last = passing.passes_entered == passing.shape.active_cycles(),
-                  .weight_part = weight_bytes == 1  ? Part::Whole
-                                 : weight_byte != 0 ? Part::HighByte
-                                                    : Part::LowByte,
-                  .weight_zero_point = static_cast<std::int16_t>(stream.weight_zero_point),
-                  .shift = static_cast<std::uint8_t>(8 * (activation_byte + weight_byte)),
+                  .cells = cells,
                   .columns = passing.tile_columns,
                   .sums = passing.sums == nullptr ? nullptr : passing.sums + row * passing.sums_stride});
 }
 
-bool PeEngine::can_shift(Cycle now) const {
+template <class Cells>
+bool PeEngine<Cells>::can_shift(Cycle now) const {
     return head_ && head_->whole_at <= now && !shadow_full_ && now >= shadow_free_at_ &&
            words_entered_ < shift_cycles_;
 }
 
-void PeEngine::enter_word() {
+template <class Cells>
+void PeEngine<Cells>::enter_word() {
     // The weights of the last array row enter first.
     const std::size_t row = array_.shape().rows - 1 - words_entered_;
-    std::fill(words_.begin(), words_.end(), std::int16_t{0});
+    std::fill(words_.begin(), words_.end(), Cells::no_weight);
     if (head_->values != nullptr && row < head_->rows) {
-        const std::uint8_t* bytes = head_->values + row * head_->row_bytes;
-        for (std::size_t c = 0; c < head_->columns; ++c) {
-            words_[c] = weight_element(bytes, c, head_->type);
-        }
+        read_weights(head_->values + row * head_->row_bytes, head_->type,
+                     std::span(words_).first(head_->columns));
     }
     array_.shift_in(words_);
     if (++words_entered_ == shift_cycles_) shifted_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void PeEngine::report_complete() {
+template <class Cells>
+void PeEngine<Cells>::report_complete() {
     while (!passing_.empty() && passing_.front().passed_at && passing_.front().summed_at) {
         const Passing& passing = passing_.front();
         const Cycle complete = std::max(*passing.passed_at, *passing.summed_at);
@@ -235,7 +272,8 @@ void PeEngine::report_complete() {
     }
 }
 
-Cycle PeEngine::next_cycle(Cycle now) {
+template <class Cells>
+Cycle PeEngine<Cells>::next_cycle(Cycle now) {
     if (at_input_ || array_.moving() || can_shift(now + 1)) return now + 1;
     resting_ = idle_reason(now + 1);
     if (head_ && head_->whole_at > now) {
@@ -245,5 +283,8 @@ Cycle PeEngine::next_cycle(Cycle now) {
     }
     return clock_.now();
 }
+
+template class PeEngine<IntegerCells>;
+template class PeEngine<FloatCells>;
 
 }  // namespace systole::hw

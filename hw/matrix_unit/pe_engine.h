@@ -13,7 +13,8 @@ namespace systole::hw {
 /// The reference engine: computes every register of every cell in every cycle. At the end of each cycle it
 /// puts the entering values into the array, advances the registers once, and records what happened: a tile is
 /// in its plane, the last sum is written, the reason of an idle cycle. If a stream completes in another cycle
-/// than docs/timing.md says, it throws std::logic_error.
+/// than docs/timing.md says, it throws std::logic_error. Arrays of floats report no registers.
+template <class Cells>
 class PeEngine final : public MatrixEngine {
 public:
     PeEngine(const sc_core::sc_module_name& name, const UnitContext& context, TileSource& weights,
@@ -60,8 +61,10 @@ private:
 
     const Cycle shift_cycles_;
     RegisterSink* const registers_;
-    PeArray array_;
-    std::vector<std::int16_t> elements_, words_;  ///< the row and the word row that enter, assembled here
+    PeArray<Cells> array_;
+    // The row and the word row that enter, assembled here.
+    std::vector<typename Cells::Element> elements_;
+    std::vector<typename Cells::Weight> words_;
 
     std::optional<Tile> head_;         ///< at the head of the FIFO, from its issue until it is shifted in
     std::uint64_t words_entered_ = 0;  ///< number of its rows that have entered the array

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
@@ -240,6 +241,19 @@ TEST_CASE("A machine multiplies the number formats that it lists, in its passes"
     CHECK(machine_error(file) ==
           "test.json: matrix_unit.formats[1] is int16 x int8 into int32; its passes are "
           "1; the cells of engine \"pe\" multiply bytes and need 2");
+}
+
+TEST_CASE("An array computes integers or floats, not both", "[machine]") {
+    MachineConfig machine;
+    CHECK_FALSE(machine.matrix_unit.computes_floats());
+    machine.matrix_unit.formats = {{.activations = DataType::Bfloat16,
+                                    .weights = DataType::Bfloat16,
+                                    .accumulators = DataType::Float32}};
+    CHECK(machine.matrix_unit.computes_floats());
+    machine.matrix_unit.engine = systole::machine::Engine::Pe;
+    CHECK(machine.no_cells_reason() == "the machine's array computes floats, which are not shown");
+    machine.matrix_unit.formats.push_back({});
+    CHECK_THROWS_AS(machine.matrix_unit.computes_floats(), std::logic_error);
 }
 
 TEST_CASE("Formats that the datapath has not, and those listed twice, are errors", "[machine]") {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-using systole::hw::PeArray;
+using PeArray = systole::hw::PeArray<systole::hw::IntegerCells>;
 
 namespace {
 
@@ -132,8 +132,7 @@ TEST_CASE("A row's sum meets each of its column sums at the accumulators, in the
         return bench.cycle(&rows[row],
                            {.switches = row == 0,
                             .last = row + 1 == std::size(zero_points),
-                            .weight_zero_point = zero_points[row],
-                            .shift = shift_of(row)},
+                            .cells = {.weight_zero_point = zero_points[row], .shift = shift_of(row)}},
                            nullptr);
     };
     bool complete = false;
@@ -152,7 +151,7 @@ TEST_CASE("A row's sum meets each of its column sums at the accumulators, in the
 TEST_CASE("The row-sum column holds the sums from array row 0 down, m cycles a row", "[pe_array]") {
     PeArray array({.rows = 3, .columns = 2, .mac_latency = 2, .setup = 1, .write = 0});
     array.enter(std::vector<std::int16_t>{5, -7, 100},
-                {.valid = true, .weight_zero_point = -3, .columns = 2});
+                {.valid = true, .cells = {.weight_zero_point = -3}, .columns = 2});
     // Each cell's sum, one cycle after its element has arrived: in array row r after 1 + 2 r cycles.
     const std::int32_t sums[] = {-3 * 5, -3 * (5 - 7), -3 * (5 - 7 + 100)};
     for (std::size_t cycle = 0; array.moving(); ++cycle) {
@@ -250,8 +249,8 @@ TEST_CASE("Sums wrap around at the accumulators' bits, in every pass and additio
         bench.array.enter(rows[row], {.valid = true,
                                       .switches = row == 0,
                                       .add = row > 0,
-                                      .weight_zero_point = static_cast<std::int16_t>(row),
-                                      .shift = shift_of(row),
+                                      .cells = {.weight_zero_point = static_cast<std::int16_t>(row),
+                                                .shift = shift_of(row)},
                                       .columns = 5,
                                       .sums = sums.data()});
         bench.array.step();
