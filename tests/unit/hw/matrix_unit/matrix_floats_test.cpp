@@ -37,7 +37,7 @@ using tests::MatrixBench;
 
 namespace {
 
-constexpr std::uint32_t accumulator_rows = 32;
+constexpr std::uint32_t accumulator_rows = 300;
 
 struct ArrayOfFloats {
     std::uint32_t rows = 3;
@@ -247,7 +247,8 @@ FloatProgram random_program(std::uint32_t seed) {
                                  .whole_at = whole_at});
         const std::size_t streams = below(3) + 1;
         for (std::size_t i = 0; i < streams; ++i) {
-            hw::Stream stream = float_stream(below(4) + 1);
+            // Sometimes more rows than a product takes at once.
+            hw::Stream stream = float_stream(below(10) == 0 ? below(100) + 1 : below(4) + 1);
             stream.line_rows = below(3) + 1;
             stream.line_cycles = stream.line_rows + (below(3) == 0 ? below(20) : 0);
             const std::uint64_t count = stream.lines * stream.line_rows;
