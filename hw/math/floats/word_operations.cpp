@@ -219,8 +219,8 @@ void apply_function_to(WordOperation function, const Words& in, const WordsOut& 
 
 }  // namespace
 
-void apply(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
-           const WordsOut& out) {
+void apply_operation(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
+                     const WordsOut& out) {
     if (operands.size() != traits_of(operation).operands) {
         throw std::logic_error("an operation with another number of operands");
     }

@@ -29,7 +29,7 @@ struct WordsOut {
 /// Applies an operation to every element; `constant` is that of WordOperation::Constant. There are as many
 /// operands as the operation has, at most three; the result may be one of them. Floats must be settled.
 /// Throws std::logic_error for another number of operands.
-void apply(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
-           const WordsOut& out);
+void apply_operation(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
+                     const WordsOut& out);
 
 }  // namespace systole::math

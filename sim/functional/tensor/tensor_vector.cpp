@@ -100,13 +100,13 @@ void execute(const isa::RunChain& run, TensorState& state) {
                 const isa::ChainStep& step = chain.steps[i];
                 std::vector<math::Words> operands;
                 for (const std::uint8_t operand : step.operands) operands.push_back({&values[operand], 1});
-                math::apply(step.operation, operands, step.constant,
-                            {.data = &values[chain.sources.size() + i],
-                             .row_elements = 1,
-                             .rows = 1,
-                             .columns = 1,
-                             .first_row = row,
-                             .first_column = column});
+                math::apply_operation(step.operation, operands, step.constant,
+                                      {.data = &values[chain.sources.size() + i],
+                                       .row_elements = 1,
+                                       .rows = 1,
+                                       .columns = 1,
+                                       .first_row = row,
+                                       .first_column = column});
             }
             for (std::size_t i = 0; i < chain.results.size(); ++i) {
                 elements.store(i, row, column, values[chain.results[i].value]);

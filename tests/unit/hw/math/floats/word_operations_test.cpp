@@ -26,7 +26,7 @@ std::uint32_t applied(WordOperation operation, const std::vector<std::uint32_t>&
     std::vector<Words> words;
     for (const std::uint32_t& operand : operands) words.push_back({&operand, 1});
     std::uint32_t result = 0;
-    apply(operation, words, 77, {.data = &result, .row_elements = 1, .rows = 1, .columns = 1});
+    apply_operation(operation, words, 77, {.data = &result, .row_elements = 1, .rows = 1, .columns = 1});
     return result;
 }
 
@@ -125,13 +125,14 @@ TEST_CASE("Rows of an operand may all be the same, and elements know their place
     std::vector<std::uint32_t> out(6, 99);
     const WordsOut to{
         .data = out.data(), .row_elements = 3, .rows = 2, .columns = 2, .first_row = 5, .first_column = 7};
-    apply(WordOperation::AddInt, std::array{Words{a.data(), 4}, Words{b.data(), 0}}, 0, to);
+    apply_operation(WordOperation::AddInt, std::array{Words{a.data(), 4}, Words{b.data(), 0}}, 0, to);
     CHECK(out == std::vector<std::uint32_t>{11, 22, 99, 15, 26, 99});
-    apply(WordOperation::Row, {}, 0, to);
+    apply_operation(WordOperation::Row, {}, 0, to);
     CHECK(out == std::vector<std::uint32_t>{5, 5, 99, 6, 6, 99});
-    apply(WordOperation::Column, {}, 0, to);
+    apply_operation(WordOperation::Column, {}, 0, to);
     CHECK(out == std::vector<std::uint32_t>{7, 8, 99, 7, 8, 99});
-    CHECK_THROWS_AS(apply(WordOperation::AddInt, std::array{Words{a.data(), 4}}, 0, to), std::logic_error);
+    CHECK_THROWS_AS(apply_operation(WordOperation::AddInt, std::array{Words{a.data(), 4}}, 0, to),
+                    std::logic_error);
 }
 
 TEST_CASE("Every operation has a name and is found by it") {
