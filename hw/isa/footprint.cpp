@@ -119,7 +119,7 @@ Footprint footprint(const Instruction& instruction, const Registers& registers, 
 }
 
 Footprint footprint(const Instruction& instruction, const Registers& registers, const Program& program) {
-    const Footprint touched = footprint(instruction, registers, program.geometry);
+    Footprint touched = footprint(instruction, registers, program.geometry);
     if (const auto* const work = std::get_if<HostWork>(&instruction)) return host_footprint(*work, program);
     const auto* const run = std::get_if<RunChain>(&instruction);
     if (run == nullptr) return touched;

@@ -47,7 +47,7 @@ std::int32_t softmax_summand(std::int32_t exponential) {
     return rounding_divide_by_power_of_two(exponential, sum_integer_bits);
 }
 
-SoftmaxShare::SoftmaxShare(std::int32_t sum) : reciprocal(0), right(0) {
+SoftmaxShare::SoftmaxShare(std::int32_t sum) {
     const std::uint32_t bits = sum == 0 ? 1 : static_cast<std::uint32_t>(sum);
     const int headroom = std::countl_zero(bits);
     // From 1 to 2, less 1.

@@ -22,8 +22,8 @@ struct SoftmaxShare {
 
     std::int32_t of(std::int32_t exponential) const;
 
-    std::int32_t reciprocal;
-    std::int32_t right;  ///< places by which products are shifted
+    std::int32_t reciprocal = 0;
+    std::int32_t right = 0;  ///< places by which products are shifted
 };
 
 }  // namespace systole::math

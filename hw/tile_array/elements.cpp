@@ -99,7 +99,8 @@ std::int32_t interpolated(const Corners& corners, const isa::InterpolatedPlace& 
         const auto corner = [&](std::size_t i) { return static_cast<float>(corners.at(i)); };
         const float sum = corner(0) * up * left + corner(1) * down * left + corner(2) * up * right +
                           corner(3) * down * right;
-        return static_cast<std::int32_t>(sum + 0.5F);
+        const float half_more = sum + 0.5F;
+        return static_cast<std::int32_t>(half_more);
     }
     constexpr std::int64_t one = 1 << 10;
     constexpr std::int64_t half = one * one / 2;

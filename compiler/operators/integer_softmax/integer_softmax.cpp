@@ -226,6 +226,7 @@ std::vector<std::int32_t> softmax_exponentials(const ir::NodeView& node) {
     constexpr std::int32_t differences = 256;
     const DifferenceScale scale = byte_scale(node);
     std::vector<std::int32_t> exponentials;
+    exponentials.reserve(differences);
     for (std::int32_t i = 0; i < differences; ++i) {
         exponentials.push_back(-i < scale.lowest ? 0 : exponential_of(-i, scale));
     }

@@ -45,7 +45,7 @@ PixelMove whole_image(const NodeView& node) {
 }
 
 Moves one(PixelMove move) {
-    return {.all = {std::move(move)}};
+    return {.all = {move}};
 }
 
 Moves moves_of_zero_padding(const NodeView& node) {
@@ -53,7 +53,7 @@ Moves moves_of_zero_padding(const NodeView& node) {
     PixelMove move = whole_image(node);
     move.pixels.lines.pad = padding[0];
     move.pixels.columns.pad = padding[1];
-    return one(std::move(move));
+    return one(move);
 }
 
 Moves moves_of_pad(const NodeView& node) {
@@ -71,13 +71,13 @@ Moves moves_of_pad(const NodeView& node) {
     move.pixels.lines.pad = at(before, axes.lines, 0);
     move.pixels.columns.pad = at(before, axes.columns, 0);
     move.outside = ir::encoding_of(node.input()).stored(node.node().real("value"));
-    return one(std::move(move));
+    return one(move);
 }
 
 Moves moves_of_slice(const NodeView& node) {
     PixelMove move = whole_image(node);
     move.first_source_channel = static_cast<std::uint32_t>(node.node().integer("first"));
-    return one(std::move(move));
+    return one(move);
 }
 
 Moves moves_of_strided_slice(const NodeView& node) {
@@ -91,7 +91,7 @@ Moves moves_of_strided_slice(const NodeView& node) {
     move.first_source_channel = static_cast<std::uint32_t>(first[axes.channels]);
     move.pixels.lines.pad = -at(first, axes.lines, 0);
     move.pixels.columns.pad = -at(first, axes.columns, 0);
-    return one(std::move(move));
+    return one(move);
 }
 
 /// The rule of one axis that gives these elements, of those that places of the nearest element follow.
@@ -136,7 +136,7 @@ Moves moves_of_resize(const NodeView& node) {
         if (!rule) return refused("its places are at no even distances in the input");
         (axis == axes.lines ? move.pixels.lines : move.pixels.columns) = *rule;
     }
-    return one(std::move(move));
+    return one(move);
 }
 
 /// Both directions between pixels and channels: `block` x `block` images that are one pixel apart.

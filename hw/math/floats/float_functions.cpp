@@ -89,8 +89,7 @@ SYSTOLE_ALWAYS_INLINE double log_of_positive(double x) {
     constexpr double from_integer = 0x1p52;
     const double exponent = std::bit_cast<double>(std::bit_cast<std::uint64_t>(from_integer) | bits >> 52) -
                             (from_integer + 1023.0);
-    const double mantissa =
-        std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000);  // 1 to 2
+    const auto mantissa = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000);  // 1 to 2
     const bool upper = mantissa > sqrt2;
     const double m = upper ? 0.5 * mantissa : mantissa;
     const double e = exponent + (upper ? 1.0 : 0.0);

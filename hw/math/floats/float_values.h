@@ -28,16 +28,14 @@ constexpr float settled(float x) {
 /// The larger of two settled numbers; NaN if one of them is. +0 is above -0: of two numbers that compare
 /// equal, zeros are the only ones with different bits.
 constexpr float larger_of(float a, float b) {
-    const float zero =
-        std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) & std::bit_cast<std::uint32_t>(b));
+    const auto zero = std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) & std::bit_cast<std::uint32_t>(b));
     const float number = a == b ? zero : a > b ? a : b;
     return a == a ? number : a;
 }
 
 /// The smaller of two settled numbers; NaN if one of them is. -0 is below +0.
 constexpr float smaller_of(float a, float b) {
-    const float zero =
-        std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) | std::bit_cast<std::uint32_t>(b));
+    const auto zero = std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) | std::bit_cast<std::uint32_t>(b));
     const float number = a == b ? zero : a < b ? a : b;
     return a == a ? number : a;
 }

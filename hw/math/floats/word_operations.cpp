@@ -44,7 +44,7 @@ SYSTOLE_ALWAYS_INLINE float whole(float x) {
 SYSTOLE_ALWAYS_INLINE std::uint32_t int_of(float x) {
     constexpr float beyond = 0x1p31F;
     const bool is_inside = std::abs(x) < beyond;
-    const std::int32_t inside = static_cast<std::int32_t>(is_inside ? x : 0.0F);
+    const auto inside = static_cast<std::int32_t>(is_inside ? x : 0.0F);
     const std::int32_t end =
         x > 0.0F ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int32_t>::min();
     return static_cast<std::uint32_t>(is_inside ? inside : x == x ? end : 0);

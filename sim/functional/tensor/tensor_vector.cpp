@@ -123,7 +123,7 @@ void execute(const isa::ReduceRows& reduce, TensorState& state) {
     for (std::uint64_t column = 0; column < reduce.columns; ++column) {
         std::uint32_t& word = state.word_of(result, 0, column);
         bool has_some = reduce.accumulate;
-        float all = std::bit_cast<float>(word);
+        auto all = std::bit_cast<float>(word);
         for (std::uint64_t first = 0; first < reduce.rows; first += state.lanes) {
             std::vector<float> block;
             for (std::uint64_t row = first; row < std::min<std::uint64_t>(reduce.rows, first + state.lanes);

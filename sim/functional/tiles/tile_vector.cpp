@@ -163,7 +163,7 @@ Neighbours neighbours(const isa::TileVector& vector, std::int64_t inputs, std::i
     Neighbours found;
     if (vector.scaling == isa::Scaling::Float) {
         const float step = static_cast<float>(from) / static_cast<float>(to);
-        float place = static_cast<float>(output);
+        auto place = static_cast<float>(output);
         if (vector.half_pixel) place += 0.5F;
         place *= step;
         if (vector.half_pixel) place -= 0.5F;
@@ -194,7 +194,8 @@ std::int32_t between(const std::array<std::int32_t, 4>& corners, const Neighbour
             const float product = static_cast<float>(corners.at(i)) * shares.at(i) * beside;
             sum = i == 0 ? product : sum + product;
         }
-        return static_cast<std::int32_t>(sum + 0.5F);
+        const float half_more = sum + 0.5F;
+        return static_cast<std::int32_t>(half_more);
     }
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < corners.size(); ++i) {

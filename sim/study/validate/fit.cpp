@@ -41,7 +41,8 @@ std::optional<double> loss_of(Loss loss, const Workloads& workloads, std::size_t
             most = std::max(most, error);
         }
     }
-    const double all = static_cast<double>(workloads.size() * (errors.size() / count));
+    const std::size_t rows = errors.size() / count;
+    const auto all = static_cast<double>(workloads.size() * rows);
     switch (loss) {
         case Loss::MeanAbsolute:
         case Loss::MeanSquare:

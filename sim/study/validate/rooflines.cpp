@@ -73,9 +73,10 @@ void know_prediction(const std::string& name, const std::string& model,
 }  // namespace
 
 void know_shapes(const Setup& setup, Formulas& formulas) {
-    for (const auto& [model, network] : setup.shapes) {
+    for (const auto& each : setup.shapes) {
+        const auto& network = each.second;
         const auto know = [&](const char* what, std::uint64_t number) {
-            formulas.know(fmt::format("shapes.{}.{}", what, model), static_cast<double>(number));
+            formulas.know(fmt::format("shapes.{}.{}", what, each.first), static_cast<double>(number));
         };
         know("macs", null_models::macs_of(network));
         know("weights", null_models::weights_of(network));

@@ -673,7 +673,7 @@ private:
             set(reg, choices_.chance(50) ? 1 : choices_.number<std::uint32_t>(1, 4));
         }
         for (const Register reg : {Register::WindowPadTop, Register::WindowPadLeft}) {
-            set(reg, static_cast<std::uint32_t>(choices_.number<std::int32_t>(-3, 5)));
+            set(reg, static_cast<std::uint32_t>(choices_.number<std::int32_t>(0, 8) - 3));
         }
         set(Register::WindowPadValue, choices_.number<std::uint32_t>(0, 255));
         work.source = source.address;

@@ -121,7 +121,7 @@ TEST_CASE("A move takes what the busiest links carry, or what the fullest tile w
         result.grid = source.grid;
         result.channels = source.channels;
         const auto number = [&](std::int64_t least, std::int64_t most) {
-            return choices.number<std::int64_t>(least, most);
+            return choices.number<std::int64_t>(0, static_cast<std::uint64_t>(most - least)) + least;
         };
         isa::Registers registers;
         registers.set(Register::SourceLines, static_cast<std::uint32_t>(source.lines));

@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "sim/run/record/record.h"
+
 using namespace systole;
 using namespace systole::run;
 
