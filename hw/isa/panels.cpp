@@ -12,18 +12,8 @@
 namespace systole::isa {
 namespace {
 
-RowRange checked_range(std::string_view memory, std::uint64_t first, std::uint64_t count,
-                       std::uint64_t limit) {
-    const std::uint64_t last = saturating_sum(first, count);
-    if (last > limit) {
-        throw ProgramError(fmt::format("{} rows from {} on end before row {}; addresses end at row {}",
-                                       memory, first, last, limit - 1));
-    }
-    return {.first = first, .last = last};
-}
-
 RowRange hbm_rows(std::uint64_t first, std::uint64_t count) {
-    return checked_range("high-bandwidth-memory", first, count, hbm_row_limit);
+    return checked_rows("high-bandwidth-memory", first, count, hbm_row_limit);
 }
 
 using MakeRange = RowRange (*)(std::uint64_t first, std::uint64_t count);
@@ -188,7 +178,7 @@ RowRange memory_blocks(const Registers& registers, std::uint64_t first_row, cons
 }
 
 RowRange memory_rows(std::uint64_t first, std::uint64_t count) {
-    return checked_range("vector-memory", first, count, vector_row_limit);
+    return checked_rows("vector-memory", first, count, vector_row_limit);
 }
 
 RowRange host_words(std::uint64_t address, std::uint64_t rows, std::uint64_t columns) {

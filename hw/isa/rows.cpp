@@ -7,7 +7,6 @@
 #include "hw/isa/program_error.h"
 
 namespace systole::isa {
-namespace {
 
 RowRange checked_rows(std::string_view memory, std::uint64_t first, std::uint64_t count,
                       std::uint64_t limit) {
@@ -18,8 +17,6 @@ RowRange checked_rows(std::string_view memory, std::uint64_t first, std::uint64_
     }
     return {.first = first, .last = last};
 }
-
-}  // namespace
 
 std::uint64_t at_least_one(const Registers& registers, Register reg) {
     if (registers[reg] == 0) throw ProgramError(fmt::format("{} is 0; it must be at least 1", name(reg)));

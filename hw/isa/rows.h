@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "hw/isa/footprint.h"
 
@@ -10,6 +11,10 @@ namespace systole::isa {
 
 /// The register's value. Throws ProgramError with the register's name if it is 0.
 std::uint64_t at_least_one(const Registers& registers, Register reg);
+
+/// `count` rows of the named memory from `first` on. Throws ProgramError if the last one is not below
+/// `limit`.
+RowRange checked_rows(std::string_view memory, std::uint64_t first, std::uint64_t count, std::uint64_t limit);
 
 /// `count` rows from `first` on. Throws ProgramError if the last one exceeds the row addresses.
 RowRange buffer_rows(std::uint64_t first, std::uint64_t count);
