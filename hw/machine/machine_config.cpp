@@ -22,6 +22,7 @@ constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
 constexpr std::uint32_t most_tile_side = 16;
 constexpr std::uint32_t most_lanes = 256;
+constexpr std::uint32_t most_vector_lanes = 1024;
 constexpr std::uint32_t most_latency = 1'000'000;
 constexpr std::uint32_t most_passes = 64;
 constexpr double most_latency_ns = 1e6;
@@ -37,6 +38,10 @@ constexpr std::string_view formats_rule =
     "int32 sums";
 constexpr std::string_view tpu_v1_rule = R"(it is read only where family is "tpu_v1")";
 constexpr std::string_view edge_tpu_rule = R"(it is read only where family is "edge_tpu")";
+constexpr std::string_view tensor_core_rule = R"(it is read only where family is "tensor_core")";
+constexpr std::string_view array_rule = R"(it is read only where family is "tpu_v1" or "tensor_core")";
+constexpr std::string_view hbm_bytes_rule =
+    "it must be a multiple of a row, 4 bytes for each of vector_unit.lanes";
 constexpr std::string_view lanes_rule = "it must be a multiple of 16";
 constexpr std::string_view wide_bytes_rule = "it must be a multiple of 64";
 constexpr std::string_view staging_rule = "it must hold a weight buffer";
@@ -288,6 +293,54 @@ void describe(Visitor& visitor, TileEnergyConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, VectorMemoryConfig& config) {
+    visitor.field({"rows", "rows", "of a word for each of vector_unit.lanes"}, config.rows,
+                  Range{1, vector_row_limit});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, VectorUnitConfig& config) {
+    visitor.field({"lanes", "words", "of a row of vector memory: elements side by side"}, config.lanes,
+                  Range{1, most_vector_lanes});
+    visitor.field({"sublanes", "rows", "of a vector, which an operation takes at once"}, config.sublanes,
+                  Range{1, most_vector_lanes});
+    visitor.field({"operations_per_cycle", "operations", "on whole vectors"}, config.operations_per_cycle,
+                  Range{1, most_passes});
+    visitor.field({"loads_per_cycle", "vectors", "from vector memory"}, config.loads_per_cycle,
+                  Range{1, most_passes});
+    visitor.field({"stores_per_cycle", "vectors", "to vector memory"}, config.stores_per_cycle,
+                  Range{1, most_passes});
+    visitor.field(
+        {"function_operations", "operations", "that a division, a root or a function like exp takes"},
+        config.function_operations, Range{1, most_latency});
+    visitor.field(
+        {"latency_cycles", "cycles", "from the last operation until the result is in vector memory"},
+        config.latency_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, CrossLaneUnitConfig& config) {
+    visitor.field({"vectors_per_cycle", "vectors", "that move between lanes"}, config.vectors_per_cycle,
+                  Range{1, most_passes});
+    visitor.field({"latency_cycles", "cycles", "from the last vector until the result is in vector memory"},
+                  config.latency_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
+void describe(Visitor& visitor, HbmConfig& config) {
+    visitor.field({.key = "bytes", .unit = "bytes", .meaning = "of a core", .rule = hbm_bytes_rule},
+                  config.bytes, Range{1, std::uint64_t{1} << 41U});
+    visitor.field({"bandwidth_gb_per_s", "GB/s", "10^9 bytes per second"}, config.bandwidth_gb_per_s,
+                  RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"efficiency", "", "share of the bandwidth that transfers reach"}, config.efficiency,
+                  RealRange{0.01, 1.0});
+    visitor.field({"latency_cycles", "cycles", "from a transfer's last byte until it is there"},
+                  config.latency_cycles, Range{0, most_latency});
+    visitor.field({"latency_ns", "ns", "the same, added to the cycles; does not depend on the clock"},
+                  config.latency_ns, RealRange{0, most_latency_ns});
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, HostInterfaceConfig& config) {
     visitor.field({"read_gb_per_s", "GB/s", "host memory to chip, instructions included"},
                   config.read_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
@@ -371,11 +424,14 @@ void describe(Visitor& visitor, MachineConfig& config) {
     visitor.usual_choice({"family", "", "which units a core has"}, config.family, family_names);
     visitor.field({"clock_mhz", "MHz", "clock of the core"}, config.clock_mhz, RealRange{0.001, 1e6});
     const auto of_family = [&](Family family, const Field& field, auto& section) {
-        visitor.only_where(config.family == family, field,
-                           family == Family::TpuV1 ? tpu_v1_rule : edge_tpu_rule,
+        const std::string_view rule = family == Family::TpuV1     ? tpu_v1_rule
+                                      : family == Family::EdgeTpu ? edge_tpu_rule
+                                                                  : tensor_core_rule;
+        visitor.only_where(config.family == family, field, rule,
                            [&](const Field& each) { visitor.section(each, section); });
     };
-    of_family(Family::TpuV1, {"matrix_unit", "", "the systolic array"}, config.matrix_unit);
+    visitor.only_where(config.family != Family::EdgeTpu, {"matrix_unit", "", "the systolic array"},
+                       array_rule, [&](const Field& each) { visitor.section(each, config.matrix_unit); });
     of_family(Family::TpuV1, {"systolic_data_setup", "", "feeds the array"}, config.systolic_data_setup);
     of_family(Family::TpuV1, {"weight_fifo", "", "tiles on their way to the array"}, config.weight_fifo);
     of_family(Family::TpuV1, {"weight_memory", "", "off-chip memory of the weights"}, config.weight_memory);
@@ -400,6 +456,11 @@ void describe(Visitor& visitor, MachineConfig& config) {
                .meaning = "energy of a call: chip, link, host and board; without it, energy follows from "
                           "power alone"},
               config.tile_energy);
+    of_family(Family::TensorCore, {"vector_memory", "", "on-chip memory"}, config.vector_memory);
+    of_family(Family::TensorCore, {"vector_unit", "", "works element by element"}, config.vector_unit);
+    of_family(Family::TensorCore, {"cross_lane_unit", "", "moves words between lanes"},
+              config.cross_lane_unit);
+    of_family(Family::TensorCore, {"hbm", "", "high-bandwidth memory"}, config.hbm);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);
@@ -440,6 +501,18 @@ void validate_tiles(const MachineConfig& machine, const std::string& file) {
     if (machine.staging_buffer.bytes < buffer) {
         fail_rule(file, "staging_buffer.bytes", machine.staging_buffer.bytes,
                   fmt::format("{}, {} bytes", staging_rule, buffer));
+    }
+}
+
+/// The same for the family tensor_core.
+void validate_tensor_core(const MachineConfig& machine, const std::string& file) {
+    if (machine.hbm.bytes % machine.vector_row_bytes() != 0) {
+        fail_rule(file, "hbm.bytes", machine.hbm.bytes,
+                  fmt::format("{}, {}", hbm_bytes_rule, machine.vector_row_bytes()));
+    }
+    if (machine.hbm.bytes / machine.vector_row_bytes() > hbm_row_limit) {
+        fail_rule(file, "hbm.bytes", machine.hbm.bytes,
+                  fmt::format("addresses end at {} rows of {}", hbm_row_limit, machine.vector_row_bytes()));
     }
 }
 
@@ -643,6 +716,10 @@ Rate MachineConfig::mesh_rate() const {
     return make_rate(to_whole(mesh.bytes_per_cycle, 1e6), 1'000'000);
 }
 
+Rate MachineConfig::hbm_rate() const {
+    return make_rate(to_whole(hbm.bandwidth_gb_per_s * hbm.efficiency, 1e9), clock_hz());
+}
+
 Rate MachineConfig::host_write_rate() const {
     return make_rate(to_whole(host_interface.write_gb_per_s, 1e9), clock_hz());
 }
@@ -655,6 +732,15 @@ std::uint64_t MachineConfig::host_latency() const {
     return host_interface.latency_cycles + to_cycles(host_interface.latency_ns, clock_hz());
 }
 
+std::uint64_t MachineConfig::hbm_latency() const {
+    return hbm.latency_cycles + to_cycles(hbm.latency_ns, clock_hz());
+}
+
+std::uint64_t MachineConfig::vector_row_bytes() const {
+    constexpr std::uint64_t word_bytes = 4;
+    return word_bytes * vector_unit.lanes;
+}
+
 std::uint64_t MachineConfig::host_call_cycles() const {
     constexpr double nanoseconds = 1e3;
     return to_cycles(host.call_us * nanoseconds, clock_hz());
@@ -663,6 +749,7 @@ std::uint64_t MachineConfig::host_call_cycles() const {
 std::uint64_t MachineConfig::macs_a_cycle() const {
     switch (family) {
         case Family::TpuV1:
+        case Family::TensorCore:
             return std::uint64_t{matrix_unit.rows} * matrix_unit.columns;
         case Family::EdgeTpu: {
             constexpr std::uint64_t macs_a_lane = 4;
@@ -680,6 +767,7 @@ double MachineConfig::peak_ops_per_second() const {
 std::pair<std::string_view, std::string_view> MachineConfig::fast_engine() const {
     switch (family) {
         case Family::TpuV1:
+        case Family::TensorCore:
             return {"matrix_unit.engine", engine_names[static_cast<std::size_t>(Engine::Wavefront)]};
         case Family::EdgeTpu:
             return {"tile_array.engine", tile_engine_names[static_cast<std::size_t>(TileEngine::ClosedForm)]};
@@ -693,7 +781,7 @@ void MachineConfig::use_fast_engine() {
 }
 
 std::optional<std::string> MachineConfig::no_cells_reason() const {
-    if (family != Family::TpuV1) {
+    if (family == Family::EdgeTpu) {
         return fmt::format("the machine is of the family {}, which has no array of cells",
                            family_names[static_cast<std::size_t>(family)]);
     }
@@ -710,6 +798,7 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
     reader.check_keys();
     validate(machine, file);
     if (machine.family == Family::EdgeTpu) validate_tiles(machine, file);
+    if (machine.family == Family::TensorCore) validate_tensor_core(machine, file);
     validate_formats(machine.matrix_unit, file);
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
     validate_sources(machine, file);

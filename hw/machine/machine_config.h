@@ -17,6 +17,7 @@
 #include "hw/machine/config_fields.h"
 #include "hw/machine/dram_config.h"
 #include "hw/machine/energy_config.h"
+#include "hw/machine/tensor_config.h"
 #include "hw/machine/tile_config.h"
 
 /// The machine description: one plain struct for each unit, with default, unit and meaning of each field.
@@ -26,10 +27,11 @@ namespace systole::machine {
 
 /// Which units a core has. What differs within a family is numbers in its file.
 enum class Family : std::uint8_t {
-    TpuV1,    ///< a systolic array, a unified buffer, accumulators, weights from a memory of their own
-    EdgeTpu,  ///< tiles with memories of their own, a ring and a mesh between them
+    TpuV1,       ///< a systolic array, a unified buffer, accumulators, weights from a memory of their own
+    EdgeTpu,     ///< tiles with memories of their own, a ring and a mesh between them
+    TensorCore,  ///< a systolic array and a vector unit that compute in floats, a vector memory, HBM
 };
-inline constexpr std::array<std::string_view, 2> family_names{"tpu_v1", "edge_tpu"};
+inline constexpr std::array<std::string_view, 3> family_names{"tpu_v1", "edge_tpu", "tensor_core"};
 
 /// The simulator's engine for the matrix unit; every engine gives the same cycles and the same bits.
 enum class Engine : std::uint8_t { Wavefront, Pe };
@@ -157,8 +159,9 @@ struct MachineConfig {
     std::string name = "machine";
     Family family = Family::TpuV1;
     double clock_mhz = 700.0;
-    // Of the family tpu_v1.
+    // Of the families tpu_v1 and tensor_core.
     MatrixUnitConfig matrix_unit;
+    // Of the family tpu_v1.
     SystolicDataSetupConfig systolic_data_setup;
     WeightFifoConfig weight_fifo;
     WeightMemoryConfig weight_memory;
@@ -177,6 +180,11 @@ struct MachineConfig {
     HostCallConfig host;
     /// Absent if energy comes from the watts of `power` alone.
     std::optional<TileEnergyConfig> tile_energy;
+    // Of the family tensor_core.
+    VectorMemoryConfig vector_memory;
+    VectorUnitConfig vector_unit;
+    CrossLaneUnitConfig cross_lane_unit;
+    HbmConfig hbm;
     // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
@@ -194,13 +202,17 @@ struct MachineConfig {
     Rate host_write_rate() const;
     Rate ring_rate() const;
     Rate mesh_rate() const;
+    Rate hbm_rate() const;
     /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
     std::uint64_t activation_latency() const;
     std::uint64_t host_latency() const;
+    std::uint64_t hbm_latency() const;
     /// Cycles of the host's part of a call, rounded up.
     std::uint64_t host_call_cycles() const;
     /// Whether events have their energy; else it comes from the watts of `power` alone.
     bool has_event_energy() const { return energy || tile_energy; }
+    /// Bytes of a row of vector memory, and of HBM.
+    std::uint64_t vector_row_bytes() const;
     /// Weight bytes of one 8-bit tile.
     std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
     /// Bytes of the unified buffer.

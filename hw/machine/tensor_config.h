@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hw/machine/dram_config.h"
+
+/// The units of the family tensor_core. Defaults are a core of the Cloud TPU v2;
+/// configs/machines/tpu_v2_*.json name a source for each number.
+namespace systole::machine {
+
+/// The on-chip memory of a tensor core. A row has a word for each lane.
+struct VectorMemoryConfig {
+    std::uint32_t rows = 32768;
+};
+
+/// The unit that works element by element. A vector has `lanes` x `sublanes` words.
+struct VectorUnitConfig {
+    std::uint32_t lanes = 128;
+    std::uint32_t sublanes = 8;
+    std::uint32_t operations_per_cycle = 2;  ///< on whole vectors
+    std::uint32_t loads_per_cycle = 1;
+    std::uint32_t stores_per_cycle = 1;
+    std::uint32_t function_operations = 15;  ///< that a division, a root or a function with a curve takes
+    std::uint32_t latency_cycles = 2;        ///< from the last operation until the result is in vector memory
+};
+
+/// The unit that moves words between lanes: transpositions, and reductions of rows.
+struct CrossLaneUnitConfig {
+    std::uint32_t vectors_per_cycle = 1;
+    std::uint32_t latency_cycles = 128;  ///< from the last vector until the result is in vector memory
+};
+
+/// The high-bandwidth memory of a core.
+struct HbmConfig {
+    std::uint64_t bytes = std::uint64_t{8} << 30;
+    double bandwidth_gb_per_s = 350.0;
+    double efficiency = 1.0;  ///< share of the bandwidth that transfers reach
+    std::uint32_t latency_cycles = 0;
+    double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
+};
+
+}  // namespace systole::machine
