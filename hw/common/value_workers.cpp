@@ -77,7 +77,9 @@ ValueWorkers::Places ValueWorkers::conflicts(std::size_t unit, const Rows& write
         const Place& place = places_[other];
         const bool before =
             place.unit == unit ? place.writes.overlap(writes) : place.number < comes_after[place.unit];
-        if (before) found |= bit(other);
+        const auto follows = following_.find({unit, place.unit});
+        const bool is_followed = follows != following_.end() && place.sequence < follows->second;
+        if (before || is_followed) found |= bit(other);
     });
     return found;
 }

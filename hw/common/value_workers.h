@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hw/common/inplace_function.h"
@@ -57,6 +59,10 @@ public:
 
     /// Hands over a job of the unit's instruction that began last. The job must not throw.
     void compute(std::size_t unit, InstructionNumber number, const Rows& writes, Job job);
+
+    /// The unit's later jobs run after those that another unit has handed over so far, also where the order
+    /// checker knows no order.
+    void follow(std::size_t unit, std::size_t other) { following_[{unit, other}] = next_sequence_; }
 
     /// Waits until the unit's instruction that began last may read and write values directly.
     void wait_for_order(std::size_t unit);
@@ -114,6 +120,8 @@ private:
     Places taken_ = 0;  ///< places of unfinished jobs
     Places ready_ = 0;  ///< places of jobs that may run and are not running
     std::uint64_t next_sequence_ = 0;
+    /// By unit and other unit: the first sequence that the unit's jobs need not wait for.
+    std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> following_;
     Goal goal_;
     bool stopping_ = false;
     std::exception_ptr failure_;

@@ -220,3 +220,44 @@ TEST_CASE("Values do not depend on the threads: random programs", "[hw][value_wo
     CHECK(values(1) == in_order);
     CHECK(values(3) == in_order);
 }
+
+TEST_CASE("A unit follows another one's jobs so far, also where no order is known", "[hw][value_workers]") {
+    Program program(2);
+    Busy before;
+    Busy after;
+    before.start(program, 1, ValueWorkers::all_rows);
+    program.workers.follow(2, 1);
+    std::atomic<bool> ran = false;
+    std::atomic<bool> ran_behind = false;
+    program.workers.compute(2, program.begin(2), {0, 1}, [&](Scratch&) {
+        ran = true;
+        ran_behind = before.done();
+    });
+    let_others_run();
+    CHECK(!ran);
+    before.let_go();
+    program.workers.wait_for_all();
+    CHECK(ran_behind);
+    // Not those that come later.
+    after.start(program, 1, ValueWorkers::all_rows);
+    ran = false;
+    program.workers.compute(2, program.begin(2), {0, 1}, [&](Scratch&) { ran = true; });
+    while (!ran) std::this_thread::yield();
+    CHECK(!after.done());
+    after.let_go();
+    program.workers.finish();
+}
+
+TEST_CASE("A unit follows its own jobs, whatever rows they write", "[hw][value_workers]") {
+    Program program(2);
+    Busy before;
+    before.start(program, 1, {0, 1});
+    program.workers.follow(1, 1);
+    std::atomic<bool> ran = false;
+    program.workers.compute(1, program.begin(1), {5, 6}, [&](Scratch&) { ran = true; });
+    let_others_run();
+    CHECK(!ran);
+    before.let_go();
+    program.workers.finish();
+    CHECK(ran);
+}
