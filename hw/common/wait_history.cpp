@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 namespace systole::hw {
 
@@ -88,6 +89,10 @@ public:
         }
     }
 
+    void wait_for_own_writes() {
+        spend(NonMatrixReason::Raw, std::min(wait_.needs.own_writes, wait_.end), wait_.tag);
+    }
+
     void wait_for_issue() { not_issued_until(std::min(wait_.issued, wait_.end)); }
 
     void wait_for_rest() { spend(NonMatrixReason::Sync, wait_.end, wait_.tag); }
@@ -106,7 +111,7 @@ private:
             case Activity::NoInstruction:
                 return not_issued_until(until);
             case Activity::Semaphore:
-                if (span.signaller == host_reads && reason != NonMatrixReason::Input) {
+                if (span.signaller == history_.delivers_ && reason != NonMatrixReason::Input) {
                     return spend_on_reads(NonMatrixReason::Input, until);
                 }
                 return spend(reason_of(span.signaller, reason), until, wait_.tag);
@@ -117,30 +122,34 @@ private:
     }
 
     /// The reason why a unit waited for a signal, while the matrix unit waited for it for `reason`.
-    static NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) {
+    NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) const {
         if (signaller == host_processor) return NonMatrixReason::Host;
         if (signaller == isa::queue_count) return NonMatrixReason::Sync;  // in another core
+        // HBM gets from the host what it delivers.
+        if (is_fed_by_host() && signaller == host_reads) return NonMatrixReason::Input;
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
         switch (static_cast<isa::QueueId>(signaller)) {
             case isa::QueueId::HostWrite:
+            case isa::QueueId::DmaOut:
                 return NonMatrixReason::OutputBuffer;
             case isa::QueueId::Weights:
             case isa::QueueId::Matrix:
             case isa::QueueId::Activation:
-                return reason;  // sums on their way through the array
+            case isa::QueueId::Vector:
+            case isa::QueueId::CrossLane:
+                return reason;  // sums on their way through the array, or rows of these units
             case isa::QueueId::HostRead:
             case isa::QueueId::Host:
             case isa::QueueId::Ring:
             case isa::QueueId::Mesh:
             case isa::QueueId::Tiles:
             case isa::QueueId::DmaIn:
-            case isa::QueueId::DmaOut:
-            case isa::QueueId::Vector:
-            case isa::QueueId::CrossLane:
                 break;
         }
         throw std::logic_error("a unit that signals for no reason");
     }
+
+    bool is_fed_by_host() const { return history_.delivers_ != host_reads; }
 
     static bool waits_for_host(const UnitHistory::Span& span) {
         return span.activity == Activity::Semaphore && span.signaller == host_processor;
@@ -149,7 +158,7 @@ private:
     /// Cycles in which the host's reads were awaited; those in which the reads waited for the host's work
     /// themselves are the host's.
     void spend_on_reads(NonMatrixReason reason, Cycle until) {
-        const auto& spans = history_.host_read_.spans();
+        const auto& spans = history_.inputs_.spans();
         for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
             if (!waits_for_host(spans[place]) || spans[place].until <= now_) continue;
             spend(reason, std::min(spans[place].from, until), wait_.tag);
@@ -168,19 +177,23 @@ private:
             if (!spans[place].full) {
                 spend(NonMatrixReason::NotArrived, until, wait_.tag);
             } else {
-                if (spans[place].full == isa::QueueId::Activation) activation_held_up(until);
-                if (spans[place].full == isa::QueueId::HostRead) {
+                const auto full = static_cast<std::size_t>(*spans[place].full);
+                if (full == static_cast<std::size_t>(isa::QueueId::Activation) ||
+                    full == static_cast<std::size_t>(isa::QueueId::Vector)) {
+                    activation_held_up(until);
+                }
+                if (full == history_.delivers_) {
                     spend_on_reads(NonMatrixReason::QueueFull, until);
                 }
-                if (spans[place].full == isa::QueueId::Host) spend(NonMatrixReason::Host, until, wait_.tag);
+                if (full == host_processor) spend(NonMatrixReason::Host, until, wait_.tag);
                 spend(NonMatrixReason::QueueFull, until, wait_.tag);
             }
         }
         spend(NonMatrixReason::Issue, end, wait_.tag);
     }
 
-    /// The queue of the activation unit was full: what kept the unit from taking the next instruction, if
-    /// that was vector work or the output buffer.
+    /// The queue of the unit that works on rows was full: what kept the unit from taking the next
+    /// instruction, if that was vector work or the output buffer.
     void activation_held_up(Cycle end) {
         const auto& spans = history_.activation_.spans();
         // Spans that are over stay so: the explanation only goes on in time.
@@ -188,8 +201,9 @@ private:
         for (std::size_t place = first_; place < spans.size() && spans[place].from < end; ++place) {
             const UnitHistory::Span& span = spans[place];
             const bool fetching = span.activity == Activity::Semaphore &&
-                                  span.signaller == static_cast<std::size_t>(isa::QueueId::HostWrite);
-            const bool reading = span.activity == Activity::Semaphore && span.signaller == host_reads;
+                                  (span.signaller == static_cast<std::size_t>(isa::QueueId::HostWrite) ||
+                                   span.signaller == static_cast<std::size_t>(isa::QueueId::DmaOut));
+            const bool reading = span.activity == Activity::Semaphore && span.signaller == history_.delivers_;
             if (span.activity != Activity::VectorWork && !fetching && !reading) continue;
             spend(NonMatrixReason::QueueFull, std::min(span.from, end), wait_.tag);
             if (reading) {
@@ -219,39 +233,67 @@ WaitHistory::Unmet WaitHistory::unmet(const Wait& wait) const {
     const auto cycles = [&](const UnitHistory& unit, isa::Position position) {
         return std::clamp(complete(unit, position), wait.begin, wait.end) - wait.begin;
     };
-    return {.activations = cycles(activation_, wait.needs.activations),
-            .inputs = cycles(host_read_, wait.needs.inputs)};
+    const Cycle own = std::clamp(wait.needs.own_writes, wait.begin, wait.end) - wait.begin;
+    return {.activations = std::max({cycles(activation_, wait.needs.activations),
+                                     cycles(cross_lane_, wait.needs.cross_lane), own}),
+            .inputs = cycles(inputs_, wait.needs.inputs)};
 }
 
 void WaitHistory::explain(const Wait& wait, const Count& count) const {
     Explanation explanation(*this, wait, count);
     explanation.wait_for(activation_, wait.needs.activations, NonMatrixReason::Raw);
-    explanation.wait_for(host_read_, wait.needs.inputs, NonMatrixReason::Input);
+    explanation.wait_for(cross_lane_, wait.needs.cross_lane, NonMatrixReason::Raw);
+    explanation.wait_for_own_writes();
+    explanation.wait_for(inputs_, wait.needs.inputs, NonMatrixReason::Input);
     explanation.wait_for(activation_, wait.needs.accumulators, NonMatrixReason::Accumulators);
+    explanation.wait_for(outputs_, wait.needs.outputs, NonMatrixReason::OutputBuffer);
     explanation.wait_for_issue();
     explanation.wait_for_rest();
 }
 
 void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const {
+    struct Work {
+        Cycle from = 0;
+        Cycle until = 0;
+        NonMatrixReason reason = NonMatrixReason::Host;
+        Tag tag = 0;
+    };
+    std::vector<Work> work;
+    const auto add = [&](const UnitHistory& unit, Activity activity, NonMatrixReason reason) {
+        for (std::size_t place = 0; place < unit.spans().size(); ++place) {
+            const UnitHistory::Span& span = unit.spans()[place];
+            if (span.activity != activity || span.complete <= begin) continue;
+            work.push_back({.from = span.from,
+                            .until = span.complete,
+                            .reason = reason,
+                            .tag = reason == NonMatrixReason::Host ? tag : span.tag});
+        }
+    };
+    add(host_, Activity::Work, NonMatrixReason::Host);
+    if (delivers_ != host_reads) {
+        add(activation_, Activity::VectorWork, NonMatrixReason::VectorWork);
+        add(cross_lane_, Activity::VectorWork, NonMatrixReason::VectorWork);
+        std::ranges::stable_sort(work, {}, &Work::from);
+    }
     Cycle now = begin;
-    const auto spend = [&](NonMatrixReason reason, Cycle until) {
+    const auto spend = [&](NonMatrixReason reason, Cycle until, Tag owner) {
         if (until <= now) return;
-        count(reason, until - now, tag);
+        count(reason, until - now, owner);
         now = until;
     };
-    const auto& spans = host_.spans();
-    for (std::size_t place = 0; place < spans.size(); ++place) {
-        if (!is_work(spans[place]) || spans[place].complete <= now) continue;
-        spend(NonMatrixReason::ProgramEnd, std::min(spans[place].from, end));
-        spend(NonMatrixReason::Host, std::min(spans[place].complete, end));
+    for (const Work& each : work) {
+        spend(NonMatrixReason::ProgramEnd, std::min(each.from, end), tag);
+        spend(each.reason, std::min(each.until, end), each.tag);
     }
-    spend(NonMatrixReason::ProgramEnd, end);
+    spend(NonMatrixReason::ProgramEnd, end, tag);
 }
 
 void WaitHistory::forget(Cycle cycle) {
-    host_read_.forget(cycle);
+    inputs_.forget(cycle);
     host_.forget(cycle);
     activation_.forget(cycle);
+    cross_lane_.forget(cycle);
+    outputs_.forget(cycle);
     while (!not_issued_.empty() && not_issued_.front().until <= cycle) not_issued_.pop_front();
 }
 

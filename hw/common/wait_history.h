@@ -17,8 +17,8 @@ namespace systole::hw {
 /// Why the matrix unit had no rows in a non-matrix cycle. Each such cycle has exactly one reason; rule 8 of
 /// docs/timing.md has their order.
 enum class NonMatrixReason : std::uint8_t {
-    Raw,           ///< the activation unit had not written the rows
-    Input,         ///< the host had not delivered the rows, or parameters of the activation unit
+    Raw,           ///< the unit that works on rows had not written them
+    Input,         ///< the rows, or parameters of that unit, had not been delivered
     Accumulators,  ///< the activation unit still read the accumulators to be written
     OutputBuffer,  ///< the activation unit waited until the host had fetched the rows that it was to write
     InputBuffer,   ///< the host's read waited until the rows that it was to write were no longer in use
@@ -74,15 +74,24 @@ private:
 /// The instructions whose results a matrix instruction needs; their positions in the program, counted from 1,
 /// or 0 for none.
 struct MatrixNeeds {
-    isa::Position activations = 0;   ///< writes rows that it reads, in the activation unit
-    isa::Position inputs = 0;        ///< writes rows that it reads, from the host
+    isa::Position activations = 0;   ///< writes rows that it reads, in the unit that works on rows
+    isa::Position inputs = 0;        ///< writes rows that it reads, from the host or from HBM
     isa::Position accumulators = 0;  ///< reads accumulators that it writes
+    // Of a tensor core.
+    isa::Position cross_lane = 0;  ///< of the unit between lanes
+    isa::Position outputs = 0;     ///< reads rows that it writes, for HBM
+    Cycle own_writes = 0;          ///< earlier products have written the rows that it reads
 };
 
 /// The recent past of the units that the matrix unit waits for. The units report what they do; the matrix
-/// unit asks why it waited.
+/// unit asks why it waited. The unit that works on rows is the activation unit, or the vector unit of a
+/// tensor core, whose rows come from HBM and go there.
 class WaitHistory {
 public:
+    /// `inputs`: the queue that delivers rows.
+    explicit WaitHistory(isa::QueueId inputs = isa::QueueId::HostRead)
+        : delivers_(static_cast<std::size_t>(inputs)) {}
+
     /// A wait of the matrix unit for rows: the cycles [begin, end) before a stream of a matrix instruction.
     struct Wait {
         Cycle begin = 0;
@@ -99,8 +108,11 @@ public:
     /// Receives cycles with their reason and the tag of the layer for which they count.
     using Count = std::function<void(NonMatrixReason reason, Cycle cycles, Tag tag)>;
 
-    UnitHistory& host_read() { return host_read_; }
+    UnitHistory& inputs() { return inputs_; }
     UnitHistory& activation() { return activation_; }
+    // Of a tensor core.
+    UnitHistory& cross_lane() { return cross_lane_; }
+    UnitHistory& outputs() { return outputs_; }
     UnitHistory& host() { return host_; }
     /// In these cycles the sequencer could not issue an instruction, which had not arrived.
     void not_arrived(Cycle from, Cycle until) { not_issued(from, until, std::nullopt); }
@@ -111,7 +123,8 @@ public:
     /// Counts each cycle of a wait once.
     void explain(const Wait& wait, const Count& count) const;
     /// Counts the cycles [begin, end) after the last stream, the program's end, with the program's last tag:
-    /// those in which the host worked, and the rest.
+    /// those in which the host worked, and the rest. Those in which the vector unit of a tensor core, or its
+    /// unit between lanes, worked count for the layer of this work.
     void explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const;
     /// No later wait begins before this cycle.
     void forget(Cycle cycle);
@@ -128,8 +141,11 @@ private:
         if (from < until) not_issued_.push_back({from, until, full});
     }
 
-    UnitHistory host_read_;
+    const std::size_t delivers_;
+    UnitHistory inputs_;
     UnitHistory activation_;
+    UnitHistory cross_lane_;
+    UnitHistory outputs_;
     UnitHistory host_;
     RingQueue<NotIssued> not_issued_;
 };

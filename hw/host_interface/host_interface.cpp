@@ -21,7 +21,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitCont
       latency_(context.machine.host_latency()),
       link_(link),
       buffer_(buffer),
-      reads_(isa::QueueId::HostRead, context, &context.waits.host_read()),
+      reads_(isa::QueueId::HostRead, context, &context.waits.inputs()),
       writes_(isa::QueueId::HostWrite, context, nullptr, context.cores > 1) {
     register_counters(counters_);
     register_counters("host_read", reads_.counters());

@@ -89,8 +89,8 @@ TEST_CASE("Activations come before input, and input before accumulators", "[wait
     WaitHistory history;
     history.activation().worked(Activity::Work, 2, 1, 120, 125);
     history.activation().worked(Activity::Work, 8, 1, 150, 190);
-    history.host_read().waited(Activity::Semaphore, 130, matrix);
-    history.host_read().worked(Activity::Work, 3, 1, 140, 160);
+    history.inputs().waited(Activity::Semaphore, 130, matrix);
+    history.inputs().worked(Activity::Work, 3, 1, 140, 160);
     const auto wait = wait_for({.activations = at(2), .inputs = at(3), .accumulators = at(8)});
     CHECK(explain(history, wait) == std::vector<Part>{{Reason::Raw, 25, own},
                                                       {Reason::InputBuffer, 5, own},
@@ -171,9 +171,9 @@ TEST_CASE("A history finds the work of an instruction between waits", "[wait_his
 TEST_CASE("Reads that wait for the host give its reason, directly and through the activation unit",
           "[wait_history]") {
     WaitHistory history;
-    history.host_read().waited(Activity::Semaphore, 110, matrix);
-    history.host_read().waited(Activity::Semaphore, 150, host);
-    history.host_read().worked(Activity::Work, 3, 1, 160, 165);
+    history.inputs().waited(Activity::Semaphore, 110, matrix);
+    history.inputs().waited(Activity::Semaphore, 150, host);
+    history.inputs().worked(Activity::Work, 3, 1, 160, 165);
     CHECK(explain(history, wait_for({.inputs = at(3)})) == std::vector<Part>{{Reason::InputBuffer, 10, own},
                                                                              {Reason::Host, 40, own},
                                                                              {Reason::Input, 15, own},
@@ -188,7 +188,7 @@ TEST_CASE("Reads that wait for the host give its reason, directly and through th
 
 TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]") {
     WaitHistory history;
-    history.host_read().waited(Activity::Semaphore, 150, host);
+    history.inputs().waited(Activity::Semaphore, 150, host);
     history.activation().waited(Activity::Semaphore, 170, host_read);
     auto wait = wait_for({});
     wait.issued = 200;
@@ -217,4 +217,56 @@ TEST_CASE("At the end, cycles in which the host works are the host's", "[wait_hi
                                      {Reason::Host, 30, own},
                                      {Reason::Host, 20, own},
                                      {Reason::ProgramEnd, 30, own}});
+}
+
+TEST_CASE("In a tensor core, rows come from HBM, which gets them from the host", "[wait_history]") {
+    WaitHistory history(isa::QueueId::DmaIn);
+    history.inputs().waited(Activity::Semaphore, 120, static_cast<std::size_t>(isa::QueueId::HostRead));
+    history.inputs().waited(Activity::Semaphore, 130, static_cast<std::size_t>(isa::QueueId::Vector));
+    history.inputs().worked(Activity::Work, 3, 1, 140, 150);
+    CHECK(explain(history, wait_for({.inputs = at(3)})) == std::vector<Part>{{Reason::Input, 20, own},
+                                                                             {Reason::InputBuffer, 10, own},
+                                                                             {Reason::Input, 20, own},
+                                                                             {Reason::Sync, 50, own}});
+    // The vector unit waits for such rows, and for HBM to take results.
+    history.activation().waited(Activity::Semaphore, 115, static_cast<std::size_t>(isa::QueueId::DmaIn));
+    history.activation().waited(Activity::Semaphore, 125, static_cast<std::size_t>(isa::QueueId::DmaOut));
+    history.activation().worked(Activity::Work, 4, 1, 150, 160);
+    CHECK(explain(history, wait_for({.activations = at(4)})) ==
+          std::vector<Part>{{Reason::Input, 15, own},
+                            {Reason::OutputBuffer, 10, own},
+                            {Reason::Raw, 35, own},
+                            {Reason::Sync, 40, own}});
+}
+
+TEST_CASE("A product waits for the unit between lanes, for products before it, and for HBM",
+          "[wait_history]") {
+    WaitHistory history(isa::QueueId::DmaIn);
+    history.cross_lane().worked(Activity::Work, 2, 1, 105, 120);
+    history.outputs().worked(Activity::Work, 3, 1, 160, 170);
+    const auto wait = wait_for({.cross_lane = at(2), .outputs = at(3), .own_writes = 140});
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::Raw, 20, own},
+                                                      {Reason::Raw, 20, own},
+                                                      {Reason::OutputBuffer, 30, own},
+                                                      {Reason::Sync, 30, own}});
+    CHECK(history.unmet(wait).activations == 40);
+    history.forget(200);
+    CHECK(history.cross_lane().spans().empty());
+    CHECK(history.outputs().spans().empty());
+}
+
+TEST_CASE("After the last product, a tensor core's vector work counts for its own layer", "[wait_history]") {
+    WaitHistory history(isa::QueueId::DmaIn);
+    history.activation().waited(Activity::NoInstruction, 110);
+    history.activation().worked(Activity::VectorWork, 2, 3, 130, 135);
+    history.cross_lane().waited(Activity::NoInstruction, 120);
+    history.cross_lane().worked(Activity::VectorWork, 3, 4, 140, 160);
+    std::vector<Part> parts;
+    history.explain_end(100, 170, own, [&](Reason reason, Cycle cycles, Tag tag) {
+        parts.emplace_back(reason, cycles, tag);
+    });
+    CHECK(parts == std::vector<Part>{{Reason::ProgramEnd, 10, own},
+                                     {Reason::VectorWork, 25, 3},
+                                     {Reason::VectorWork, 25, 4},
+                                     {Reason::ProgramEnd, 10, own}});
 }

@@ -360,7 +360,7 @@ TEST_CASE("The history of the host's reads has their waits and their work", "[hw
     bench.run();
     using Span = std::tuple<Activity, Cycle, Cycle, hw::Tag>;
     std::vector<Span> spans;
-    const auto& history = bench.waits.host_read().spans();
+    const auto& history = bench.waits.inputs().spans();
     for (std::size_t i = 0; i < history.size(); ++i) {
         spans.emplace_back(history[i].activity, history[i].from, history[i].until, history[i].tag);
     }

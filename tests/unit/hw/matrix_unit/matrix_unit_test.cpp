@@ -233,7 +233,7 @@ TEST_CASE("Cycles without rows have the reason of the unit that they wait for", 
     bench.fifo.tiles = {tile(0)};
     // Instruction 3 writes the second stream's rows until cycle 25, and instruction 4 the third's until 33.
     bench.waits.activation().worked(Activity::Work, 3, 0, 20, 25);
-    bench.waits.host_read().worked(Activity::Work, 4, 0, 28, 33);
+    bench.waits.inputs().worked(Activity::Work, 4, 0, 28, 33);
     bench.process([&] {
         bench.enter({.lines = 2});
         bench.at(25);
