@@ -42,6 +42,9 @@ constexpr std::string_view tensor_core_rule = R"(it is read only where family is
 constexpr std::string_view array_rule = R"(it is read only where family is "tpu_v1" or "tensor_core")";
 constexpr std::string_view hbm_bytes_rule =
     "it must be a multiple of a row, 4 bytes for each of vector_unit.lanes";
+constexpr std::string_view float_formats_rule =
+    "an array of the family tensor_core multiplies bfloat16 by bfloat16 into float32, in one pass";
+constexpr std::string_view columns_rule = "it must be at most vector_unit.lanes";
 constexpr std::string_view lanes_rule = "it must be a multiple of 16";
 constexpr std::string_view wide_bytes_rule = "it must be a multiple of 64";
 constexpr std::string_view staging_rule = "it must hold a weight buffer";
@@ -506,6 +509,14 @@ void validate_tiles(const MachineConfig& machine, const std::string& file) {
 
 /// The same for the family tensor_core.
 void validate_tensor_core(const MachineConfig& machine, const std::string& file) {
+    if (machine.matrix_unit.columns > machine.vector_unit.lanes) {
+        fail_rule(file, "matrix_unit.columns", machine.matrix_unit.columns,
+                  fmt::format("{}, {}", columns_rule, machine.vector_unit.lanes));
+    }
+    if (machine.matrix_unit.formats != float_array_formats()) {
+        throw ConfigError(fmt::format("{}: matrix_unit.formats has others than its default; {}", file,
+                                      float_formats_rule));
+    }
     if (machine.hbm.bytes % machine.vector_row_bytes() != 0) {
         fail_rule(file, "hbm.bytes", machine.hbm.bytes,
                   fmt::format("{}, {}", hbm_bytes_rule, machine.vector_row_bytes()));
@@ -656,6 +667,13 @@ std::vector<MatrixFormat> byte_array_formats() {
     return formats;
 }
 
+std::vector<MatrixFormat> float_array_formats() {
+    return {{.activations = DataType::Bfloat16,
+             .weights = DataType::Bfloat16,
+             .accumulators = DataType::Float32,
+             .passes = 1}};
+}
+
 std::optional<std::uint32_t> MatrixUnitConfig::passes(DataType activations, DataType weights) const {
     for (const MatrixFormat& format : formats) {
         if (format.activations == activations && format.weights == weights) return format.passes;
@@ -794,12 +812,20 @@ MachineConfig read_machine(const nlohmann::json& object, const std::string& file
     ConfigReader reader(object, file);
     MachineConfig machine;
     reader.check_schema(machine.schema);
+    // What the array multiplies if the file does not say it.
+    const auto family = object.find("family");
+    if (family != object.end() && *family == family_names[static_cast<std::size_t>(Family::TensorCore)]) {
+        machine.matrix_unit.formats = float_array_formats();
+    }
     describe(reader, machine);
     reader.check_keys();
     validate(machine, file);
     if (machine.family == Family::EdgeTpu) validate_tiles(machine, file);
-    if (machine.family == Family::TensorCore) validate_tensor_core(machine, file);
-    validate_formats(machine.matrix_unit, file);
+    if (machine.family == Family::TensorCore) {
+        validate_tensor_core(machine, file);
+    } else {
+        validate_formats(machine.matrix_unit, file);
+    }
     if (machine.matrix_unit.engine == Engine::Pe) validate_pe(machine, file);
     validate_sources(machine, file);
     return machine;

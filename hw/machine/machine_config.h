@@ -51,6 +51,9 @@ struct MatrixFormat {
 /// sums of 32 bits. It makes a pass for each pair of a byte of the activation and a byte of the weight.
 std::vector<MatrixFormat> byte_array_formats();
 
+/// The formats of an array that multiplies bfloat16 and adds in float32, in one pass.
+std::vector<MatrixFormat> float_array_formats();
+
 struct MatrixUnitConfig {
     std::uint32_t rows = 256;
     std::uint32_t columns = 256;

@@ -306,3 +306,34 @@ TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one l
     CHECK_THROWS_WITH(read_machine(path), Contains("there is no such file"));
     CHECK_THROWS_WITH(read_machine(folder.parent_path()), Contains("is a directory"));
 }
+
+TEST_CASE("A core of the Cloud TPU v2 has the published numbers", "[machine]") {
+    const MachineConfig machine = read_machine(shipped_machine("tpu_v2_1core.json"));
+    CHECK(machine.peak_ops_per_second() == Approx(22.9e12).epsilon(2e-3));  // half of a chip's 45.9
+    CHECK(machine.hbm_rate() == Rate{500, 1});                              // bytes a cycle
+    CHECK(machine.vector_row_bytes() * machine.vector_memory.rows == 16 * 1024 * 1024);
+    CHECK(machine.matrix_unit.formats == float_array_formats());
+    CHECK(machine.matrix_unit.computes_floats());
+}
+
+TEST_CASE("A tensor core is refused with the rule that it breaks", "[machine]") {
+    const auto error_of = [](const json& change) {
+        json object{{"schema", "sim.machine/1"}, {"family", "tensor_core"}};
+        object.merge_patch(change);
+        return machine_error(object);
+    };
+    const json bytes = {{"activations", "int8"}, {"weights", "int8"}};
+    CHECK_THAT(error_of({{"matrix_unit", {{"columns", 256}}}}),
+               Contains("matrix_unit.columns is 256; it must be at most vector_unit.lanes, 128"));
+    CHECK_THAT(
+        error_of({{"matrix_unit", {{"rows", 128}, {"columns", 128}, {"formats", json::array({bytes})}}}}),
+        Contains("matrix_unit.formats has others than its default"));
+    const json array = {{"rows", 128}, {"columns", 128}};
+    CHECK_THAT(error_of({{"matrix_unit", array}, {"hbm", {{"bytes", 1000}}}}),
+               Contains("hbm.bytes is 1000; it must be a multiple of a row"));
+    CHECK_THAT(error_of({{"matrix_unit", array}, {"accumulators", {{"rows", 8}}}}),
+               Contains(R"(it is read only where family is "tpu_v1")"));
+    json of_tpu_v1 = tpu_v1();
+    of_tpu_v1["hbm"] = {{"bytes", 1024}};
+    CHECK_THAT(machine_error(of_tpu_v1), Contains(R"(it is read only where family is "tensor_core")"));
+}

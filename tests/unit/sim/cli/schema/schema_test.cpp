@@ -42,7 +42,9 @@ std::string error_with_odd_value(const schema::Document& document, const std::st
     const std::string section = path.substr(0, path.find('.'));
     for (const KeyDescription& key : document.keys) {
         const bool is_of_tiles = key.rule.find(R"(family is "edge_tpu")") != std::string::npos;
+        const bool is_of_core = key.rule.find(R"(family is "tensor_core")") != std::string::npos;
         if (key.name == section && is_of_tiles) object["family"] = "edge_tpu";
+        if (key.name == section && is_of_core) object["family"] = "tensor_core";
     }
     std::string pointer = "/" + path;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
