@@ -18,8 +18,8 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const UnitContext& c
       latency_(timing::matrix_latency(context.machine)),
       accumulators_(accumulators),
       engine_(make_engine(context, weights, options.registers)),
-      counters_(options.row_sums),
-      reasons_(options.host) {
+      counters_(neighbours_of(context.machine.family), options.row_sums),
+      reasons_(neighbours_of(context.machine.family), options.host) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <systemc>
 #include <vector>
 
@@ -14,35 +15,53 @@
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_module.h"
 #include "hw/common/wait_history.h"
+#include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"
 #include "hw/timing/matrix_unit.h"
 
 namespace systole::hw {
 
+/// What counters say of the units around the array, which differ from family to family.
+struct ArrayNeighbours {
+    std::string_view without_weights;
+    std::string_view without_written_rows;    ///< of stalls
+    std::string_view without_delivered_rows;  ///< of stalls
+    std::string_view collecting;
+    // Of reasons.
+    std::string_view raw;
+    std::string_view input;
+    std::string_view accumulators;
+    std::string_view output_buffer;
+    std::string_view input_buffer;
+    std::string_view vector_work;
+    std::string_view setup;
+};
+const ArrayNeighbours& neighbours_of(machine::Family family);
+
 /// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles.
 struct MatrixUnitCounters final : CounterGroup {
     /// `with_row_sums`: whether the program has weights with a zero point; reports of others have no row
     /// sums.
-    explicit MatrixUnitCounters(bool with_row_sums) {
+    MatrixUnitCounters(const ArrayNeighbours& its_neighbours, bool with_row_sums)
+        : neighbours(its_neighbours) {
         if (!with_row_sums) return;
         row_sums = &add("row_sums", CounterUnit::Rows,
                         "streamed rows whose sum was used: the weights had a zero point");
     }
 
+    const ArrayNeighbours& neighbours;
     Counter& active_cycles = add("active_cycles", CounterUnit::Cycles, "a row entered the array");
-    Counter& weight_stall_cycles = add("weight_stall_cycles", CounterUnit::Cycles,
-                                       "rows were there, the weight tile was not whole in the FIFO");
+    Counter& weight_stall_cycles =
+        add("weight_stall_cycles", CounterUnit::Cycles, neighbours.without_weights);
     Counter& weight_shift_cycles =
         add("weight_shift_cycles", CounterUnit::Cycles, "rows were there, the weight tile was shifting in");
     Counter& non_matrix_cycles =
         add("non_matrix_cycles", CounterUnit::Cycles, "no instruction issued, or its rows were not there");
     // Stalls as the ISCA 2017 paper counts them; they may overlap.
-    Counter& raw_stall_cycles = add("raw_stall_cycles", CounterUnit::Cycles,
-                                    "non-matrix: rows were still being written by the activation unit");
-    Counter& input_stall_cycles = add("input_stall_cycles", CounterUnit::Cycles,
-                                      "non-matrix: rows were still being delivered by the host");
-    Counter& setup_stall_cycles = add("setup_stall_cycles", CounterUnit::Cycles,
-                                      "non-matrix: the data setup was still collecting a line");
+    Counter& raw_stall_cycles = add("raw_stall_cycles", CounterUnit::Cycles, neighbours.without_written_rows);
+    Counter& input_stall_cycles =
+        add("input_stall_cycles", CounterUnit::Cycles, neighbours.without_delivered_rows);
+    Counter& setup_stall_cycles = add("setup_stall_cycles", CounterUnit::Cycles, neighbours.collecting);
     Counter& port_stall_cycles =
         add("port_stall_cycles", CounterUnit::Cycles, "non-matrix: a memory port was taken");
     // The use of the cells in active cycles; the sum is active_cycles times the number of cells.
@@ -62,26 +81,24 @@ struct MatrixUnitCounters final : CounterGroup {
 /// each tag.
 struct NonMatrixReasonCounters final : CounterGroup {
     /// `with_host`: whether the program has work for the host; reports of others have no such reason.
-    explicit NonMatrixReasonCounters(bool with_host) {
+    NonMatrixReasonCounters(const ArrayNeighbours& its_neighbours, bool with_host)
+        : neighbours(its_neighbours) {
         if (!with_host) return;
         by_reason.back() =
             &add("host_cycles", CounterUnit::Cycles,
                  "the host computed a segment whose results were awaited, or its operands were on their way");
     }
 
+    const ArrayNeighbours& neighbours;
     // In the order of NonMatrixReason.
     std::array<Counter*, non_matrix_reason_count> by_reason{
-        &add("raw_cycles", CounterUnit::Cycles, "the activation unit had not written the rows"),
-        &add("input_cycles", CounterUnit::Cycles,
-             "the host had not delivered the rows, or parameters of the activation unit"),
-        &add("accumulators_cycles", CounterUnit::Cycles, "the activation unit still read the accumulators"),
-        &add("output_buffer_cycles", CounterUnit::Cycles,
-             "the host had not fetched results from the rows that the activation unit was to write"),
-        &add("input_buffer_cycles", CounterUnit::Cycles,
-             "the rows into which the host was to deliver were still in use"),
-        &add("vector_work_cycles", CounterUnit::Cycles,
-             "the activation unit did vector work; they count for the layer of this work"),
-        &add("setup_cycles", CounterUnit::Cycles, "the data setup was still collecting a line"),
+        &add("raw_cycles", CounterUnit::Cycles, neighbours.raw),
+        &add("input_cycles", CounterUnit::Cycles, neighbours.input),
+        &add("accumulators_cycles", CounterUnit::Cycles, neighbours.accumulators),
+        &add("output_buffer_cycles", CounterUnit::Cycles, neighbours.output_buffer),
+        &add("input_buffer_cycles", CounterUnit::Cycles, neighbours.input_buffer),
+        &add("vector_work_cycles", CounterUnit::Cycles, neighbours.vector_work),
+        &add("setup_cycles", CounterUnit::Cycles, neighbours.setup),
         &add("port_cycles", CounterUnit::Cycles, "a memory port was taken"),
         &add("not_arrived_cycles", CounterUnit::Cycles, "an instruction had not arrived from the host"),
         &add("queue_full_cycles", CounterUnit::Cycles,
