@@ -19,6 +19,7 @@ enum class CounterUnit : std::uint8_t {
     MemoryClocks,  ///< clocks of a DRAM, not cycles of the core
     Commands,      ///< to a DRAM
     Elements,
+    Vectors,  ///< of a tensor core: lanes x sublanes words
 };
 
 /// Counts one thing, in total and for each debug tag.

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 
-#include "base/cycle.h"
 #include "hw/common/counter.h"
 #include "hw/isa/footprint.h"
-#include "hw/isa/tensor_shape.h"
 
 // How the units of the family tensor_core see each other.
 namespace systole::hw {
@@ -24,13 +22,13 @@ public:
     virtual void touch(const isa::Footprint& footprint) = 0;
 };
 
-/// High-bandwidth memory as its readers and writers see it: transfers are served one after the other, in the
-/// order of their requests.
-class HbmAccess : public WordMemoryAccess {
-public:
-    /// Asks for a transfer of so many bytes in this cycle, and waits for its last byte. Returns the cycle
-    /// from which on its bytes are where they go to, now or later.
-    virtual Cycle transfer(std::uint64_t row, std::uint64_t bytes, bool is_write, Tag tag) = 0;
-};
+/// The end of the rows of a memory in a footprint.
+inline std::uint64_t end_of_words(const isa::Footprint& footprint, isa::MemoryId memory) {
+    std::uint64_t end = 0;
+    for (const isa::MemoryRows& rows : footprint) {
+        if (rows.memory == memory && !rows.rows.empty()) end = std::max(end, rows.rows.last);
+    }
+    return end;
+}
 
 }  // namespace systole::hw

@@ -71,6 +71,10 @@ StreamedProduct streamed_product(const isa::Product& product, const isa::Registe
             .fetched_rows = fetched};
 }
 
+Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
+    return machine.hbm_rate().after({}, bytes).whole;
+}
+
 std::uint64_t chain_operations(const isa::Chain& chain, const machine::MachineConfig& machine) {
     std::uint64_t operations = 0;
     for (const isa::ChainStep& step : chain.steps) {

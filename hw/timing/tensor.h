@@ -39,6 +39,9 @@ VectorCost reduction_cost(const isa::ReduceRows& reduce, const machine::MachineC
 VectorCost reduction_cost(const isa::ReduceLanes& reduce, const machine::MachineConfig& machine);
 VectorCost transposition_cost(const isa::Transpose& transpose, const machine::MachineConfig& machine);
 
+/// The whole cycles in which high-bandwidth memory moves this many bytes without a pause.
+Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+
 /// The operations on whole vectors that a chain takes for each vector of its results: one for each step, but
 /// for words that an instruction carries, and for each packed source and result; as many as the machine says
 /// for functions.

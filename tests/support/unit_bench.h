@@ -30,6 +30,7 @@
 #include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
+#include "hw/timing/tensor.h"
 #include "hw/timing/tiles.h"
 #include "tests/support/fresh_simulation.h"
 
@@ -69,7 +70,9 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
         hw::Command command{.number = next_++, .tag = tag};
         command.bound = {.instruction = instruction,
                          .registers = std::make_shared<const isa::Registers>(registers),
-                         .footprint = isa::footprint(instruction, registers, geometry())};
+                         .footprint = program != nullptr
+                                          ? isa::footprint(instruction, registers, *program)
+                                          : isa::footprint(instruction, registers, geometry())};
         queue.push(std::move(command));
     }
     /// Issues a `sync` of the queue.
@@ -104,6 +107,7 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     isa::Geometry geometry() const {
         isa::Geometry geometry{.rows = machine.matrix_unit.rows, .columns = machine.matrix_unit.columns};
         if (machine.family == machine::Family::EdgeTpu) geometry.tiles = timing::grid_of(machine);
+        geometry.tensor = timing::tensor_shape_of(machine);
         return geometry;
     }
 
@@ -118,6 +122,7 @@ struct UnitBench : FreshSimulation, hw::TraceListener {
     hw::PortArbiter ports;
     hw::WaitHistory waits;
     const hw::UnitContext context;
+    const isa::Program* program = nullptr;           ///< of instructions that refer to its parts
     isa::Registers registers;                        ///< of the instructions that are issued next
     std::vector<hw::InstructionTimes> instructions;  ///< in the order of their units
 

@@ -36,6 +36,8 @@ std::string_view name_of(hw::CounterUnit unit) {
             return "commands";
         case hw::CounterUnit::Elements:
             return "elements";
+        case hw::CounterUnit::Vectors:
+            return "vectors";
     }
     throw std::logic_error("an unknown unit of a counter");
 }

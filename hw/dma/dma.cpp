@@ -1,0 +1,138 @@
+#include "hw/dma/dma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <variant>
+
+#include "hw/common/tag_extension.h"
+#include "hw/isa/instruction.h"
+
+namespace systole::hw {
+
+Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, WordMemoryAccess& hbm,
+         WordMemoryAccess& vector_memory)
+    : UnitModule(name),
+      context_(context),
+      lanes_(context.machine.vector_unit.lanes),
+      row_bytes_(context.machine.vector_row_bytes()),
+      latency_(context.machine.hbm_latency()),
+      hbm_(hbm),
+      vector_memory_(vector_memory),
+      in_(isa::QueueId::DmaIn, context, &context.waits.inputs()),
+      out_(isa::QueueId::DmaOut, context, &context.waits.outputs()),
+      requests_(2, context.clock) {
+    register_counters(counters_);
+    register_counters("dma_in", in_.counters());
+    register_counters("dma_out", out_.counters());
+    in_.start("dma_in", [this](const Command& command) { execute(in_, command); });
+    out_.start("dma_out", [this](const Command& command) { execute(out_, command); });
+}
+
+void Dma::execute(Queue& queue, const Command& command) {
+    queue.begin();
+    hbm_.touch(command.bound.footprint);
+    vector_memory_.touch(command.bound.footprint);
+    Transfer transfer{.tag = command.tag};
+    const auto take_rows = [&](const auto& dma) {
+        transfer.hbm_row = dma.hbm_row;
+        transfer.row = dma.row;
+        transfer.blocks = {.rows = dma.rows, .blocks = dma.blocks};
+    };
+    if (const auto* const in = std::get_if<isa::DmaIn>(&command.bound.instruction)) {
+        take_rows(*in);
+    } else {
+        take_rows(std::get<isa::DmaOut>(command.bound.instruction));
+        transfer.direction = Direction::Out;
+    }
+    const isa::Registers& registers = *command.bound.registers;
+    transfer.hbm_stride = isa::hbm_stride(registers, transfer.blocks);
+    transfer.memory_stride = isa::memory_stride(registers, transfer.blocks);
+    if (context_.computes_values()) {
+        queue.compute(
+            [this, transfer, words = hbm_words()](ValueWorkers::Scratch&) { copy(transfer, words); });
+    }
+    const std::uint64_t bytes = transfer.blocks.rows * transfer.blocks.blocks * row_bytes_;
+    if (transfer.direction == Direction::In) {
+        counters_.in_bytes.add(bytes, command.tag);
+        vector_memory_.count_writes(bytes, command.tag);
+    } else {
+        counters_.out_bytes.add(bytes, command.tag);
+        vector_memory_.count_reads(bytes, command.tag);
+    }
+    const auto sender = static_cast<std::size_t>(transfer.direction);
+    const auto serving = [this](const Transfer& each, Cycle /*asked*/) { return serve(each); };
+    requests_.add(sender, transfer, serving);
+    const Cycle sent = requests_.take(sender, serving);
+    context_.clock.wait_until(started_[sender]);
+    queue.waited(queue.counters().hbm_cycles);
+    context_.clock.wait_until(sent);
+    queue.complete(sent, sent + latency_);
+}
+
+Cycle Dma::serve(const Transfer& transfer) {
+    const Cycle now = context_.clock.now();
+    started_[static_cast<std::size_t>(transfer.direction)] = std::max(now, hbm_free_at_);
+    const isa::RowBlocks& blocks = transfer.blocks;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    if (transfer.hbm_stride == blocks.rows) {
+        move(transfer, transfer.hbm_row, blocks.rows * blocks.blocks, delay);
+    } else {
+        for (std::uint64_t block = 0; block < blocks.blocks; ++block) {
+            move(transfer, transfer.hbm_row + block * transfer.hbm_stride, blocks.rows, delay);
+        }
+    }
+    hbm_free_at_ = context_.clock.after(delay);
+    return hbm_free_at_;
+}
+
+void Dma::move(const Transfer& transfer, std::uint64_t row, std::uint64_t rows, sc_core::sc_time& delay) {
+    // A transaction has fewer bytes than 2^32, whatever the memory's size.
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30U;
+    const std::uint64_t most_rows = most_bytes / row_bytes_;
+    TagExtension counted_for(transfer.tag);
+    tlm::tlm_generic_payload payload;
+    payload.set_extension(&counted_for);
+    payload.set_command(transfer.direction == Direction::In ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+    for (std::uint64_t done = 0; done < rows; done += most_rows) {
+        const std::uint64_t bytes = std::min(most_rows, rows - done) * row_bytes_;
+        payload.set_address((row + done) * row_bytes_);
+        payload.set_data_length(static_cast<unsigned>(bytes));
+        payload.set_streaming_width(static_cast<unsigned>(bytes));
+        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        memory->b_transport(payload, delay);
+        if (payload.is_response_ok()) continue;
+        throw std::logic_error(fmt::format("high-bandwidth memory: {} bytes at address {} give {}", bytes,
+                                           payload.get_address(), payload.get_response_string()));
+    }
+    payload.clear_extension(&counted_for);
+}
+
+std::uint32_t* Dma::hbm_words() {
+    if (hbm_words_ != nullptr) return hbm_words_;
+    tlm::tlm_generic_payload payload;
+    payload.set_read();
+    payload.set_address(0);
+    tlm::tlm_dmi access;
+    if (!memory->get_direct_mem_ptr(payload, access) || !access.is_read_write_allowed()) {
+        throw std::logic_error("high-bandwidth memory gives no direct access");
+    }
+    hbm_words_ = reinterpret_cast<std::uint32_t*>(access.get_dmi_ptr());
+    return hbm_words_;
+}
+
+void Dma::copy(const Transfer& transfer, std::uint32_t* hbm) const {
+    for (std::uint64_t block = 0; block < transfer.blocks.blocks; ++block) {
+        std::uint32_t* const outside = hbm + (transfer.hbm_row + block * transfer.hbm_stride) * lanes_;
+        std::uint32_t* const inside = vector_memory_.from_row(transfer.row + block * transfer.memory_stride);
+        const std::uint64_t words = transfer.blocks.rows * lanes_;
+        if (transfer.direction == Direction::In) {
+            std::copy_n(outside, words, inside);
+        } else {
+            std::copy_n(inside, words, outside);
+        }
+    }
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,24 @@
+// What the unit says of itself.
+#include "hw/hbm/hbm.h"
+
+namespace systole::hw {
+
+void Hbm::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    constexpr double bytes_a_gb = 1e9;
+    const machine::HbmConfig& memory = machine.hbm;
+    unit.on_die = false;
+    unit.box = {.title = "High-bandwidth memory",
+                .column = 1,
+                .row = 3,
+                .lines = {{"{} at {}",
+                           {{static_cast<double>(memory.bytes), "bytes"},
+                            {memory.bandwidth_gb_per_s * memory.efficiency * bytes_a_gb, "B/s"}}},
+                          machine::latency_line(memory.latency_cycles, memory.latency_ns)},
+                .filled = machine::Filled{used_rows_ * machine.vector_row_bytes(), memory.bytes, "peak"},
+                .word = "ever used"};
+    unit.what_ifs = {{"hbm_bandwidth",
+                      "4x the bandwidth of high-bandwidth memory",
+                      {{"hbm.bandwidth_gb_per_s", memory.bandwidth_gb_per_s * 4}}}};
+}
+
+}  // namespace systole::hw

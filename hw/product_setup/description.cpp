@@ -1,0 +1,30 @@
+// What the unit says of itself.
+#include <fmt/format.h>
+
+#include "hw/product_setup/product_setup.h"
+
+namespace systole::hw {
+
+void ProductSetup::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
+    const std::uint32_t fetches = machine.vector_unit.sublanes;
+    unit.box = {.title = "Product setup",
+                .column = 2,
+                .row = 1,
+                .lines = {{fmt::format("{} rows a cycle", fetches)}},
+                .busy_counter = "product_setup.busy_cycles"};
+    unit.paths = {{.from = "vector_memory",
+                   .to = "product_setup",
+                   .counters = {"product_setup.fetches"},
+                   .unit = "rows",
+                   .most = {fetches, 1}}};
+}
+
+std::vector<UnitBound> ProductSetup::bounds(const machine::MachineConfig& /*machine*/) const {
+    return {{.name = "data_setup",
+             .part = "the product setup",
+             .meaning = "rows of vector memory are read",
+             .place = 2,
+             .cycles = [this](const Amounts& amounts) { return amounts.of(line_counters_.fetch_cycles); }}};
+}
+
+}  // namespace systole::hw

@@ -1,0 +1,82 @@
+// docs/timing.md, "Machines with a tensor core": the unit between lanes alone. The numbers are computed by
+// hand.
+#include "hw/cross_lane_unit/cross_lane_unit.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+
+#include "hw/isa/instruction.h"
+#include "tests/support/tensor_neighbours.h"
+#include "tests/support/unit_bench.h"
+
+using namespace systole;
+
+namespace {
+
+constexpr Cycle latency = 20;
+
+machine::MachineConfig machine_between_lanes() {
+    machine::MachineConfig machine = tests::small_core();  // vectors of 2 x 4 words
+    machine.cross_lane_unit.latency_cycles = latency;
+    return machine;
+}
+
+struct CrossLaneBench : tests::UnitBench {
+    explicit CrossLaneBench(hw::Values values = hw::Values::TimingOnly)
+        : UnitBench(machine_between_lanes(), values) {}
+
+    /// For use in a process.
+    void add(const isa::Instruction& instruction) {
+        issue(isa::QueueId::CrossLane, unit.queue(), instruction);
+    }
+    std::uint64_t count(const std::string& name) const {
+        return counter(unit, "cross_lane_unit." + name).value();
+    }
+
+    tests::BenchWords memory{64, 4};
+    hw::CrossLaneUnit unit{"cross_lane_unit", context, memory};
+};
+
+}  // namespace
+
+TEST_CASE("Vectors pass between lanes one a cycle, and results come a latency later", "[hw][cross_lane]") {
+    CrossLaneBench bench;
+    bench.process([&] {
+        bench.at(10);
+        bench.add(isa::ReduceLanes{.result = 50, .source = 0, .rows = 5, .columns = 9});  // 3 x 3 vectors
+        bench.add(isa::Transpose{.result = 40, .source = 20, .rows = 1, .columns = 4});   // 1 in, 2 out
+        bench.add(isa::Transpose{.result = 30, .source = 40, .rows = 4, .columns = 1});   // of its result
+    });
+    bench.run();
+    REQUIRE(bench.instructions.size() == 3);
+    CHECK(bench.instructions[0].begun == 10);
+    CHECK(bench.instructions[0].released == 19);
+    CHECK(bench.instructions[0].complete == 19 + latency);
+    CHECK(bench.instructions[1].begun == 19);
+    CHECK(bench.instructions[1].released == 21);
+    CHECK(bench.instructions[2].begun == 21 + latency);
+    CHECK(bench.count("drain_cycles") == latency);
+    CHECK(bench.count("vectors") == 9 + 2 + 2);
+    bench.unit.finish(90, 0);
+    CHECK(bench.cycles_of(bench.unit, "cross_lane_unit") == 90);
+}
+
+TEST_CASE("Lanes are reduced to one number for all of them, and rows become columns", "[hw][cross_lane]") {
+    CrossLaneBench bench(hw::Values::Computed);
+    bench.memory.count_up();
+    bench.process([&] {
+        bench.add(isa::ReduceLanes{.result = 50, .source = 0, .rows = 2, .columns = 6});
+        bench.add(isa::Transpose{.result = 40, .source = 20, .rows = 2, .columns = 3});
+    });
+    bench.run();
+    // Columns 4 and 5 are in the second panel, which begins two rows below.
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+        CHECK(bench.memory.number(50, lane) == (1 + 2 + 3 + 4) + (9 + 10));
+        CHECK(bench.memory.number(51, lane) == (5 + 6 + 7 + 8) + (13 + 14));
+    }
+    CHECK(bench.memory.number(40, 0) == 81);
+    CHECK(bench.memory.number(40, 1) == 85);
+    CHECK(bench.memory.number(42, 1) == 87);
+    CHECK(bench.memory.number(40, 2) == 163);  // behind the last row
+}
