@@ -1,5 +1,7 @@
 #include "compiler/compile.h"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "compiler/passes/set_rounding.h"
 #include "compiler/target/edge_tpu/family.h"
 #include "compiler/target/tpu_v1/family.h"
+#include "hw/machine/config_error.h"
 
 namespace systole::compiler {
 namespace {
@@ -17,6 +20,10 @@ const target::Family& family_of(const machine::MachineConfig& machine) {
             return tpu_v1::family;
         case machine::Family::EdgeTpu:
             return edge_tpu::family;
+        case machine::Family::TensorCore:
+            throw machine::ConfigError(
+                fmt::format("machine {} is of the family tensor_core, for which networks are not compiled",
+                            machine.name));
     }
     throw std::logic_error("a family of machines without a compiler");
 }

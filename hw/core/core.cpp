@@ -8,6 +8,7 @@
 
 #include "hw/core/edge_tpu_core.h"
 #include "hw/core/stuck.h"
+#include "hw/core/tensor_core.h"
 #include "hw/core/tpu_v1_core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
@@ -30,6 +31,8 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
       clock_(context.clock),
       semaphores_(context.clock, context.order),
       ports_(std::move(ports), context.clock),
+      waits_(context.machine.family == machine::Family::TensorCore ? isa::QueueId::DmaIn
+                                                                   : isa::QueueId::HostRead),
       context_{.machine = context.machine,
                .values = context.values,
                .clock = context.clock,
@@ -52,6 +55,8 @@ std::unique_ptr<Core> make_core(const char* name, const CoreContext& context, co
             return std::make_unique<TpuV1Core>(name, context, program);
         case machine::Family::EdgeTpu:
             return std::make_unique<EdgeTpuCore>(name, context, program);
+        case machine::Family::TensorCore:
+            return std::make_unique<TensorCore>(name, context, program);
     }
     throw std::logic_error("a family without a core");
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -424,6 +425,30 @@ void validate(const Program& program) {
         }
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
+}
+
+void check_products(const Program& program) {
+    std::deque<const LoadWeights*> loaded;
+    const LoadWeights* in_array = nullptr;
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+        const Instruction& instruction = program.instructions[i];
+        if (std::holds_alternative<Halt>(instruction)) return;
+        if (const auto* const load = std::get_if<LoadWeights>(&instruction)) loaded.push_back(load);
+        const auto* const product = std::get_if<Product>(&instruction);
+        if (product == nullptr) continue;
+        const auto fail = [&](const std::string& rule) {
+            throw ProgramError(fmt::format("instruction {} ({}): {}", i, to_string(instruction), rule));
+        };
+        if (!product->keep_weights) {
+            if (loaded.empty()) fail("no weights are loaded for it");
+            in_array = loaded.front();
+            loaded.pop_front();
+        }
+        if (in_array == nullptr) fail("it keeps the weights in the array, where there are none yet");
+        if (in_array->depth == product->depth && in_array->columns == product->columns) continue;
+        fail(fmt::format("the weights that it meets are {} x {}; it must have their depth and columns",
+                         in_array->depth, in_array->columns));
+    }
 }
 
 void check_initial_sums(const Program& program, std::uint32_t sum_bits) {

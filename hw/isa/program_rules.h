@@ -36,6 +36,10 @@ std::optional<std::string> broken_rule(const Instruction& instruction, const Pro
 /// `host_work` with their images. Throws ProgramError with part, value and rule.
 void validate(const Program& program);
 
+/// Throws ProgramError with the instruction unless each `product` meets weights of its depth and columns: the
+/// next ones that were loaded before it, or those of the product before.
+void check_products(const Program& program);
+
 /// Throws ProgramError if an initial sum has not room in an accumulator of `sum_bits` bits.
 void check_initial_sums(const Program& program, std::uint32_t sum_bits);
 

@@ -1,6 +1,9 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "hw/isa/instruction.h"
 #include "hw/product_setup/product_setup.h"
 
 namespace systole::hw {
@@ -25,6 +28,17 @@ std::vector<UnitBound> ProductSetup::bounds(const machine::MachineConfig& /*mach
              .meaning = "rows of vector memory are read",
              .place = 2,
              .cycles = [this](const Amounts& amounts) { return amounts.of(line_counters_.fetch_cycles); }}};
+}
+
+std::optional<AwaitedWork> ProductSetup::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Matrix) return std::nullopt;
+    const auto loads = [](const isa::Instruction& instruction) {
+        return std::holds_alternative<isa::LoadWeights>(instruction);
+    };
+    return AwaitedWork{.from = isa::QueueId::Weights,
+                       .gives = loads,
+                       .words = "for weights, which {} loads",
+                       .nobody = "no load_weights"};
 }
 
 }  // namespace systole::hw

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -45,6 +46,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     void execute(const Command& command);
     StreamRows enter(std::uint32_t elements) override;
     /// The jobs of products have no order but for rows that both write: puts this one behind all others if it

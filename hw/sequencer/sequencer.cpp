@@ -17,7 +17,14 @@ namespace systole::hw {
 
 namespace {
 
-MatrixNeeds needs_of(const isa::Conflicts& conflicts) {
+MatrixNeeds needs_of(const isa::Conflicts& conflicts, machine::Family family) {
+    if (family == machine::Family::TensorCore) {
+        const isa::QueuePositions& memory = conflicts.in(isa::MemoryId::VectorMemory);
+        return {.activations = memory[static_cast<std::size_t>(isa::QueueId::Vector)],
+                .inputs = memory[static_cast<std::size_t>(isa::QueueId::DmaIn)],
+                .cross_lane = memory[static_cast<std::size_t>(isa::QueueId::CrossLane)],
+                .outputs = memory[static_cast<std::size_t>(isa::QueueId::DmaOut)]};
+    }
     constexpr auto activation = static_cast<std::size_t>(isa::QueueId::Activation);
     constexpr auto host_read = static_cast<std::size_t>(isa::QueueId::HostRead);
     const isa::QueuePositions& buffer = conflicts.in(isa::MemoryId::UnifiedBuffer);
@@ -40,8 +47,9 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
                 return std::uint64_t{machine.wide_memory.bytes} / isa::tile_unit_bytes *
                        machine.tile_array.tiles();
             case isa::MemoryId::VectorMemory:
+                return machine.vector_memory.rows;
             case isa::MemoryId::Hbm:
-                return 0;  // no machine has any yet
+                return machine.hbm.bytes / machine.vector_row_bytes();
             case isa::MemoryId::WeightMemory:
             case isa::MemoryId::HostMemory:
                 return std::numeric_limits<std::uint64_t>::max();
@@ -170,7 +178,7 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
         const isa::Conflicts conflicts = history_.conflicts(footprint);
         context_.order.issue(context_.queue(unit), command.number, conflicts.any);
-        if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts);
+        if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts, context_.machine.family);
         history_.record(footprint, unit, static_cast<isa::Position>(command.number + 1));
     }
     const Cycle ready = context_.clock.now();

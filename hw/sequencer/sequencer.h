@@ -44,7 +44,7 @@ public:
     /// written is an error.
     void load(const isa::Program& program) {
         program_ = &program;
-        if (context_.computes_values() && !program.geometry.has_tiles()) {
+        if (context_.computes_values() && program.geometry.has_unified_buffer()) {
             loaded_values_.emplace(program, rows_[isa::index_of(isa::MemoryId::Accumulators)]);
         }
     }

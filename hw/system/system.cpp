@@ -13,6 +13,7 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_rules.h"
 #include "hw/timing/matrix_unit.h"
+#include "hw/timing/tensor.h"
 #include "hw/timing/tiles.h"
 
 namespace systole::hw {
@@ -124,6 +125,30 @@ void check_tiles(const isa::Program& program, const machine::MachineConfig& mach
                     grid.lines, grid.columns, grid.lanes, grid.units));
 }
 
+/// The array that the program was made for.
+void check_array(const isa::Program& program, const machine::MachineConfig& machine) {
+    const isa::Geometry& geometry = program.geometry;
+    if (geometry.rows == machine.matrix_unit.rows && geometry.columns == machine.matrix_unit.columns) return;
+    throw isa::ProgramError(
+        fmt::format("the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
+                    geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
+}
+
+void check_tensor_core(const isa::Program& program, const machine::MachineConfig& machine) {
+    if (!program.geometry.has_tensor_core()) {
+        throw isa::ProgramError(fmt::format("the program was made for {}; machine {} has a tensor core",
+                                            program.geometry.has_tiles() ? "tiles" : "a unified buffer",
+                                            machine.name));
+    }
+    check_array(program, machine);
+    const std::uint32_t lanes = timing::tensor_shape_of(machine).lanes;
+    if (program.geometry.tensor.lanes != lanes) {
+        throw isa::ProgramError(fmt::format("the program was made for {} lanes; machine {} has {}",
+                                            program.geometry.tensor.lanes, machine.name, lanes));
+    }
+    isa::check_products(program);
+}
+
 void check_program(const isa::Program& program, const machine::MachineConfig& machine,
                    const SystemOptions& options) {
     if (program.instructions.size() >= std::numeric_limits<isa::Position>::max()) {
@@ -132,6 +157,11 @@ void check_program(const isa::Program& program, const machine::MachineConfig& ma
                                             std::numeric_limits<isa::Position>::max()));
     }
     const isa::Geometry& geometry = program.geometry;
+    if (machine.family == machine::Family::TensorCore) {
+        check_tensor_core(program, machine);
+        check_host(program, options);
+        return;
+    }
     if (geometry.has_tensor_core()) {
         throw isa::ProgramError(
             fmt::format("the program was made for a tensor core; machine {} has none", machine.name));
@@ -145,11 +175,7 @@ void check_program(const isa::Program& program, const machine::MachineConfig& ma
         throw isa::ProgramError(
             fmt::format("the program was made for tiles; machine {} has a systolic array", machine.name));
     }
-    if (geometry.rows != machine.matrix_unit.rows || geometry.columns != machine.matrix_unit.columns) {
-        throw isa::ProgramError(fmt::format(
-            "the program was made for an array of {} x {}; machine {} has {} x {}", geometry.rows,
-            geometry.columns, machine.name, machine.matrix_unit.rows, machine.matrix_unit.columns));
-    }
+    check_array(program, machine);
     check_initial_rows(program, isa::MemoryId::UnifiedBuffer, machine.unified_buffer.rows);
     check_initial_rows(program, isa::MemoryId::Accumulators, machine.accumulators.rows);
     isa::check_initial_sums(program, machine.accumulators.sum_bits);
@@ -172,9 +198,10 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
         throw isa::ProgramError(fmt::format(
             "there are {} programs; a system has 1 to {} cores, with one each", programs.size(), most_cores));
     }
-    if (programs.size() > 1 && machine.family == machine::Family::EdgeTpu) {
-        throw isa::ProgramError(fmt::format(
-            "there are {} programs; a machine of the family edge_tpu has one core", programs.size()));
+    if (programs.size() > 1 && machine.family != machine::Family::TpuV1) {
+        throw isa::ProgramError(fmt::format("there are {} programs; a machine of the family {} has one core",
+                                            programs.size(),
+                                            machine::family_names[static_cast<std::size_t>(machine.family)]));
     }
     const bool is_observed = options.trace != nullptr || options.host_trace != nullptr ||
                              options.registers != nullptr || options.weight_memory != nullptr;

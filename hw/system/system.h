@@ -25,6 +25,7 @@
 #include "hw/common/value_workers.h"
 #include "hw/core/core.h"
 #include "hw/core/edge_tpu_core.h"
+#include "hw/core/tensor_core.h"
 #include "hw/core/tpu_v1_core.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/host_processor.h"
@@ -113,6 +114,9 @@ public:
     }
     const EdgeTpuCore& edge_tpu_core(std::size_t number = 0) const {
         return dynamic_cast<const EdgeTpuCore&>(core(number));
+    }
+    const TensorCore& tensor_core(std::size_t number = 0) const {
+        return dynamic_cast<const TensorCore&>(core(number));
     }
 
 private:

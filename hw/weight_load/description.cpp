@@ -1,6 +1,9 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "hw/isa/instruction.h"
 #include "hw/timing/matrix_unit.h"
 #include "hw/weight_load/weight_load.h"
 
@@ -39,6 +42,18 @@ std::vector<UnitBound> WeightLoad::bounds(const machine::MachineConfig& machine)
              .cycles = [this, &machine](const Amounts& amounts) {
                  return amounts.of(counters().matrices) * timing::shift_cycles(machine);
              }}};
+}
+
+std::optional<AwaitedWork> WeightLoad::awaited(isa::QueueId queue) const {
+    if (queue != isa::QueueId::Weights) return std::nullopt;
+    const auto takes = [](const isa::Instruction& instruction) {
+        const auto* const product = std::get_if<isa::Product>(&instruction);
+        return product != nullptr && !product->keep_weights;
+    };
+    return AwaitedWork{.from = isa::QueueId::Matrix,
+                       .gives = takes,
+                       .words = "for the array's shadow plane, whose weights {} takes",
+                       .nobody = "no instruction"};
 }
 
 }  // namespace systole::hw

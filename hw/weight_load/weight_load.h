@@ -40,6 +40,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     void execute(const Command& command);
     /// Hands over the reading of the weights. Returns where they will be.
     const std::uint8_t* read(const isa::LoadWeights& load, const isa::Panels& panels);

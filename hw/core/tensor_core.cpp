@@ -1,0 +1,57 @@
+#include "hw/core/tensor_core.h"
+
+#include "hw/common/ports.h"
+
+namespace systole::hw {
+namespace {
+
+/// Every unit has a port of its own to vector memory.
+std::vector<PortArbiter::Places> own_ports() {
+    return std::vector<PortArbiter::Places>(first_bank_port + 1, {1, 1});
+}
+
+}  // namespace
+
+TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& context,
+                       const isa::Program& program)
+    : Core(name, context, program, own_ports()),
+      vector_memory_("vector_memory", context.machine),
+      hbm_("hbm", context.machine, context.clock),
+      host_interface_("host_interface", host_context(), context.host_link, context.host_memory, hbm_),
+      dma_("dma", unit_context(), hbm_, vector_memory_),
+      weight_load_("weight_load", unit_context(), vector_memory_),
+      matrix_unit_("matrix_unit", unit_context(), weight_load_, vector_memory_.sums(),
+                   {.host = isa::uses_host(program), .registers = context.registers}),
+      product_setup_("product_setup", unit_context(), vector_memory_, matrix_unit_),
+      vector_unit_("vector_unit", unit_context(), program, vector_memory_),
+      cross_lane_unit_("cross_lane_unit", unit_context(), vector_memory_),
+      host_processor_("host_processor", host_context(), context.host_link, program, context.host,
+                      context.host_memory),
+      queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
+               {dma_.in_queue(), "dma_in", "dma.in_"},
+               {weight_load_.queue(), "weights", "weight_load."},
+               {product_setup_.queue(), "matrix unit", "product_setup."},
+               {vector_unit_.queue(), "vector", "vector_unit."},
+               {cross_lane_unit_.queue(), "cross_lane", "cross_lane_unit."},
+               {dma_.out_queue(), "dma_out", "dma.out_"},
+               {host_interface_.write_queue(), "host_write", "host_interface.write_"},
+               {host_processor_.queue(), "host", "host."}}},
+      sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
+    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
+    dma_.memory.bind(hbm_.socket);
+    sequencer_.load(program);
+}
+
+std::vector<const UnitModule*> TensorCore::units() const {
+    return {&sequencer_,     &host_interface_,  &hbm_,           &dma_,
+            &vector_memory_, &weight_load_,     &product_setup_, &matrix_unit_,
+            &vector_unit_,   &cross_lane_unit_, &host_processor_};
+}
+
+std::vector<const UnitModule*> TensorCore::from_the_array() const {
+    return {&matrix_unit_,    &product_setup_,   &weight_load_,   &vector_memory_,
+            &vector_unit_,    &cross_lane_unit_, &dma_,           &hbm_,
+            &host_interface_, &sequencer_,       &host_processor_};
+}
+
+}  // namespace systole::hw
