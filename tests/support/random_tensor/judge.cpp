@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "hw/isa/program_error.h"
+#include "hw/system/system.h"
+#include "sim/functional/tensor/tensor_executor.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/random_program/observe.h"
+#include "tests/support/random_tensor/random_tensor.h"
+
+namespace systole::tests {
+namespace {
+
+struct TensorMemories {
+    std::vector<std::uint32_t> vector_memory;
+    std::vector<std::uint32_t> hbm;
+    std::vector<std::vector<std::uint8_t>> host;
+
+    bool operator==(const TensorMemories&) const = default;
+};
+
+struct TensorRun {
+    std::string error;
+    Cycle cycles = 0;
+    std::vector<hw::InstructionTimes> times;
+    std::vector<CounterReading> counters;
+    TensorMemories memories;
+};
+
+class TensorTimes final : public hw::TraceListener {
+public:
+    explicit TensorTimes(TensorRun& run) : run_(run) {}
+    void instruction(const hw::InstructionTimes& times) override { run_.times.push_back(times); }
+
+private:
+    TensorRun& run_;
+};
+
+struct Way {
+    std::string_view name;
+    machine::Engine engine = machine::Engine::Wavefront;
+    hw::Values values = hw::Values::Computed;
+    std::function<unsigned()> delay = {};
+};
+
+TensorRun simulate(const TensorCase& random, const Way& way) {
+    machine::MachineConfig machine = random.machine;
+    machine.matrix_unit.engine = way.engine;
+    FreshSimulation simulation;
+    TensorRun run;
+    TensorTimes recorder(run);
+    try {
+        hw::System system("system", machine, random.program,
+                          {.values = way.values, .trace = &recorder, .test_delta_delay = way.delay});
+        system.run();
+        run.cycles = system.cycles();
+        for (const auto& [path, group] : system.counters()) {
+            for (const hw::Counter& counter : *group) {
+                for (hw::Tag tag = 0; tag < 4; ++tag) {
+                    run.counters.push_back(
+                        {fmt::format("{}.{}", path, counter.name()), tag, counter.value(tag)});
+                }
+            }
+        }
+        // Units that work at the same time may end in one cycle in any order.
+        std::ranges::stable_sort(run.times, {}, &hw::InstructionTimes::unit);
+        if (way.values == hw::Values::TimingOnly) return run;
+        const hw::TensorCore& core = system.tensor_core();
+        run.memories.vector_memory.assign(core.vector_memory().begin(), core.vector_memory().end());
+        run.memories.hbm.assign(core.hbm().begin(), core.hbm().end());
+        run.memories.host = host_of(system, random.program);
+    } catch (const isa::ProgramError& error) {
+        run = {};
+        run.error = error.what();
+    } catch (const std::exception& error) {
+        run = {};
+        run.error = fmt::format("a mistake of the simulator: {}", error.what());
+    }
+    return run;
+}
+
+TensorMemories judged(const TensorCase& random) {
+    functional::TensorExecutor executor(
+        random.program, {.vector_rows = random.machine.vector_memory.rows,
+                         .hbm_rows = random.machine.hbm.bytes / random.machine.vector_row_bytes()});
+    executor.run();
+    TensorMemories memories;
+    memories.vector_memory.assign(executor.vector_memory().begin(), executor.vector_memory().end());
+    memories.hbm.assign(executor.hbm().begin(), executor.hbm().end());
+    memories.host = host_of(executor, random.program);
+    return memories;
+}
+
+template <class Element>
+std::optional<std::string> first_of(std::string_view what, const std::vector<Element>& one,
+                                    const std::vector<Element>& other, std::size_t row) {
+    if (one.size() != other.size())
+        return fmt::format("{}: {} and {} numbers", what, one.size(), other.size());
+    const auto [left, right] = std::ranges::mismatch(one, other);
+    if (left == one.end()) return std::nullopt;
+    const auto place = static_cast<std::size_t>(left - one.begin());
+    return fmt::format("{}, row {}, lane {}: {:#x} and {:#x}", what, place / row, place % row, *left, *right);
+}
+
+std::optional<std::string> difference_of(const TensorMemories& one, const TensorMemories& other,
+                                         std::size_t lanes) {
+    if (auto found = first_of("vector memory", one.vector_memory, other.vector_memory, lanes)) return found;
+    if (auto found = first_of("HBM", one.hbm, other.hbm, lanes)) return found;
+    for (std::size_t i = 0; i < one.host.size(); ++i) {
+        const std::string what = fmt::format("host buffer {}", i);
+        if (auto found = first_of(what, one.host[i], other.host.at(i), isa::word_bytes)) return found;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> difference_of(const TensorRun& one, const TensorRun& other, std::size_t lanes) {
+    if (one.error != other.error) return fmt::format("errors: \"{}\" and \"{}\"", one.error, other.error);
+    for (std::size_t i = 0; i < std::min(one.times.size(), other.times.size()); ++i) {
+        const hw::InstructionTimes& a = one.times[i];
+        const hw::InstructionTimes& b = other.times[i];
+        if (a == b) continue;
+        return fmt::format(
+            "instruction {}: begun {}, released {}, complete {}; instruction {}: begun {}, "
+            "released {}, complete {}",
+            a.number, a.begun, a.released, a.complete, b.number, b.begun, b.released, b.complete);
+    }
+    if (one.times.size() != other.times.size()) {
+        return fmt::format("times of {} and {} instructions", one.times.size(), other.times.size());
+    }
+    if (one.cycles != other.cycles) return fmt::format("cycles: {} and {}", one.cycles, other.cycles);
+    for (std::size_t i = 0; i < std::min(one.counters.size(), other.counters.size()); ++i) {
+        const CounterReading& a = one.counters[i];
+        const CounterReading& b = other.counters[i];
+        if (a == b) continue;
+        return fmt::format("{} of tag {}: {} and {}", a.name, a.tag, a.value, b.value);
+    }
+    const bool have_values = !one.memories.hbm.empty() && !other.memories.hbm.empty();
+    return have_values ? difference_of(one.memories, other.memories, lanes) : std::nullopt;
+}
+
+/// Each unit's cycles sum to all cycles, and parts to what they are parts of.
+std::optional<std::string> broken_law_of(const TensorRun& run, const TensorCase& random) {
+    const auto sum = [&](const std::vector<std::string>& names) {
+        std::uint64_t all = 0;
+        for (const CounterReading& each : run.counters) {
+            if (std::ranges::find(names, each.name) != names.end()) all += each.value;
+        }
+        return all;
+    };
+    const auto of_queue = [&](const std::string& unit, const std::vector<std::string>& reasons = {}) {
+        std::vector<std::string> names{unit + ".busy_cycles", unit + ".sync_cycles", unit + ".idle_cycles"};
+        for (const std::string& reason : reasons) names.push_back(unit + "." + reason);
+        return sum(names);
+    };
+    const auto of_group = [&](std::string_view group) {
+        std::uint64_t all = 0;
+        for (const CounterReading& each : run.counters) {
+            if (each.name.starts_with(group)) all += each.value;
+        }
+        return all;
+    };
+    struct Law {
+        std::string_view what;
+        std::uint64_t left = 0;
+        std::uint64_t right = 0;
+    };
+    const std::uint64_t cells =
+        std::uint64_t{random.machine.matrix_unit.rows} * random.machine.matrix_unit.columns;
+    const std::array laws{
+        Law{"host_read", of_queue("host_read"), run.cycles},
+        Law{"host_write", of_queue("host_write"), run.cycles},
+        Law{"dma_in", of_queue("dma_in", {"hbm_cycles"}), run.cycles},
+        Law{"dma_out", of_queue("dma_out", {"hbm_cycles"}), run.cycles},
+        Law{"weight_load", of_queue("weight_load", {"plane_cycles"}), run.cycles},
+        Law{"product_setup", of_queue("product_setup", {"array_cycles", "drain_cycles"}), run.cycles},
+        Law{"vector_unit", of_queue("vector_unit", {"drain_cycles"}), run.cycles},
+        Law{"cross_lane_unit", of_queue("cross_lane_unit", {"drain_cycles"}), run.cycles},
+        Law{"matrix_unit",
+            sum({"matrix_unit.active_cycles", "matrix_unit.weight_stall_cycles",
+                 "matrix_unit.weight_shift_cycles", "matrix_unit.non_matrix_cycles"}),
+            run.cycles},
+        Law{"reasons", of_group("matrix_unit.non_matrix_reasons."), sum({"matrix_unit.non_matrix_cycles"})},
+        Law{"cells", sum({"matrix_unit.useful_macs", "matrix_unit.unused_macs"}),
+            cells * sum({"matrix_unit.active_cycles"})},
+        Law{"vector work", of_group("vector_unit.work."), sum({"vector_unit.busy_cycles"})},
+        Law{"HBM reads", sum({"hbm.read_bytes"}), sum({"dma.in_bytes", "host_interface.write_bytes"})}};
+    for (const Law& law : laws) {
+        if (law.left == law.right) continue;
+        return fmt::format("{}: {} is not {}", law.what, law.left, law.right);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> judge(const TensorCase& random) {
+    using enum machine::Engine;
+    std::mt19937 shuffle(1);
+    const auto shuffled = [&shuffle] { return shuffle() % 4; };
+    const TensorRun reference = simulate(random, {.name = "pe", .engine = Pe});
+    if (!reference.error.empty()) return reference.error;
+    if (auto broken = broken_law_of(reference, random)) return broken;
+    const std::array others{
+        Way{.name = "wavefront", .engine = Wavefront},
+        Way{.name = "wavefront, shuffled", .engine = Wavefront, .delay = shuffled},
+        Way{.name = "pe, shuffled", .engine = Pe, .delay = shuffled},
+        Way{.name = "wavefront, without values", .engine = Wavefront, .values = hw::Values::TimingOnly},
+        Way{.name = "pe, without values", .engine = Pe, .values = hw::Values::TimingOnly}};
+    const std::size_t lanes = random.machine.vector_unit.lanes;
+    for (const Way& other : others) {
+        if (auto found = difference_of(reference, simulate(random, other), lanes))
+            return fmt::format("pe and {}: {}", other.name, *found);
+    }
+    try {
+        if (auto found = difference_of(reference.memories, judged(random), lanes)) {
+            return fmt::format("pe and functional: {}", *found);
+        }
+    } catch (const isa::ProgramError& error) {
+        return fmt::format("functional: {}", error.what());
+    }
+    return std::nullopt;
+}
+
+}  // namespace systole::tests
