@@ -23,6 +23,7 @@ compiler::Options compiler_options(const RunSpec& spec, const std::vector<NamedI
 }
 
 std::string mapping_key(const RunSpec& spec) {
+    if (spec.program) return {};  // it has been compiled
     const machine::Mapping& mapping = spec.compiler.mapping;
     std::string key = compiler::machine_key(spec.machine, mapping);
     if ((mapping.pipeline || mapping.compare) && spec.host) key += nlohmann::json(*spec.host).dump();

@@ -59,8 +59,9 @@ void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
         seen_first_ = true;
         phases_.head = times.begun;
     }
-    const bool computes =
-        unit == isa::QueueId::Matrix || unit == isa::QueueId::Activation || unit == isa::QueueId::Tiles;
+    const bool computes = unit == isa::QueueId::Matrix || unit == isa::QueueId::Activation ||
+                          unit == isa::QueueId::Tiles || unit == isa::QueueId::Vector ||
+                          unit == isa::QueueId::CrossLane;
     if (!computes) return;
     phases_.last_result = std::max(phases_.last_result, times.complete);
 }

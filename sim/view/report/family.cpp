@@ -20,6 +20,12 @@ FamilyParts parts_of(machine::Family family) {
                     .claim = false,
                     .calls = true,
                     .names_classes = true};
+        case machine::Family::TensorCore:
+            return {.weight_memory = false,
+                    .batching = false,
+                    .area = false,
+                    .claim = false,
+                    .names_classes = true};
     }
     throw std::logic_error("a family without reports");
 }

@@ -376,16 +376,19 @@ private:
         }
     }
 
-    /// The words for a part: its label, or what its counter says.
+    /// The words for a part: its label, or what its counter says. Labels mean what they do in the family
+    /// tpu_v1.
     std::pair<std::string, std::string> words_of(std::string_view key) const {
+        const auto found =
+            std::ranges::find(report_.meanings, key, [](const auto& each) { return each.first; });
+        std::string meaning = found == report_.meanings.end() ? std::string() : found->second;
         if (const ReasonLabel label = label_of(key); label.name != key) {
-            return {std::string(label.name), std::string(label.meaning)};
+            return {std::string(label.name),
+                    report_.parts.names_classes ? std::move(meaning) : std::string(label.meaning)};
         }
         std::string name(key.substr(0, key.rfind("_cycles")));
         std::ranges::replace(name, '_', ' ');
-        const auto found =
-            std::ranges::find(report_.meanings, key, [](const auto& each) { return each.first; });
-        return {std::move(name), found == report_.meanings.end() ? std::string() : found->second};
+        return {std::move(name), std::move(meaning)};
     }
 
     struct ReasonLabel {

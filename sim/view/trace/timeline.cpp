@@ -39,6 +39,7 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       labels_(program.buffers),
       issue_cycles_(machine.sequencer.issue_cycles),
       has_tiles_(program.geometry.has_tiles()),
+      has_unified_buffer_(program.geometry.has_unified_buffer()),
       bound_(program),
       events_(file, machine.clock_hz()),
       fifo_tiles_(events_, window, "weight FIFO", "tiles"),
@@ -157,10 +158,10 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
             wait(state.track, stall.from, stall.until, name, stall.number, stall.tag);
         }
         state.stalls.clear();
-        if (has_tiles_) {
-            count_tile_bytes(times);
-        } else {
+        if (has_unified_buffer_) {
             count_bytes(times);
+        } else {
+            count_host_rows(times);
         }
     }
     state.released = times.released;
@@ -191,6 +192,7 @@ void Timeline::show_stream(const Stream& stream, Cycle gaps) {
 
 bool Timeline::keeps_weights(hw::InstructionNumber number) const {
     const isa::Instruction& instruction = instruction_of(number);
+    if (const auto* product = std::get_if<isa::Product>(&instruction)) return product->keep_weights;
     const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
     return multiply != nullptr ? multiply->flags.keep_weights
                                : std::get<isa::Convolve>(instruction).flags.keep_weights;
@@ -215,7 +217,7 @@ void Timeline::count_bytes(const hw::InstructionTimes& times) {
     }
 }
 
-void Timeline::count_tile_bytes(const hw::InstructionTimes& times) {
+void Timeline::count_host_rows(const hw::InstructionTimes& times) {
     const isa::Instruction& instruction = instruction_of(times.number);
     const isa::Footprint& footprint = bound_[times.number].footprint;
     const auto bytes_of = [&](const isa::RowRange& rows) {

@@ -115,7 +115,7 @@ private:
     void show_stream(const Stream& stream, Cycle gaps);
     void count_bytes(const hw::InstructionTimes& times);
     /// The same for an instruction of a machine with tiles.
-    void count_tile_bytes(const hw::InstructionTimes& times);
+    void count_host_rows(const hw::InstructionTimes& times);
     /// The arrow from a tile's fetch over its shift to the multiply that uses it.
     void arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply);
     /// The layer that the matrix unit's cycles belong to from now on.
@@ -130,7 +130,8 @@ private:
     const isa::HostLabels labels_;
     const Cycle issue_cycles_;
     const bool has_tiles_;
-    BoundInstructions bound_;  ///< of a machine with tiles
+    const bool has_unified_buffer_;
+    BoundInstructions bound_;  ///< of machines without a unified buffer
     ChromeEvents events_;
     CounterTrack fifo_tiles_;
     CounterTrack weight_bytes_;

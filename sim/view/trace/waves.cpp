@@ -285,6 +285,7 @@ void Waves::tile(const hw::TileTimes& times) {
 }
 
 void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
+    if (!array_) return;
     Cycle begin = times.begin;
     const auto part = [&](DrivenSignal& cause, Cycle cycles) {
         cause.hold(begin, begin + cycles);
@@ -302,6 +303,7 @@ void Waves::matrix_idle(const hw::MatrixIdleTimes& times) {
 
 void Waves::stream(const hw::StreamTimes& times) {
     heard(times.begun);
+    if (!array_) return;
     if (!times.keep_weights && !tiles_.empty()) {
         tile_in_array_ = tiles_.front();
         tiles_.pop_front();
