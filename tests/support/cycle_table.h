@@ -18,6 +18,7 @@
 #include "hw/isa/registers.h"
 #include "hw/machine/machine_config.h"
 #include "hw/timing/matrix_unit.h"
+#include "hw/timing/tensor.h"
 #include "hw/timing/tiles.h"
 #include "hw/timing/transfers.h"
 #include "tests/support/chip.h"
@@ -31,7 +32,8 @@ namespace systole::tests {
 /// |-----------|------------------------------------------------------------------------------------|
 /// | NAME      | an instruction, NAME/1 its repetition 1: `q` issued and waiting, `=` rows or bytes |
 /// |           | go in, `-` on the way, `r` results arrive, `#` both, `*` complete; with one part   |
-/// |           | of a block of parameters: `w` waits for it, or for the buffer that it goes into    |
+/// |           | of a block of parameters: `w` waits for it, or for the buffer that it goes into;   |
+/// |           | of a tensor core: for the shadow plane, or for high-bandwidth memory               |
 /// | tile NAME | the tile of a `read_weights`: `f` fetched, `w` whole in the FIFO, `s` shifting in, |
 /// |           | `h` held in the shadow plane, `c` computing                                        |
 /// | fifo      | slots taken                                                                        |
@@ -192,8 +194,15 @@ private:
         });
     }
 
+    template <class Dma>
+    Cycle hbm_cycles(const Dma& dma) const {
+        return timing::hbm_cycles(std::uint64_t{dma.rows} * dma.blocks * machine_.vector_row_bytes(),
+                                  machine_);
+    }
+
     /// Cycles in which an instruction with a single part of a block has begun and waits for it, or for its
-    /// buffer; 0 of other instructions.
+    /// buffer; of a tensor core, weights wait for the shadow plane and transfers for HBM. 0 of other
+    /// instructions.
     Cycle waits_for_part(const hw::InstructionTimes& times) const {
         const isa::Instruction& instruction = chip_.program().instructions[times.number];
         const auto is_part = [&](std::uint64_t rows, std::uint64_t blocks) {
@@ -214,6 +223,12 @@ private:
             const timing::ProductCost cost =
                 timing::product_cost(*multiply, registers_at(times.number), machine_);
             if (is_part(cost.blocks.rows(), cost.blocks.groups * cost.repeats())) moves = cost.cycles();
+        } else if (std::holds_alternative<isa::LoadWeights>(instruction)) {
+            moves = timing::shift_cycles(machine_);
+        } else if (const auto* in = std::get_if<isa::DmaIn>(&instruction)) {
+            moves = hbm_cycles(*in);
+        } else if (const auto* out = std::get_if<isa::DmaOut>(&instruction)) {
+            moves = hbm_cycles(*out);
         }
         return moves < all ? all - moves : 0;
     }
@@ -284,6 +299,9 @@ private:
                     .passes = span / multiply->length,
                     .line_cycles = span};
         }
+        if (const auto* product = std::get_if<isa::Product>(&instruction)) {
+            return timing::streamed_product(*product, registers_at(stream.number), machine_).shape;
+        }
         const auto& convolve = std::get<isa::Convolve>(instruction);
         return {.lines = convolve.lines,
                 .line_rows = registers_at(stream.number)[isa::Register::WindowOutputWidth],
@@ -336,6 +354,7 @@ private:
 
     bool keeps(const hw::InstructionTimes& stream) const {
         const isa::Instruction& instruction = chip_.program().instructions[stream.number];
+        if (const auto* product = std::get_if<isa::Product>(&instruction)) return product->keep_weights;
         const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
         return multiply != nullptr ? multiply->flags.keep_weights
                                    : std::get<isa::Convolve>(instruction).flags.keep_weights;
