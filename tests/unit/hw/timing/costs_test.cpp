@@ -328,7 +328,7 @@ std::set<std::size_t> check_program(const machine::MachineConfig& machine, Choic
         std::visit(
             [&]<class Each>(const Each& each) {
                 if constexpr (isa::is_for_tiles<Each> || isa::is_for_tensor_core<Each>) {
-                    FAIL("an instruction of another machine in a program for an array");
+                    FAIL("an instruction of another machine in a program for a unified buffer");
                 } else {
                     Check(machine, program, bound, choices)(each);
                 }
