@@ -1,0 +1,98 @@
+// A program for a machine with a tensor core, as a user runs it: its answers, its report, its page and its
+// traces.
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/timeline.h"
+#include "tests/support/vcd.h"
+#include "tests/system/sim_process.h"
+
+using namespace systole::tests;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const std::string core_run =
+    "tests/support/tensor/two_layers.asm --machine tests/support/tensor/machine.json ";
+
+std::uint64_t busy_cycles(const ReadVcd& waves, const std::string& name) {
+    const auto values = waves.by_cycle(name);
+    return static_cast<std::uint64_t>(std::count(values.begin(), values.end(), ReadVcd::Value(1)));
+}
+
+}  // namespace
+
+TEST_CASE("A program for a tensor core gives the same with each engine, and from its file", "[system]") {
+    const Folder folder;
+    const Json first = report_of(core_run + "--print out:int32");
+    std::vector<float> numbers;
+    for (const std::int32_t word : first.at("buffers").at(0).at("values").get<std::vector<std::int32_t>>()) {
+        numbers.push_back(std::bit_cast<float>(word));
+    }
+    // The first row, minus the second one below 0, twice the third one, and the sum of all.
+    CHECK(numbers == std::vector<float>{1, 2, 3, 4, 0, 0, 0, 0, 18, 20, 22, 24, 28, 32, 36, 40});
+    const std::string file = (folder / "two.tpu").string();
+    REQUIRE(sim("asm tests/support/tensor/two_layers.asm -o " + file).exit_code == 0);
+    const Json from_file = report_of(file + " --machine tests/support/tensor/machine.json --print out:int32");
+    const Json cells = report_of(core_run + "--print out:int32 --set machine.matrix_unit.engine=pe");
+    const Json timed = report_of(core_run + "--timing-only");
+    for (const char* const key : {"units", "layers", "bounds", "traffic", "cycles"}) {
+        INFO(key);
+        CHECK(from_file.at(key) == first.at(key));
+        CHECK(cells.at(key) == first.at(key));
+        CHECK(timed.at(key) == first.at(key));
+    }
+    CHECK(from_file.at("buffers") == first.at("buffers"));
+    CHECK(cells.at("buffers") == first.at("buffers"));
+}
+
+TEST_CASE("A program for a tensor core leaves a report, its page and all traces", "[system]") {
+    const Folder folder;
+    const std::string out = (folder / "").string();
+    const Outcome outcome = sim("run " + core_run + "--quiet --trace timeline,waves,csv,text --out " + out);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const Json report = Json::parse(text_in(folder / "report.json"));
+    const Json& units = report.at("units");
+    CHECK(report.at("layers").at(1).at("matrix_unit").at("non_matrix_reasons").at("vector_work_cycles") ==
+          report.at("layers").at(1).at("cycles"));
+    CHECK(report.at("traffic").at("hbm_read_bytes") == units.at("dma").at("in_bytes"));
+    CHECK(report.at("traffic").at("host_read_bytes") == 128);
+
+    const ReadTimeline timeline = read_timeline(folder / "timeline.json.gz");
+    std::set<std::string> tracks;
+    for (const auto& [name, slices] : timeline.tracks) tracks.insert(name);
+    for (const char* const track : {"layers", "sequencer", "host_read", "dma_in", "weights", "matrix unit",
+                                    "vector", "dma_out", "host_write"}) {
+        INFO(track);
+        CHECK(tracks.contains(track));
+    }
+    CHECK(timeline.last("host read bytes") == 128);
+    CHECK(timeline.last("host write bytes") == 64);
+
+    const ReadVcd waves = read_vcd(text_in(folder / "waves.vcd"));
+    CHECK(waves.end_cycle() == report.at("cycles"));
+    CHECK(busy_cycles(waves, "vector_unit.busy") == units.at("vector_unit").at("busy_cycles"));
+    CHECK(busy_cycles(waves, "dma.in_busy") == units.at("dma_in").at("busy_cycles").get<std::uint64_t>() +
+                                                   units.at("dma_in").at("hbm_cycles").get<std::uint64_t>());
+
+    const std::string page = (folder / "again.html").string();
+    CHECK(sim("report " + out + " --out " + page).exit_code == 0);
+    CHECK(text_in(page).find("\"cross_lane_unit\"") != std::string::npos);
+}
+
+TEST_CASE("A network is refused for a tensor core in one line, and so are its cells", "[system]") {
+    const Outcome network = sim("run mnist_cnn --machine tpu_v2_1core --limit 1");
+    CHECK(network.exit_code == 2);
+    CHECK(network.err.find("is of the family tensor_core, for which networks are not compiled\n") !=
+          std::string::npos);
+    const Outcome cells = sim("run " + core_run + "--set machine.matrix_unit.engine=pe --registers 0-9");
+    CHECK(cells.exit_code == 2);
+    CHECK(cells.err.find("the machine's array computes floats, which are not shown\n") != std::string::npos);
+}
