@@ -514,8 +514,8 @@ void validate_tensor_core(const MachineConfig& machine, const std::string& file)
                   fmt::format("{}, {}", columns_rule, machine.vector_unit.lanes));
     }
     if (machine.matrix_unit.formats != float_array_formats()) {
-        throw ConfigError(fmt::format("{}: matrix_unit.formats has others than its default; {}", file,
-                                      float_formats_rule));
+        throw ConfigError(
+            fmt::format("{}: matrix_unit.formats has others than its default; {}", file, float_formats_rule));
     }
     if (machine.hbm.bytes % machine.vector_row_bytes() != 0) {
         fail_rule(file, "hbm.bytes", machine.hbm.bytes,

@@ -155,7 +155,7 @@ std::vector<machine::CycleCause> causes_of_tensor_core(bool with_host) {
          {"vector_operations", "vector_loads", "cross_lane", "clock"}},
         {"input",
          Share,
-         {reason("input"), reason("input_buffer")},
+         {reason("input_buffer"), reason("input")},
          "Memory-bound",
          "the array waits for rows from high-bandwidth memory",
          {"hbm_bandwidth", "host_bandwidth"}},
