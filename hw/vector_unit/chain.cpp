@@ -105,13 +105,13 @@ ChainWork::Value ChainWork::compute(std::size_t step, const Block& block, const 
         operands.at(i) = {value.words, value.stride};
         rows_differ |= value.stride != 0;
     }
-    math::apply(each.operation, std::span(operands).first(each.operands.size()), each.constant,
-                {.data = to,
-                 .row_elements = lanes_,
-                 .rows = rows_differ ? block.count : 1,
-                 .columns = block.columns,
-                 .first_row = block.first,
-                 .first_column = block.panel * lanes_});
+    math::apply_operation(each.operation, std::span(operands).first(each.operands.size()), each.constant,
+                          {.data = to,
+                           .row_elements = lanes_,
+                           .rows = rows_differ ? block.count : 1,
+                           .columns = block.columns,
+                           .first_row = block.first,
+                           .first_column = block.panel * lanes_});
     return {.words = to, .stride = rows_differ ? lanes_ : 0};
 }
 
