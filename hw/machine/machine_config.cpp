@@ -517,6 +517,9 @@ void validate_tensor_core(const MachineConfig& machine, const std::string& file)
         throw ConfigError(
             fmt::format("{}: matrix_unit.formats has others than its default; {}", file, float_formats_rule));
     }
+    if (!machine.matrix_unit.row_sums) {
+        throw ConfigError(fmt::format("{}: matrix_unit.row_sums is false; {}", file, tpu_v1_rule));
+    }
     if (machine.hbm.bytes % machine.vector_row_bytes() != 0) {
         fail_rule(file, "hbm.bytes", machine.hbm.bytes,
                   fmt::format("{}, {}", hbm_bytes_rule, machine.vector_row_bytes()));

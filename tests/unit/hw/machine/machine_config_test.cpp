@@ -328,6 +328,8 @@ TEST_CASE("A tensor core is refused with the rule that it breaks", "[machine]") 
     CHECK_THAT(
         error_of({{"matrix_unit", {{"rows", 128}, {"columns", 128}, {"formats", json::array({bytes})}}}}),
         Contains("matrix_unit.formats has others than its default"));
+    CHECK_THAT(error_of({{"matrix_unit", {{"rows", 128}, {"columns", 128}, {"row_sums", false}}}}),
+               Contains(R"(matrix_unit.row_sums is false; it is read only where family is "tpu_v1")"));
     const json array = {{"rows", 128}, {"columns", 128}};
     CHECK_THAT(error_of({{"matrix_unit", array}, {"hbm", {{"bytes", 1000}}}}),
                Contains("hbm.bytes is 1000; it must be a multiple of a row"));
