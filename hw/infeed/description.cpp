@@ -50,7 +50,7 @@ void InfeedLink::describe(const machine::MachineConfig& machine, machine::UnitDe
 }
 
 std::vector<UnitBound> InfeedLink::bounds(const machine::MachineConfig& machine) const {
-    return {{.name = "host_link",
+    return {{.name = "infeed",
              .part = "host link",
              .meaning = "data and instructions travel",
              .place = 5,

@@ -23,8 +23,8 @@ void ProductSetup::describe(const machine::MachineConfig& machine, machine::Unit
 }
 
 std::vector<UnitBound> ProductSetup::bounds(const machine::MachineConfig& /*machine*/) const {
-    return {{.name = "data_setup",
-             .part = "the product setup",
+    return {{.name = "vector_memory",
+             .part = "vector memory",
              .meaning = "rows of vector memory are read",
              .place = 2,
              .cycles = [this](const Amounts& amounts) { return amounts.of(line_counters_.fetch_cycles); }}};
