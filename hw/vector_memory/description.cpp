@@ -15,6 +15,13 @@ void VectorMemory::describe(const machine::MachineConfig& machine, machine::Unit
                   {fmt::format("{{}} rows of {} × 32 bit", lanes_), {{static_cast<double>(rows_), "count"}}}},
         .filled = machine::Filled{used_rows_ * machine.vector_row_bytes(), bytes, "peak"},
         .word = "ever used"};
+    unit.occupied = {.title = "Vector memory",
+                     .figure = "vector_memory_bytes",
+                     .unit = "bytes",
+                     .capacity = bytes,
+                     .units_a_place = machine.vector_row_bytes(),
+                     .track = "vector memory",
+                     .places = "rows"};
 }
 
 }  // namespace systole::hw

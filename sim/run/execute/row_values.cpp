@@ -26,6 +26,8 @@ public:
     Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {
         if (program.geometry.has_tiles()) {
             followed_.push_back({isa::MemoryId::NarrowMemory, "narrow_memory", RowTracker(true)});
+        } else if (program.geometry.has_tensor_core()) {
+            followed_.push_back({isa::MemoryId::VectorMemory, "vector_memory", RowTracker()});
         } else {
             followed_.push_back({isa::MemoryId::UnifiedBuffer, "unified_buffer", RowTracker()});
             followed_.push_back({isa::MemoryId::Accumulators, "accumulators", RowTracker()});
