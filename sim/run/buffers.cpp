@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 #include "hw/isa/program_error.h"
 
 namespace systole::run {
 namespace {
 
-constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16, DataType::Int32};
+constexpr std::array types{DataType::Uint8, DataType::Int8, DataType::Int16, DataType::Int32,
+                           DataType::Float32};
 
 const isa::HostBuffer* find_buffer(const isa::Program& program, std::string_view name) {
     const auto found = std::find_if(program.buffers.begin(), program.buffers.end(),
@@ -59,7 +63,38 @@ struct ChipMemory {
     std::string_view name;
     std::uint64_t rows = 0;
     std::uint64_t row_bytes = 0;
+    DataType type = DataType::Uint8;  ///< unless the request says another one
 };
+
+/// Those whose rows a machine can show.
+std::vector<ChipMemory> memories_of(const isa::Program& program, const machine::MachineConfig& machine) {
+    switch (machine.family) {
+        case machine::Family::TpuV1:
+            return {{isa::MemoryId::UnifiedBuffer, "ub", "the unified buffer", machine.unified_buffer.rows,
+                     machine.matrix_unit.rows},
+                    {isa::MemoryId::Accumulators, "acc", "the accumulator memory", machine.accumulators.rows,
+                     isa::row_bytes(isa::MemoryId::Accumulators, program.geometry), DataType::Int32}};
+        case machine::Family::EdgeTpu:
+            return {};
+        case machine::Family::TensorCore: {
+            const std::uint64_t row_bytes = machine.vector_row_bytes();
+            return {{isa::MemoryId::VectorMemory, "vmem", "the vector memory", machine.vector_memory.rows,
+                     row_bytes, DataType::Float32},
+                    {isa::MemoryId::Hbm, "hbm", "the high-bandwidth memory", machine.hbm.bytes / row_bytes,
+                     row_bytes, DataType::Float32}};
+        }
+    }
+    throw std::logic_error("a family of machines without memories");
+}
+
+/// What a machine's rows are asked for by, for messages.
+std::string prefixes_of(const std::vector<ChipMemory>& memories) {
+    std::string text;
+    for (std::size_t i = 0; i < memories.size(); ++i) {
+        text += fmt::format("{}{}:ROW+ROWS", i == 0 ? "; " : " and ", memories[i].prefix);
+    }
+    return text.empty() ? text : text + " show rows of the chip";
+}
 
 /// The text of a request, for messages.
 class Request {
@@ -72,7 +107,9 @@ public:
 
     void set_type(std::string_view text, BufferView& view) const {
         if (read_type(text, view)) return;
-        fail("after the colon it must have uint8, int8, int16 or int32, and may have columns, as in int8x4");
+        fail(
+            "after the colon it must have uint8, int8, int16, int32 or float32, and may have columns, as in "
+            "int8x4");
     }
 
     void check_whole(const BufferView& view, std::uint64_t bytes) const {
@@ -92,14 +129,14 @@ public:
         if (*first >= memory.rows || *rows > memory.rows - *first) {
             fail(fmt::format("{} has rows 0 to {}", memory.name, memory.rows - 1));
         }
-        const bool is_sums = memory.memory == isa::MemoryId::Accumulators;
         BufferView view{.memory = memory.memory,
                         .place = fmt::format("{}:{}", memory.prefix, range),
                         .first_row = *first,
                         .rows = *rows,
-                        .type = is_sums ? DataType::Int32 : DataType::Uint8};
+                        .type = memory.type};
         if (colon != std::string_view::npos) set_type(rest.substr(colon + 1), view);
-        if (is_sums && view.type != DataType::Int32) fail("accumulators are int32");
+        if (memory.memory == isa::MemoryId::Accumulators && view.type != DataType::Int32)
+            fail("accumulators are int32");
         check_whole(view, *rows * memory.row_bytes);
         return view;
     }
@@ -119,21 +156,15 @@ BufferView find_view(const isa::Program& program, const machine::MachineConfig& 
         const std::string_view name = text.substr(0, colon);
         view.buffer = find_buffer(program, name);
         if (view.buffer == nullptr) {
-            const bool has_rows = machine.family == machine::Family::TpuV1;
-            for (const ChipMemory& memory :
-                 {ChipMemory{isa::MemoryId::UnifiedBuffer, "ub", "the unified buffer",
-                             machine.unified_buffer.rows, machine.matrix_unit.rows},
-                  ChipMemory{isa::MemoryId::Accumulators, "acc", "the accumulator memory",
-                             machine.accumulators.rows,
-                             isa::row_bytes(isa::MemoryId::Accumulators, program.geometry)}}) {
-                const std::size_t first = text.find(':');
-                if (!has_rows || text.substr(0, first) != memory.prefix) continue;
+            const std::vector<ChipMemory> memories = memories_of(program, machine);
+            const std::size_t first = text.find(':');
+            for (const ChipMemory& memory : memories) {
+                if (text.substr(0, first) != memory.prefix) continue;
                 return request.chip_view(memory,
                                          first == std::string_view::npos ? "" : text.substr(first + 1));
             }
             request.fail(fmt::format("there is no host buffer \"{}\"; there are: {}{}", name,
-                                     names_of(program),
-                                     has_rows ? "; ub:ROW+ROWS and acc:ROW+ROWS show rows of the chip" : ""));
+                                     names_of(program), prefixes_of(memories)));
         }
         request.set_type(text.substr(colon + 1), view);
     }
@@ -150,9 +181,13 @@ BufferContents read_contents(const BufferView& view, std::span<const std::uint8_
     for (std::size_t first = 0; first < bytes.size(); first += width) {
         std::int64_t value = 0;
         for (unsigned i = 0; i < width; ++i) value |= std::int64_t{bytes[first + i]} << (8 * i);
+        if (view.type == DataType::Float32) {
+            contents.values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(value)));
+            continue;
+        }
         const std::int64_t sign = std::int64_t{1} << (8 * width - 1);
         if (is_signed(view.type) && (value & sign) != 0) value -= 2 * sign;
-        contents.values.push_back(value);
+        contents.values.push_back(static_cast<double>(value));
     }
     return contents;
 }

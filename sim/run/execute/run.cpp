@@ -322,8 +322,16 @@ private:
     std::optional<hw::System> system_;
 };
 
+std::span<const std::uint8_t> bytes_of_rows(std::span<const std::uint32_t> memory, const BufferView& view,
+                                            const machine::MachineConfig& machine) {
+    const std::size_t lanes = machine.vector_unit.lanes;
+    const std::span<const std::uint32_t> words = memory.subspan(view.first_row * lanes, view.rows * lanes);
+    return {reinterpret_cast<const std::uint8_t*>(words.data()), words.size_bytes()};
+}
+
 /// The bytes that a view shows, after the run.
-std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& system) {
+std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& system,
+                                       const machine::MachineConfig& machine) {
     switch (view.memory) {
         case isa::MemoryId::HostMemory:
             return system.host_bytes(*view.buffer);
@@ -336,11 +344,13 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
             return {reinterpret_cast<const std::uint8_t*>(sums),
                     view.rows * system.tpu_v1_core().accumulators().columns() * sizeof(std::int32_t)};
         }
+        case isa::MemoryId::VectorMemory:
+            return bytes_of_rows(system.tensor_core().vector_memory(), view, machine);
+        case isa::MemoryId::Hbm:
+            return bytes_of_rows(system.tensor_core().hbm(), view, machine);
         case isa::MemoryId::WeightMemory:
         case isa::MemoryId::NarrowMemory:
         case isa::MemoryId::WideMemory:
-        case isa::MemoryId::VectorMemory:
-        case isa::MemoryId::Hbm:
             break;
     }
     throw std::logic_error("a memory without bytes");
@@ -595,7 +605,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, bytes_of(view, system)));
+            record.printed.push_back(read_contents(view, bytes_of(view, system, spec.machine)));
         }
         if (!program.outputs.empty()) {
             const std::vector<HostWork> work = output_work(program);

@@ -394,7 +394,7 @@ struct BufferContents {
     std::string name;
     std::string type;
     std::uint64_t columns = 0;  ///< elements of a printed line; 0: as many as fit
-    std::vector<std::int64_t> values;
+    std::vector<double> values;  ///< of integer types, whole numbers
     bool operator==(const BufferContents&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(BufferContents, name, type, columns, values)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/data_type.h"
 #include "sim/view/report/report.h"
 
 namespace systole::report {
@@ -18,10 +19,13 @@ std::uint64_t fitting_columns(std::size_t index_width, std::size_t value_width, 
 }  // namespace
 
 std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look) {
+    // As many digits as tell float32 apart; all whole numbers of 32 bits have their own.
+    const bool is_real = buffer.type == name_of(DataType::Float32);
+    const auto text_of = [&](double value) {
+        return is_real ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{:.0f}", value);
+    };
     std::size_t value_width = 1;
-    for (const std::int64_t value : buffer.values) {
-        value_width = std::max(value_width, fmt::formatted_size("{}", value));
-    }
+    for (const double value : buffer.values) value_width = std::max(value_width, text_of(value).size());
     const std::size_t index_width = fmt::formatted_size("{}", buffer.values.size());
     const std::uint64_t columns =
         buffer.columns > 0 ? buffer.columns : fitting_columns(index_width, value_width, look.width());
@@ -29,7 +33,7 @@ std::string buffer_text(const run::BufferContents& buffer, const terminal::Look&
                        fmt::format(": {} {}\n", buffer.values.size(), buffer.type);
     for (std::size_t i = 0; i < buffer.values.size(); ++i) {
         if (i % columns == 0) text += fmt::format("  {:>{}}:", i, index_width);
-        text += fmt::format(" {:>{}}", buffer.values[i], value_width);
+        text += fmt::format(" {:>{}}", text_of(buffer.values[i]), value_width);
         if (i % columns == columns - 1 || i + 1 == buffer.values.size()) text += '\n';
     }
     return text;

@@ -427,7 +427,12 @@ Json left_out(const LeftOut& reasons) {
 }
 
 Json buffer(const run::BufferContents& buffer) {
-    return {{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}};
+    Json values = Json::array();
+    const bool is_real = buffer.type == name_of(DataType::Float32);
+    for (const double value : buffer.values) {
+        values.push_back(is_real ? Json(value) : Json(static_cast<std::int64_t>(value)));
+    }
+    return {{"name", buffer.name}, {"type", buffer.type}, {"values", std::move(values)}};
 }
 
 Json::json_pointer pointer_of(std::string_view dotted) {

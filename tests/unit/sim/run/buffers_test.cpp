@@ -80,12 +80,36 @@ TEST_CASE("A view names rows of the unified buffer or of the accumulators", "[ru
     check_error("acc:0+18446744073709551615", "the accumulator memory has rows 0 to 7");
     check_error("acc:0:int16", "accumulators are int32");
     check_error("ub:0:float", "after the colon");
+    check_error("vmem:0",
+                "there is no host buffer \"vmem\"; there are: in, in:int8, odd; ub:ROW+ROWS and "
+                "acc:ROW+ROWS show rows of the chip");
     for (const char* text : {"ub", "ub:", "ub:+1", "ub:x", "acc:1+", "acc:1+0", "acc:-1", "acc:1+2+3"}) {
         check_error(text, "must have ROW or ROW+ROWS behind it");
     }
     // A host buffer of that name goes first.
     program.buffers[0].name = "acc:1";
     CHECK(find_view(program, "acc:1").buffer == &program.buffers[0]);
+}
+
+TEST_CASE("A view names rows of the memories of a tensor core", "[run]") {
+    machine::MachineConfig machine;
+    machine.family = machine::Family::TensorCore;
+    machine.vector_unit.lanes = 4;
+    machine.vector_memory.rows = 32;
+    machine.hbm.bytes = 64 * machine.vector_row_bytes();
+    isa::Program program = with_buffers();
+    program.geometry.tensor.lanes = 4;
+    const auto find = [&](std::string_view text) { return run::find_view(program, machine, text); };
+    const run::BufferView words = find("vmem:30+2");
+    CHECK(words.memory == isa::MemoryId::VectorMemory);
+    CHECK(words.type == DataType::Float32);
+    CHECK(words.first_row == 30);
+    CHECK(words.rows == 2);
+    CHECK(find("hbm:63:int32x4").memory == isa::MemoryId::Hbm);
+    CHECK(find("hbm:63:int32x4").type == DataType::Int32);
+    CHECK_THROWS_WITH(find("vmem:32"), Contains("the vector memory has rows 0 to 31"));
+    CHECK_THROWS_WITH(find("hbm:63+2"), Contains("the high-bandwidth memory has rows 0 to 63"));
+    CHECK_THROWS_WITH(find("ub:0"), Contains("vmem:ROW+ROWS and hbm:ROW+ROWS show rows of the chip"));
 }
 
 TEST_CASE("An invalid view is a ProgramError", "[run]") {
@@ -107,8 +131,16 @@ TEST_CASE("Contents are little endian, and signed except for uint8", "[run]") {
     const auto values = [&](const char* text) {
         return run::read_contents(find_view(program, text), bytes).values;
     };
-    CHECK(values("in") == std::vector<std::int64_t>{0, 128, 255, 127, 255, 255, 255, 255, 1, 0, 0, 128});
-    CHECK(values("in:int8x1") == std::vector<std::int64_t>{0, -128, -1, 127, -1, -1, -1, -1, 1, 0, 0, -128});
-    CHECK(values("in:int16") == std::vector<std::int64_t>{-32768, 32767, -1, -1, 1, -32768});
-    CHECK(values("in:int32") == std::vector<std::int64_t>{0x7fff8000, -1, -0x7fffffff});
+    CHECK(values("in") == std::vector<double>{0, 128, 255, 127, 255, 255, 255, 255, 1, 0, 0, 128});
+    CHECK(values("in:int8x1") == std::vector<double>{0, -128, -1, 127, -1, -1, -1, -1, 1, 0, 0, -128});
+    CHECK(values("in:int16") == std::vector<double>{-32768, 32767, -1, -1, 1, -32768});
+    CHECK(values("in:int32") == std::vector<double>{0x7fff8000, -1, -0x7fffffff});
+}
+
+TEST_CASE("Contents may be float32", "[run]") {
+    const std::vector<std::uint8_t> bytes{0x00, 0x00, 0x80, 0x3f, 0x00, 0x00,
+                                          0x20, 0xc0, 0xcd, 0xcc, 0xcc, 0x3d};
+    const run::BufferContents contents = run::read_contents(find_view(with_buffers(), "in:float32"), bytes);
+    CHECK(contents.type == "float32");
+    CHECK(contents.values == std::vector<double>{1, -2.5, 0.1F});
 }

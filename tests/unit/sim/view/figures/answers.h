@@ -229,7 +229,11 @@ inline Expected buffers(const Facts& facts, const Place&) {
     if (!facts.files().run.contains("print")) return absent();
     Json list = Json::array();
     for (const run::BufferContents& buffer : facts.record().printed) {
-        list.push_back({{"name", buffer.name}, {"type", buffer.type}, {"values", buffer.values}});
+        Json values = Json::array();
+        for (const double value : buffer.values) {
+            values.push_back(buffer.type == "float32" ? Json(value) : Json(std::llround(value)));
+        }
+        list.push_back({{"name", buffer.name}, {"type", buffer.type}, {"values", values}});
     }
     return list;
 }

@@ -17,7 +17,7 @@ std::size_t longest_line(const std::string& text) {
     return longest;
 }
 
-run::BufferContents buffer(std::vector<std::int64_t> values, std::uint64_t columns = 0) {
+run::BufferContents buffer(std::vector<double> values, std::uint64_t columns = 0) {
     return {.name = "b", .type = "int32", .columns = columns, .values = std::move(values)};
 }
 
@@ -26,14 +26,20 @@ run::BufferContents buffer(std::vector<std::int64_t> values, std::uint64_t colum
 TEST_CASE("A buffer's lines have the columns asked for, or as many as fit", "[report]") {
     CHECK(report::buffer_text(buffer({1, -20, 3}, 2)) == "Buffer b: 3 int32\n  0:   1 -20\n  2:   3\n");
     CHECK(report::buffer_text(buffer({7}, 4)) == "Buffer b: 1 int32\n  0: 7\n");
-    const std::vector<std::int64_t> narrow(40, 9);
+    const std::vector<double> narrow(40, 9);
     CHECK(report::buffer_text(buffer(narrow)).find("\n  16: 9 9 ") != std::string::npos);
-    const std::vector<std::int64_t> wide(1000, -2147483648);
+    const std::vector<double> wide(1000, -2147483648.0);
     const std::string text = report::buffer_text(buffer(wide));
     CHECK(longest_line(text) <= 80);
     CHECK(text.find("\n     4: -2147483648") != std::string::npos);  // eight would not fit
     CHECK(report::buffer_text(buffer(wide), {.columns = 110}).find("\n     8: ") != std::string::npos);
     CHECK(longest_line(report::buffer_text(buffer(wide), {.columns = 110})) <= 110);
+}
+
+TEST_CASE("Real numbers of a buffer have as many digits as they need", "[report]") {
+    const run::BufferContents reals{
+        .name = "b", .type = "float32", .columns = 2, .values = {0.1F, -2, 1e-30F}};
+    CHECK(report::buffer_text(reals) == "Buffer b: 3 float32\n  0:   0.1    -2\n  2: 1e-30\n");
 }
 
 TEST_CASE("Instructions without times have lines, too", "[report]") {
