@@ -22,7 +22,7 @@ Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && 
     Levels tiles = std::move(weight_fifo_tiles_).until(cycles);
     Occupancy occupancy{
         .values = find_values(program, spans_), .most_held = {}, .window_cycles = tiles.window_cycles};
-    if (!program.geometry.has_tiles()) {
+    if (program.geometry.has_unified_buffer()) {
         occupancy.most_held.push_back({.unit = "weight_fifo", .windows = std::move(tiles.windows)});
     }
     return occupancy;
