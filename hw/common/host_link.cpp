@@ -3,6 +3,31 @@
 #include <utility>
 
 namespace systole::hw {
+namespace {
+
+/// The processor, and both directions of each chip's link.
+std::vector<PortArbiter::Places> places_of(const machine::MachineConfig& machine, std::size_t cores,
+                                           std::size_t cores_of_chip) {
+    const auto all = static_cast<std::uint32_t>(cores);
+    const auto users = static_cast<std::uint32_t>(cores_of_chip);
+    std::vector<PortArbiter::Places> places{{1, all}};
+    for (std::size_t first = 0; first < cores; first += cores_of_chip) {
+        places.push_back({1, users * (machine.weight_memory.spill ? 2 : 1)});
+        places.push_back({1, users});
+    }
+    return places;
+}
+
+}  // namespace
+
+HostLink::HostLink(const machine::MachineConfig& machine, std::size_t cores, std::size_t cores_of_chip,
+                   const Clock& clock)
+    : cores_of_chip_(cores_of_chip), ports_(places_of(machine, cores, cores_of_chip), clock) {
+    for (std::size_t first = 0; first < cores; first += cores_of_chip) {
+        inbound_.emplace_back(machine.host_read_rate(), cores_of_chip, clock);
+        outbound_.emplace_back(machine.host_write_rate(), cores_of_chip, clock);
+    }
+}
 
 void describe_host_link(const machine::MachineConfig& machine, LinkPlace place,
                         machine::UnitDescription& unit) {

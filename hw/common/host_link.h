@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -13,29 +14,37 @@
 
 namespace systole::hw {
 
-/// The host as the cores share it: both directions of its link, and its processor. One transfer at a time has
-/// a direction, and one segment the processor; requests of one cycle are granted by the number of the core.
+/// The host as the cores share it: both directions of its link to each chip, and its processor. One transfer
+/// at a time has a direction of a link, and one segment the processor; requests of one cycle are granted by
+/// the number of the core.
 class HostLink {
 public:
     /// What a core transfers towards itself: data are granted before spilled weights.
     enum class Inbound : std::size_t { Data, Weights };
 
+    /// Each `cores_of_chip` cores, by their numbers, are a chip, which has a link of its own.
+    HostLink(const machine::MachineConfig& machine, std::size_t cores, std::size_t cores_of_chip,
+             const Clock& clock);
+    /// One chip.
     HostLink(const machine::MachineConfig& machine, std::size_t cores, const Clock& clock)
-        : inbound(machine.host_read_rate(), cores, clock),
-          outbound(machine.host_write_rate(), cores, clock),
-          ports_({{1, static_cast<std::uint32_t>(cores * (machine.weight_memory.spill ? 2 : 1))},
-                  {1, static_cast<std::uint32_t>(cores)},
-                  {1, static_cast<std::uint32_t>(cores)}},
-                 clock) {}
+        : HostLink(machine, cores, cores, clock) {}
 
-    SharedLink inbound;
-    SharedLink outbound;
+    /// The direction of a core's link.
+    SharedLink& inbound(std::size_t core) { return inbound_[core / cores_of_chip_]; }
+    SharedLink& outbound(std::size_t core) { return outbound_[core / cores_of_chip_]; }
+    // SharedLink's messages towards a core.
+    void send_urgent(std::size_t core, std::uint64_t bytes) {
+        inbound(core).send_urgent(core % cores_of_chip_, bytes);
+    }
+    Cycle next_urgent_end(std::size_t core) { return inbound(core).next_urgent_end(core % cores_of_chip_); }
 
     // Each waits until the core has it, until it is released from a cycle on, now or later.
-    void acquire(std::size_t core, Inbound use) { ports_.acquire(user(core, use), {{.port = inbound_port}}); }
+    void acquire(std::size_t core, Inbound use) {
+        ports_.acquire(user(core, use), {{.port = inbound_port(core)}});
+    }
     void release(std::size_t core, Inbound use, Cycle at) { ports_.release(user(core, use), at); }
     void acquire_outbound(std::size_t core) {
-        ports_.acquire(outbound_user(core), {{.port = outbound_port}});
+        ports_.acquire(outbound_user(core), {{.port = outbound_port(core)}});
     }
     void release_outbound(std::size_t core, Cycle at) { ports_.release(outbound_user(core), at); }
     void acquire_processor(std::size_t core) {
@@ -44,9 +53,7 @@ public:
     void release_processor(std::size_t core, Cycle at) { ports_.release(processor_user(core), at); }
 
 private:
-    static constexpr std::size_t inbound_port = 0;
-    static constexpr std::size_t outbound_port = 1;
-    static constexpr std::size_t processor_port = 2;
+    static constexpr std::size_t processor_port = 0;
     static constexpr std::size_t users_of_core = 4;
 
     static std::size_t user(std::size_t core, Inbound use) {
@@ -54,7 +61,13 @@ private:
     }
     static std::size_t outbound_user(std::size_t core) { return core * users_of_core + 2; }
     static std::size_t processor_user(std::size_t core) { return core * users_of_core + 3; }
+    std::size_t inbound_port(std::size_t core) const { return 1 + core / cores_of_chip_ * 2; }
+    std::size_t outbound_port(std::size_t core) const { return inbound_port(core) + 1; }
 
+    std::size_t cores_of_chip_;
+    // By chip. A link refers to its requests, so none moves.
+    std::deque<SharedLink> inbound_;
+    std::deque<SharedLink> outbound_;
     PortArbiter ports_;
 };
 

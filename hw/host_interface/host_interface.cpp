@@ -32,12 +32,12 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitCont
 
 void HostInterface::send_instruction(std::uint64_t bytes, Tag tag) {
     counters_.instruction_bytes.add(bytes, tag);
-    link_.inbound.send_urgent(context_.core, bytes);
+    link_.send_urgent(context_.core, bytes);
 }
 
 Cycle HostInterface::receive_weights(std::uint64_t bytes, Tag tag) {
     link_.acquire(context_.core, HostLink::Inbound::Weights);
-    link_.inbound.transfer(bytes);
+    link_.inbound(context_.core).transfer(bytes);
     const Cycle sent = context_.clock.now();
     link_.release(context_.core, HostLink::Inbound::Weights, sent);
     counters_.weight_bytes.add(bytes, tag);
@@ -125,7 +125,7 @@ void HostInterface::execute_read(const Command& command) {
     move(reads_, tlm::TLM_READ_COMMAND, command.number,
          blocks_of(read.host_address, read.block_bytes, read.blocks, *command.bound.registers,
                    buffer_.write(read.unified_buffer_row, rows)));
-    link_.inbound.transfer(cost.bytes);
+    link_.inbound(context_.core).transfer(cost.bytes);
     const Cycle sent = context_.clock.now();
     link_.release(context_.core, HostLink::Inbound::Data, sent);
     context_.ports.release(host_read_user, sent + latency_);
@@ -149,7 +149,7 @@ void HostInterface::execute_write(const Command& command) {
         move(writes_, tlm::TLM_WRITE_COMMAND, command.number,
              blocks_of(write->host_address, write->block_bytes, write->blocks, *command.bound.registers,
                        rows));
-        link_.outbound.transfer(cost.bytes);
+        link_.outbound(context_.core).transfer(cost.bytes);
         link_.release_outbound(context_.core, context_.clock.now());
         context_.ports.release(host_write_user, context_.clock.now());
         counters_.write_bytes.add(cost.bytes, command.tag);

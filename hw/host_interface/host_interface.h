@@ -69,7 +69,7 @@ public:
     CommandQueue& write_queue() { return writes_.queue(); }
 
     void send_instruction(std::uint64_t bytes, Tag tag) override;
-    Cycle next_arrival() override { return link_.inbound.next_urgent_end(context_.core) + latency_; }
+    Cycle next_arrival() override { return link_.next_urgent_end(context_.core) + latency_; }
     Cycle receive_weights(std::uint64_t bytes, Tag tag) override;
 
     void finish(Cycle end, Tag tag) override {

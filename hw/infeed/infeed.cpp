@@ -32,7 +32,7 @@ InfeedLink::InfeedLink(const sc_core::sc_module_name& name, const UnitContext& c
 
 void InfeedLink::send_instruction(std::uint64_t bytes, Tag tag) {
     counters_.instruction_bytes.add(bytes, tag);
-    link_.inbound.send_urgent(context_.core, bytes);
+    link_.send_urgent(context_.core, bytes);
 }
 
 std::uint8_t* InfeedLink::host_words(const Command& command, const isa::RowRange& bytes) {
@@ -61,7 +61,7 @@ void InfeedLink::read(const Command& command) {
     hbm_.count_writes(matrix.panels.panels * matrix.panels.rows * shape_.lanes * isa::word_bytes,
                       command.tag);
     counters_.read_bytes.add(host.count(), command.tag);
-    link_.inbound.transfer(host.count());
+    link_.inbound(context_.core).transfer(host.count());
     const Cycle sent = context_.clock.now();
     link_.release(context_.core, HostLink::Inbound::Data, sent);
     reads_.complete(sent, sent + latency_);
@@ -90,7 +90,7 @@ void InfeedLink::write(const Command& command) {
     hbm_.touch(command.bound.footprint);
     hbm_.count_reads(host.count(), command.tag);
     counters_.write_bytes.add(host.count(), command.tag);
-    link_.outbound.transfer(host.count());
+    link_.outbound(context_.core).transfer(host.count());
     const Cycle sent = context_.clock.now();
     link_.release_outbound(context_.core, sent);
     writes_.complete(sent, sent + latency_);

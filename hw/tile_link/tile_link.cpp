@@ -38,7 +38,7 @@ TileLink::TileLink(const sc_core::sc_module_name& name, const UnitContext& conte
 
 void TileLink::send_instruction(std::uint64_t bytes, Tag tag) {
     counters_.instruction_bytes.add(bytes, tag);
-    link_.inbound.send_urgent(context_.core, bytes);
+    link_.send_urgent(context_.core, bytes);
 }
 
 std::uint8_t* TileLink::host_bytes(const Command& command, std::uint64_t address, std::uint64_t bytes) {
@@ -51,7 +51,7 @@ std::uint8_t* TileLink::host_bytes(const Command& command, std::uint64_t address
 }
 
 void TileLink::receive(std::uint64_t bytes) {
-    link_.inbound.transfer(bytes);
+    link_.inbound(context_.core).transfer(bytes);
 }
 
 void TileLink::execute_read(const Command& command) {
@@ -208,7 +208,7 @@ void TileLink::write_tensor(const isa::WriteTensor& write, const Command& comman
     counters_.write_bytes.add(elements, command.tag);
     narrow_.touch(command.bound.footprint);
     narrow_.count_reads(elements, command.tag);
-    link_.outbound.transfer(elements);
+    link_.outbound(context_.core).transfer(elements);
 }
 
 }  // namespace systole::hw

@@ -57,7 +57,7 @@ public:
     CommandQueue& write_queue() { return writes_.queue(); }
 
     void send_instruction(std::uint64_t bytes, Tag tag) override;
-    Cycle next_arrival() override { return link_.inbound.next_urgent_end(context_.core) + latency_; }
+    Cycle next_arrival() override { return link_.next_urgent_end(context_.core) + latency_; }
     const WeightPart& next() override;
     void release() override;
 
