@@ -310,7 +310,7 @@ TEST_CASE("Files that are missing, empty, no JSON or hostile are errors in one l
 TEST_CASE("A core of the Cloud TPU v2 has the published numbers", "[machine]") {
     const MachineConfig machine = read_machine(shipped_machine("tpu_v2_1core.json"));
     CHECK(machine.peak_ops_per_second() == Approx(22.9e12).epsilon(2e-3));  // half of a chip's 45.9
-    CHECK(machine.hbm_rate() == Rate{500, 1});                              // bytes a cycle
+    CHECK(machine.hbm_rate() == Rate{857, 2});                              // bytes a cycle: 0.857 of 500
     CHECK(machine.vector_row_bytes() * machine.vector_memory.rows == 16 * 1024 * 1024);
     CHECK(machine.matrix_unit.formats == float_array_formats());
     CHECK(machine.matrix_unit.computes_floats());
