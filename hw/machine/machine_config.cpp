@@ -41,7 +41,7 @@ constexpr std::string_view edge_tpu_rule = R"(it is read only where family is "e
 constexpr std::string_view tensor_core_rule = R"(it is read only where family is "tensor_core")";
 constexpr std::string_view array_rule = R"(it is read only where family is "tpu_v1" or "tensor_core")";
 constexpr std::string_view hbm_bytes_rule =
-    "it must be a multiple of a row, 4 bytes for each of vector_unit.lanes";
+    "it must be a multiple of a row for each core, 4 bytes for each of vector_unit.lanes";
 constexpr std::string_view float_formats_rule =
     "an array of the family tensor_core multiplies bfloat16 by bfloat16 into float32, in one pass";
 constexpr std::string_view columns_rule = "it must be at most vector_unit.lanes";
@@ -296,6 +296,13 @@ void describe(Visitor& visitor, TileEnergyConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, SystemConfig& config) {
+    visitor.field({"chips", "chips", "each with a link to the host"}, config.chips, Range{1, most_cores});
+    visitor.field({"cores", "cores", "of a chip, which share its high-bandwidth memory and its link"},
+                  config.cores, Range{1, most_cores});
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, VectorMemoryConfig& config) {
     visitor.field({"rows", "rows", "of a word for each of vector_unit.lanes"}, config.rows,
                   Range{1, vector_row_limit});
@@ -331,7 +338,10 @@ void describe(Visitor& visitor, CrossLaneUnitConfig& config) {
 
 template <class Visitor>
 void describe(Visitor& visitor, HbmConfig& config) {
-    visitor.field({.key = "bytes", .unit = "bytes", .meaning = "of a core", .rule = hbm_bytes_rule},
+    visitor.field({.key = "bytes",
+                   .unit = "bytes",
+                   .meaning = "of a chip; its cores have equal parts",
+                   .rule = hbm_bytes_rule},
                   config.bytes, Range{1, std::uint64_t{1} << 41U});
     visitor.field({"bandwidth_gb_per_s", "GB/s", "10^9 bytes per second"}, config.bandwidth_gb_per_s,
                   RealRange{least_bandwidth, most_bandwidth});
@@ -459,6 +469,7 @@ void describe(Visitor& visitor, MachineConfig& config) {
                .meaning = "energy of a call: chip, link, host and board; without it, energy follows from "
                           "power alone"},
               config.tile_energy);
+    of_family(Family::TensorCore, {"system", "", "how many chips and cores there are"}, config.system);
     of_family(Family::TensorCore, {"vector_memory", "", "on-chip memory"}, config.vector_memory);
     of_family(Family::TensorCore, {"vector_unit", "", "works element by element"}, config.vector_unit);
     of_family(Family::TensorCore, {"cross_lane_unit", "", "moves words between lanes"},
@@ -520,11 +531,16 @@ void validate_tensor_core(const MachineConfig& machine, const std::string& file)
     if (!machine.matrix_unit.row_sums) {
         throw ConfigError(fmt::format("{}: matrix_unit.row_sums is false; {}", file, tpu_v1_rule));
     }
-    if (machine.hbm.bytes % machine.vector_row_bytes() != 0) {
-        fail_rule(file, "hbm.bytes", machine.hbm.bytes,
-                  fmt::format("{}, {}", hbm_bytes_rule, machine.vector_row_bytes()));
+    if (machine.system.all_cores() > most_cores) {
+        fail_rule(file, "system.cores", machine.system.cores,
+                  fmt::format("{} chips have {} cores; a machine has at most {}", machine.system.chips,
+                              machine.system.all_cores(), most_cores));
     }
-    if (machine.hbm.bytes / machine.vector_row_bytes() > hbm_row_limit) {
+    const std::uint64_t rows_bytes = machine.vector_row_bytes() * machine.system.cores;
+    if (machine.hbm.bytes % rows_bytes != 0) {
+        fail_rule(file, "hbm.bytes", machine.hbm.bytes, fmt::format("{}, {}", hbm_bytes_rule, rows_bytes));
+    }
+    if (machine.hbm_rows_of_core() > hbm_row_limit) {
         fail_rule(file, "hbm.bytes", machine.hbm.bytes,
                   fmt::format("addresses end at {} rows of {}", hbm_row_limit, machine.vector_row_bytes()));
     }

@@ -184,6 +184,7 @@ struct MachineConfig {
     /// Absent if energy comes from the watts of `power` alone.
     std::optional<TileEnergyConfig> tile_energy;
     // Of the family tensor_core.
+    SystemConfig system;
     VectorMemoryConfig vector_memory;
     VectorUnitConfig vector_unit;
     CrossLaneUnitConfig cross_lane_unit;
@@ -216,6 +217,8 @@ struct MachineConfig {
     bool has_event_energy() const { return energy || tile_energy; }
     /// Bytes of a row of vector memory, and of HBM.
     std::uint64_t vector_row_bytes() const;
+    /// Rows of the part of high-bandwidth memory that a core has.
+    std::uint64_t hbm_rows_of_core() const { return hbm.bytes / system.cores / vector_row_bytes(); }
     /// Weight bytes of one 8-bit tile.
     std::uint64_t tile_bytes() const { return std::uint64_t{matrix_unit.rows} * matrix_unit.columns; }
     /// Bytes of the unified buffer.

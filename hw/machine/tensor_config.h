@@ -8,6 +8,17 @@
 /// configs/machines/tpu_v2_*.json name a source for each number.
 namespace systole::machine {
 
+/// The chips of a machine, and the cores of each. All cores are alike.
+struct SystemConfig {
+    std::uint32_t chips = 1;
+    std::uint32_t cores = 1;  ///< of a chip
+
+    std::uint32_t all_cores() const { return chips * cores; }
+};
+
+/// Cores of a machine.
+inline constexpr std::uint32_t most_cores = 8;
+
 /// The on-chip memory of a tensor core. A row has a word for each lane.
 struct VectorMemoryConfig {
     std::uint32_t rows = 32768;
@@ -30,7 +41,7 @@ struct CrossLaneUnitConfig {
     std::uint32_t latency_cycles = 128;  ///< from the last vector until the result is in vector memory
 };
 
-/// The high-bandwidth memory of a core.
+/// The high-bandwidth memory of a chip, of which each core has an equal part. Its cores share the bandwidth.
 struct HbmConfig {
     std::uint64_t bytes = std::uint64_t{8} << 30;
     double bandwidth_gb_per_s = 350.0;

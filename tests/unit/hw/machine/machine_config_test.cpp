@@ -333,6 +333,10 @@ TEST_CASE("A tensor core is refused with the rule that it breaks", "[machine]") 
     const json array = {{"rows", 128}, {"columns", 128}};
     CHECK_THAT(error_of({{"matrix_unit", array}, {"hbm", {{"bytes", 1000}}}}),
                Contains("hbm.bytes is 1000; it must be a multiple of a row"));
+    CHECK_THAT(error_of({{"matrix_unit", array}, {"system", {{"cores", 2}}}, {"hbm", {{"bytes", 512 * 3}}}}),
+               Contains("hbm.bytes is 1536; it must be a multiple of a row for each core"));
+    CHECK_THAT(error_of({{"matrix_unit", array}, {"system", {{"chips", 5}, {"cores", 2}}}}),
+               Contains("system.cores is 2; 5 chips have 10 cores; a machine has at most 8"));
     CHECK_THAT(error_of({{"matrix_unit", array}, {"accumulators", {{"rows", 8}}}}),
                Contains(R"(it is read only where family is "tpu_v1")"));
     json of_tpu_v1 = tpu_v1();
