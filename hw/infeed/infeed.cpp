@@ -21,8 +21,8 @@ InfeedLink::InfeedLink(const sc_core::sc_module_name& name, const UnitContext& c
       link_(link),
       host_memory_(host_memory),
       hbm_(hbm),
-      reads_(isa::QueueId::HostRead, context),
-      writes_(isa::QueueId::HostWrite, context) {
+      reads_(isa::QueueId::HostRead, context, nullptr, context.machine.system.cores > 1),
+      writes_(isa::QueueId::HostWrite, context, nullptr, context.machine.system.cores > 1) {
     register_counters(counters_);
     register_counters("host_read", reads_.counters());
     register_counters("host_write", writes_.counters());
@@ -46,13 +46,15 @@ std::uint8_t* InfeedLink::host_words(const Command& command, const isa::RowRange
 
 void InfeedLink::read(const Command& command) {
     link_.acquire(context_.core, HostLink::Inbound::Data);
+    if (Counter* const reason = reads_.counters().link_stall_cycles) reads_.waited(*reason);
     reads_.begin();
     const auto& infeed = std::get<isa::Infeed>(command.bound.instruction);
-    const isa::RowRange host = isa::host_words(infeed.host_address, infeed.rows, infeed.columns);
+    const isa::Registers& registers = *command.bound.registers;
+    const isa::RowRange host = isa::host_words(registers, infeed.host_address, infeed.rows, infeed.columns);
     const Matrix matrix{
         .host = host_words(command, host),
-        .panels = isa::hbm_panels(*command.bound.registers, shape_, infeed.hbm_row,
-                                  {infeed.rows, infeed.columns}, isa::Register::ResultPanelRows),
+        .panels = isa::hbm_panels(registers, shape_, infeed.hbm_row, {infeed.rows, infeed.columns},
+                                  isa::Register::ResultPanelRows),
         .columns = infeed.columns};
     if (matrix.host != nullptr) {
         reads_.compute([this, matrix](ValueWorkers::Scratch&) { copy_in(matrix); });
@@ -77,12 +79,15 @@ void InfeedLink::write(const Command& command) {
         return;
     }
     link_.acquire_outbound(context_.core);
+    if (Counter* const reason = writes_.counters().link_stall_cycles) writes_.waited(*reason);
     writes_.begin();
-    const isa::RowRange host = isa::host_words(outfeed->host_address, outfeed->rows, outfeed->columns);
+    const isa::Registers& registers = *command.bound.registers;
+    const isa::RowRange host =
+        isa::host_words(registers, outfeed->host_address, outfeed->rows, outfeed->columns);
     const Matrix matrix{
         .host = host_words(command, host),
-        .panels = isa::hbm_panels(*command.bound.registers, shape_, outfeed->hbm_row,
-                                  {outfeed->rows, outfeed->columns}, isa::Register::SourcePanelRows),
+        .panels = isa::hbm_panels(registers, shape_, outfeed->hbm_row, {outfeed->rows, outfeed->columns},
+                                  isa::Register::SourcePanelRows),
         .columns = outfeed->columns};
     if (matrix.host != nullptr) {
         writes_.compute([this, matrix](ValueWorkers::Scratch&) { copy_out(matrix); });

@@ -25,7 +25,16 @@ struct InfeedCounters final : CounterGroup {
     Counter& interrupts = add("interrupts", CounterUnit::Instructions, "interrupts sent to the host");
 };
 
-struct InfeedQueueCounters final : UnitCounters {};
+struct InfeedQueueCounters final : UnitCounters {
+    /// `is_shared`: several cores of the chip have the link.
+    explicit InfeedQueueCounters(bool is_shared) {
+        if (!is_shared) return;
+        link_stall_cycles =
+            &add("link_stall_cycles", CounterUnit::Cycles, "another core's data were on the link");
+    }
+
+    Counter* link_stall_cycles = nullptr;
+};
 
 /// The link between the high-bandwidth memory of a tensor core and the host: matrices in and out, and
 /// instructions in.

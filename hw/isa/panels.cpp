@@ -181,10 +181,12 @@ RowRange memory_rows(std::uint64_t first, std::uint64_t count) {
     return checked_rows("vector-memory", first, count, vector_row_limit);
 }
 
-RowRange host_words(std::uint64_t address, std::uint64_t rows, std::uint64_t columns) {
-    return {
-        .first = address,
-        .last = saturating_sum(address, saturating_product(saturating_product(rows, columns), word_bytes))};
+RowRange host_words(const Registers& registers, std::uint64_t address, std::uint64_t rows,
+                    std::uint64_t columns) {
+    const std::uint64_t part = std::uint64_t{registers.core()} * registers[Register::HostCoreBytes];
+    const std::uint64_t first = saturating_sum(address, part);
+    return {.first = first,
+            .last = saturating_sum(first, saturating_product(saturating_product(rows, columns), word_bytes))};
 }
 
 void check_weights(const Geometry& geometry, std::uint64_t depth, std::uint64_t columns) {

@@ -119,8 +119,9 @@ RowRange memory_blocks(const Registers& registers, std::uint64_t first_row, cons
 
 /// `count` rows of vector memory. Throws ProgramError if they exceed its addresses.
 RowRange memory_rows(std::uint64_t first, std::uint64_t count);
-/// The bytes of packed words in host memory.
-RowRange host_words(std::uint64_t address, std::uint64_t rows, std::uint64_t columns);
+/// The bytes of packed words in host memory, in the part of the registers' core.
+RowRange host_words(const Registers& registers, std::uint64_t address, std::uint64_t rows,
+                    std::uint64_t columns);
 
 /// Throws ProgramError if the array has not so many rows and columns.
 void check_weights(const Geometry& geometry, std::uint64_t depth, std::uint64_t columns);

@@ -97,6 +97,7 @@ constexpr std::array<Entry, register_count> entries = {{
     {.reg = Register::ToColumnRows, .name = "to.column_rows", .initial = 1},
     {.reg = Register::DmaHbmRows, .name = "dma.hbm_rows"},
     {.reg = Register::DmaMemoryRows, .name = "dma.memory_rows"},
+    {.reg = Register::HostCoreBytes, .name = "host.core_bytes"},
 }};
 
 constexpr bool in_order() {
@@ -150,6 +151,6 @@ std::uint32_t initial_value(Register reg) {
 }
 
 // A copy of a table: predictions of costs make registers by the million.
-Registers::Registers() : values_(initial_values) {}
+Registers::Registers(std::uint32_t core) : core_(core), values_(initial_values) {}
 
 }  // namespace systole::isa

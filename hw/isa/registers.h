@@ -121,9 +121,11 @@ enum class Register : std::uint8_t {
     // The distances between the blocks of `dma_in` and `dma_out`; 0: as many rows as a block has.
     DmaHbmRows,     ///< in high-bandwidth memory
     DmaMemoryRows,  ///< in vector memory
+
+    HostCoreBytes,  ///< from the part of host memory of one core to that of the next: `infeed`, `outfeed`
 };
 
-inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::DmaMemoryRows) + 1;
+inline constexpr std::size_t register_count = static_cast<std::size_t>(Register::HostCoreBytes) + 1;
 
 /// The name used in assembly: "window.input_height", "activation.columns", "output.minimum",
 /// "vector.multiplier_a", ...
@@ -142,10 +144,16 @@ bool is_signed(Register reg);
 /// strides, image rows, lines of a walk and the sides of a block, 255 for output.maximum, 0 for the rest.
 std::uint32_t initial_value(Register reg);
 
-/// The contents of all registers.
+/// The contents of all registers of a core.
 class Registers {
 public:
-    Registers();
+    Registers() : Registers(0) {}
+    /// `core`: its number in the system.
+    explicit Registers(std::uint32_t core);
+
+    /// The number of the core, which is its own from the beginning. So cores that run one stream find their
+    /// parts of the data.
+    std::uint32_t core() const { return core_; }
 
     std::uint32_t operator[](Register reg) const { return values_[static_cast<std::size_t>(reg)]; }
     /// The value read as two's complement.
@@ -155,6 +163,7 @@ public:
     bool operator==(const Registers&) const = default;
 
 private:
+    std::uint32_t core_;
     std::array<std::uint32_t, register_count> values_;
 };
 

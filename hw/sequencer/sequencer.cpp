@@ -49,7 +49,7 @@ std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfi
             case isa::MemoryId::VectorMemory:
                 return machine.vector_memory.rows;
             case isa::MemoryId::Hbm:
-                return machine.hbm.bytes / machine.vector_row_bytes();
+                return machine.hbm_rows_of_core();
             case isa::MemoryId::WeightMemory:
             case isa::MemoryId::HostMemory:
                 return std::numeric_limits<std::uint64_t>::max();
@@ -71,7 +71,8 @@ Sequencer::Sequencer(const sc_core::sc_module_name& name, const UnitContext& con
       buffer_bytes_(context.machine.sequencer.instruction_buffer_bytes),
       issue_cycles_(context.machine.sequencer.issue_cycles),
       path_(path),
-      queues_(queues) {
+      queues_(queues),
+      registers_(std::make_shared<isa::Registers>(static_cast<std::uint32_t>(context.core))) {
     register_counters(counters_);
     spawn("sequencer", context.failure, [this] { run(); });
 }

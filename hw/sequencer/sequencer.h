@@ -91,7 +91,7 @@ private:
     std::optional<Cycle> arrival_;  ///< of the next instruction, once it is known
     isa::ProgramHistory history_;
     std::optional<isa::LoadedValues> loaded_values_;  ///< only in a run with values
-    std::shared_ptr<isa::Registers> registers_ = std::make_shared<isa::Registers>();
+    std::shared_ptr<isa::Registers> registers_;
     bool registers_issued_ = false;  ///< an issued instruction refers to them: they must not change
     Tag tag_ = 0;
     std::optional<Cycle> asked_;  ///< the cycle in which the next instruction could have been issued

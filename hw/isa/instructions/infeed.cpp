@@ -18,7 +18,7 @@ Footprint Infeed::footprint(const Registers& registers, const Geometry& geometry
     const Panels panels =
         hbm_panels(registers, geometry.tensor, hbm_row, {rows, columns}, Register::ResultPanelRows);
     Footprint touched;
-    touched.read(MemoryId::HostMemory, host_words(host_address, rows, columns));
+    touched.read(MemoryId::HostMemory, host_words(registers, host_address, rows, columns));
     touched.write(MemoryId::Hbm, panels.range());
     return touched;
 }

@@ -19,7 +19,7 @@ Footprint Outfeed::footprint(const Registers& registers, const Geometry& geometr
         hbm_panels(registers, geometry.tensor, hbm_row, {rows, columns}, Register::SourcePanelRows);
     Footprint touched;
     touched.read(MemoryId::Hbm, panels.range());
-    touched.write(MemoryId::HostMemory, host_words(host_address, rows, columns));
+    touched.write(MemoryId::HostMemory, host_words(registers, host_address, rows, columns));
     return touched;
 }
 

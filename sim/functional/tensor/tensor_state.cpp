@@ -14,6 +14,7 @@ TensorState::TensorState(const isa::Program& executed, const TensorSizes& machin
                          isa::HostProcessor* host_processor)
     : program(executed),
       lanes(executed.geometry.tensor.lanes),
+      registers(machine.core),
       host(host_memory),
       processor(host_processor),
       vector_memory(machine.vector_rows, lanes),

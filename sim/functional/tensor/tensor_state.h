@@ -18,7 +18,8 @@ namespace systole::functional {
 /// Numbers of a machine with a tensor core that its program does not say.
 struct TensorSizes {
     std::uint64_t vector_rows = 0;  ///< of vector memory; at least 1
-    std::uint64_t hbm_rows = 0;     ///< of high-bandwidth memory; at least 1
+    std::uint64_t hbm_rows = 0;     ///< of the core's part of high-bandwidth memory; at least 1
+    std::uint32_t core = 0;         ///< its number in the system
 };
 
 /// A matrix of weights, row by row.

@@ -14,6 +14,12 @@ std::span<std::uint32_t> words_of_panel(TensorState& state, const isa::Panels& p
     return state.hbm.rows(panels.first_row_of(panel) + row, 1).first(count);
 }
 
+/// Bytes of the core's part of host memory.
+std::span<std::uint8_t> host_range(std::uint64_t address, std::uint64_t bytes, TensorState& state) {
+    const std::uint64_t apart = state.registers[isa::Register::HostCoreBytes];
+    return state.host.range(address + state.registers.core() * apart, bytes);
+}
+
 template <class Dma>
 isa::RowBlocks blocks_of(const Dma& dma) {
     return {.rows = dma.rows, .blocks = dma.blocks};
@@ -38,7 +44,7 @@ void execute(const isa::Infeed& infeed, TensorState& state) {
     const isa::Panels panels = isa::hbm_panels(state.registers, state.program.geometry.tensor, infeed.hbm_row,
                                                {infeed.rows, infeed.columns}, isa::Register::ResultPanelRows);
     const std::uint64_t row_bytes = std::uint64_t{infeed.columns} * isa::word_bytes;
-    const auto from = state.host.range(infeed.host_address, row_bytes * infeed.rows);
+    const auto from = host_range(infeed.host_address, row_bytes * infeed.rows, state);
     for (std::uint64_t row = 0; row < infeed.rows; ++row) {
         for (std::uint64_t panel = 0; panel < panels.panels; ++panel) {
             const auto whole = state.hbm.rows(panels.first_row_of(panel) + row, 1);
@@ -55,7 +61,7 @@ void execute(const isa::Outfeed& outfeed, TensorState& state) {
         isa::hbm_panels(state.registers, state.program.geometry.tensor, outfeed.hbm_row,
                         {outfeed.rows, outfeed.columns}, isa::Register::SourcePanelRows);
     const std::uint64_t row_bytes = std::uint64_t{outfeed.columns} * isa::word_bytes;
-    const auto to = state.host.range(outfeed.host_address, row_bytes * outfeed.rows);
+    const auto to = host_range(outfeed.host_address, row_bytes * outfeed.rows, state);
     for (std::uint64_t row = 0; row < outfeed.rows; ++row) {
         for (std::uint64_t panel = 0; panel < panels.panels; ++panel) {
             const auto words = words_of_panel(state, panels, panel, row, outfeed.columns);
