@@ -24,6 +24,7 @@
 #include "hw/common/value_workers.h"
 #include "hw/common/wait_history.h"
 #include "hw/common/weight_link.h"
+#include "hw/hbm/hbm.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
@@ -46,6 +47,7 @@ struct CoreContext {
     HostLink& host_link;
     HostMemory& host_memory;
     tlm::tlm_target_socket<>* weight_memory = nullptr;  ///< of the family tpu_v1
+    Hbm* hbm = nullptr;                                 ///< of the family tensor_core: the chip's
     /// Where the values of a weight tile are, once it has been read.
     TileValues tile_values = TileValues::InMemory;
     std::uint64_t weight_address = 0;  ///< of the program's first tile

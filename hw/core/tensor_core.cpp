@@ -16,9 +16,11 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
                        const isa::Program& program)
     : Core(name, context, program, own_ports()),
       vector_memory_("vector_memory", context.machine),
-      hbm_("hbm", context.machine, context.clock),
-      host_interface_("host_interface", host_context(), context.host_link, context.host_memory, hbm_),
-      dma_("dma", unit_context(), hbm_, vector_memory_),
+      hbm_(*context.hbm),
+      core_of_chip_(context.core % context.machine.system.cores),
+      host_interface_("host_interface", host_context(), context.host_link, context.host_memory,
+                      hbm_.part(core_of_chip_)),
+      dma_("dma", unit_context(), hbm_.part(core_of_chip_), vector_memory_),
       weight_load_("weight_load", unit_context(), vector_memory_),
       matrix_unit_("matrix_unit", unit_context(), weight_load_, vector_memory_.sums(),
                    {.host = isa::uses_host(program), .registers = context.registers}),
@@ -38,20 +40,18 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
                {host_processor_.queue(), "host", "host."}}},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
     for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
-    dma_.memory.bind(hbm_.socket);
+    dma_.memory.bind(hbm_.sockets[core_of_chip_]);
     sequencer_.load(program);
 }
 
 std::vector<const UnitModule*> TensorCore::units() const {
-    return {&sequencer_,     &host_interface_,  &hbm_,           &dma_,
-            &vector_memory_, &weight_load_,     &product_setup_, &matrix_unit_,
-            &vector_unit_,   &cross_lane_unit_, &host_processor_};
+    return {&sequencer_,     &host_interface_, &dma_,         &vector_memory_,   &weight_load_,
+            &product_setup_, &matrix_unit_,    &vector_unit_, &cross_lane_unit_, &host_processor_};
 }
 
 std::vector<const UnitModule*> TensorCore::from_the_array() const {
-    return {&matrix_unit_,    &product_setup_,   &weight_load_,   &vector_memory_,
-            &vector_unit_,    &cross_lane_unit_, &dma_,           &hbm_,
-            &host_interface_, &sequencer_,       &host_processor_};
+    return {&matrix_unit_,     &product_setup_, &weight_load_,    &vector_memory_, &vector_unit_,
+            &cross_lane_unit_, &dma_,           &host_interface_, &sequencer_,     &host_processor_};
 }
 
 }  // namespace systole::hw

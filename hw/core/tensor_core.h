@@ -34,7 +34,8 @@ public:
     std::vector<const UnitModule*> from_the_array() const override;
     // The words of the memories, row by row.
     std::span<const std::uint32_t> vector_memory() const { return vector_memory_.words(); }
-    std::span<const std::uint32_t> hbm() const { return hbm_.words(); }
+    /// The core's part of the chip's memory.
+    std::span<const std::uint32_t> hbm() const { return hbm_.words_of(core_of_chip_); }
     std::optional<double> product_seconds() const override { return matrix_unit_.gemm().seconds; }
 
 private:
@@ -42,7 +43,8 @@ private:
     const Sequencer& sequencer() const override { return sequencer_; }
 
     VectorMemory vector_memory_;
-    Hbm hbm_;
+    Hbm& hbm_;  ///< of the chip
+    const std::size_t core_of_chip_;
     InfeedLink host_interface_;
     Dma dma_;
     WeightLoad weight_load_;

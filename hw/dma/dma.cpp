@@ -11,7 +11,7 @@
 
 namespace systole::hw {
 
-Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, WordMemoryAccess& hbm,
+Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, HbmAccess& hbm,
          WordMemoryAccess& vector_memory)
     : UnitModule(name),
       context_(context),
@@ -21,8 +21,7 @@ Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, WordMe
       hbm_(hbm),
       vector_memory_(vector_memory),
       in_(isa::QueueId::DmaIn, context, &context.waits.inputs()),
-      out_(isa::QueueId::DmaOut, context, &context.waits.outputs()),
-      requests_(2, context.clock) {
+      out_(isa::QueueId::DmaOut, context, &context.waits.outputs()) {
     register_counters(counters_);
     register_counters("dma_in", in_.counters());
     register_counters("dma_out", out_.counters());
@@ -36,7 +35,7 @@ void Dma::execute(Queue& queue, const Command& command) {
     vector_memory_.touch(command.bound.footprint);
     Transfer transfer{.tag = command.tag};
     const auto take_rows = [&](const auto& dma) {
-        transfer.hbm_row = dma.hbm_row;
+        transfer.hbm_row = hbm_.first_row() + dma.hbm_row;
         transfer.row = dma.row;
         transfer.blocks = {.rows = dma.rows, .blocks = dma.blocks};
     };
@@ -61,19 +60,19 @@ void Dma::execute(Queue& queue, const Command& command) {
         counters_.out_bytes.add(bytes, command.tag);
         vector_memory_.count_reads(bytes, command.tag);
     }
-    const auto sender = static_cast<std::size_t>(transfer.direction);
-    const auto serving = [this](const Transfer& each, Cycle /*asked*/) { return serve(each); };
-    requests_.add(sender, transfer, serving);
-    const Cycle sent = requests_.take(sender, serving);
-    context_.clock.wait_until(started_[sender]);
+    const auto direction = static_cast<std::size_t>(transfer.direction);
+    asked_[direction] = transfer;
+    const Cycle sent = hbm_.requests().transfer(hbm_.core(), *this, direction);
+    context_.clock.wait_until(started_[direction]);
     queue.waited(queue.counters().hbm_cycles);
     context_.clock.wait_until(sent);
     queue.complete(sent, sent + latency_);
 }
 
-Cycle Dma::serve(const Transfer& transfer) {
-    const Cycle now = context_.clock.now();
-    started_[static_cast<std::size_t>(transfer.direction)] = std::max(now, hbm_free_at_);
+Cycle Dma::serve_transfer(std::size_t direction) {
+    const Transfer& transfer = asked_[direction];
+    Cycle& free_at = hbm_.requests().free_at;
+    started_[direction] = std::max(context_.clock.now(), free_at);
     const isa::RowBlocks& blocks = transfer.blocks;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     if (transfer.hbm_stride == blocks.rows) {
@@ -83,8 +82,8 @@ Cycle Dma::serve(const Transfer& transfer) {
             move(transfer, transfer.hbm_row + block * transfer.hbm_stride, blocks.rows, delay);
         }
     }
-    hbm_free_at_ = context_.clock.after(delay);
-    return hbm_free_at_;
+    free_at = context_.clock.after(delay);
+    return free_at;
 }
 
 void Dma::move(const Transfer& transfer, std::uint64_t row, std::uint64_t rows, sc_core::sc_time& delay) {

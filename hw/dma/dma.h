@@ -12,7 +12,6 @@
 #include "base/cycle.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/counter.h"
-#include "hw/common/ordered_requests.h"
 #include "hw/common/queued_unit.h"
 #include "hw/common/tensor_interfaces.h"
 #include "hw/common/unit_context.h"
@@ -35,11 +34,11 @@ struct DmaQueueCounters final : UnitCounters {
 /// Copies rows between high-bandwidth memory and vector memory, in each direction one transfer at a time.
 ///
 /// Timing: a request takes a cycle to reach high-bandwidth memory, which serves one transfer after the other,
-/// by cycle of the request and, of one cycle, `dma_in` first. The transfer is complete
+/// by cycle of the request and, of one cycle, by core and `dma_in` first. The transfer is complete
 /// `MachineConfig::hbm_latency` cycles after its last byte.
-class Dma final : public UnitModule {
+class Dma final : public UnitModule, private HbmSender {
 public:
-    Dma(const sc_core::sc_module_name& name, const UnitContext& context, WordMemoryAccess& hbm,
+    Dma(const sc_core::sc_module_name& name, const UnitContext& context, HbmAccess& hbm,
         WordMemoryAccess& vector_memory);
 
     CommandQueue& in_queue() { return in_.queue(); }
@@ -60,7 +59,7 @@ private:
     /// The rows of an instruction.
     struct Transfer {
         Direction direction = Direction::In;
-        std::uint64_t hbm_row = 0;
+        std::uint64_t hbm_row = 0;  ///< of the whole memory
         std::uint64_t row = 0;
         isa::RowBlocks blocks = {};
         std::uint64_t hbm_stride = 0;
@@ -71,8 +70,7 @@ private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(Queue& queue, const Command& command);
-    /// Lets high-bandwidth memory move the bytes; returns the cycle of the last one.
-    Cycle serve(const Transfer& transfer);
+    Cycle serve_transfer(std::size_t direction) override;
     void move(const Transfer& transfer, std::uint64_t row, std::uint64_t rows, sc_core::sc_time& delay);
     void copy(const Transfer& transfer, std::uint32_t* hbm) const;
     /// The words of high-bandwidth memory, from row 0 on.
@@ -82,13 +80,13 @@ private:
     const std::uint64_t lanes_;
     const std::uint64_t row_bytes_;
     const Cycle latency_;
-    WordMemoryAccess& hbm_;
+    HbmAccess& hbm_;
     WordMemoryAccess& vector_memory_;
     Queue in_;
     Queue out_;
-    OrderedRequests<Transfer> requests_;
-    std::array<Cycle, 2> started_{};  ///< by direction: the cycle in which its last transfer began
-    Cycle hbm_free_at_ = 0;
+    // By direction.
+    std::array<Transfer, HbmRequests::directions> asked_{};
+    std::array<Cycle, HbmRequests::directions> started_{};  ///< the cycle in which the transfer began
     std::uint32_t* hbm_words_ = nullptr;
     DmaCounters counters_;
 };

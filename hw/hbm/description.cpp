@@ -6,6 +6,8 @@ namespace systole::hw {
 void Hbm::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     constexpr double bytes_a_gb = 1e9;
     const machine::HbmConfig& memory = machine.hbm;
+    std::uint64_t used_rows = 0;
+    for (const Part& part : parts_) used_rows += part.used_rows();
     unit.on_die = false;
     unit.box = {.title = "High-bandwidth memory",
                 .column = 1,
@@ -14,7 +16,7 @@ void Hbm::describe(const machine::MachineConfig& machine, machine::UnitDescripti
                            {{static_cast<double>(memory.bytes), "bytes"},
                             {memory.bandwidth_gb_per_s * memory.efficiency * bytes_a_gb, "B/s"}}},
                           machine::latency_line(memory.latency_cycles, memory.latency_ns)},
-                .filled = machine::Filled{used_rows_ * machine.vector_row_bytes(), memory.bytes, "peak"},
+                .filled = machine::Filled{used_rows * machine.vector_row_bytes(), memory.bytes, "peak"},
                 .word = "ever used"};
     unit.what_ifs = {{"hbm_bandwidth",
                       "4x the bandwidth of high-bandwidth memory",

@@ -12,12 +12,18 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
     : UnitModule(name),
       lanes_(machine.vector_unit.lanes),
       bytes_(machine.hbm.bytes),
+      rows_of_part_(machine.hbm_rows_of_core()),
       rate_(machine.hbm_rate()),
       clock_(clock),
-      words_(machine.hbm.bytes / isa::word_bytes) {
+      words_(machine.hbm.bytes / isa::word_bytes),
+      requests_(machine.system.cores, clock) {
     register_counters(counters_);
-    socket.register_b_transport(this, &Hbm::b_transport);
-    socket.register_get_direct_mem_ptr(this, &Hbm::get_direct_mem_ptr);
+    for (std::size_t core = 0; core < machine.system.cores; ++core) {
+        auto& socket = sockets.emplace_back(sc_core::sc_gen_unique_name("socket"));
+        socket.register_b_transport(this, &Hbm::b_transport);
+        socket.register_get_direct_mem_ptr(this, &Hbm::get_direct_mem_ptr);
+        parts_.emplace_back(*this, core);
+    }
 }
 
 std::uint8_t* Hbm::bytes_from(std::uint64_t address) {

@@ -2,11 +2,14 @@
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "base/cycle.h"
 #include "base/zeroed_memory.h"
@@ -23,28 +26,53 @@ struct HbmCounters final : CounterGroup {
     Counter& written_bytes = add("written_bytes", CounterUnit::Bytes, "written, by DMA and from the host");
 };
 
-/// The high-bandwidth memory of a core, behind a TLM-2.0 socket: bytes from address 0 on.
+/// The high-bandwidth memory of a chip, behind a TLM-2.0 socket for each core: bytes from address 0 on.
 ///
 /// Timing: transactions follow each other at the exact rate of bandwidth x efficiency. `b_transport` does not
 /// wait: it adds the time until the transaction's last byte has moved to its delay argument. Readers and
 /// writers get direct access to the bytes; a transaction without a data pointer only asks for its time. What
-/// comes from the host and goes there takes the link's time alone, and has its words from `from_row`.
-class Hbm final : public UnitModule, public WordMemoryAccess {
+/// comes from the host and goes there takes the link's time alone, and has its words from the core's part.
+class Hbm final : public UnitModule {
 public:
     Hbm(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock);
 
-    std::uint32_t* from_row(std::uint64_t row) override { return words_.data() + row * lanes_; }
-    void count_reads(std::uint64_t bytes, Tag tag) override { counters_.read_bytes.add(bytes, tag); }
-    void count_writes(std::uint64_t bytes, Tag tag) override { counters_.written_bytes.add(bytes, tag); }
-    void touch(const isa::Footprint& footprint) override {
-        used_rows_ = std::max(used_rows_, end_of_words(footprint, isa::MemoryId::Hbm));
+    /// The part of a core, by its number in the chip.
+    HbmAccess& part(std::size_t core) { return parts_.at(core); }
+    std::span<const std::uint32_t> words_of(std::size_t core) const {
+        return words_.all().subspan(core * rows_of_part_ * lanes_, rows_of_part_ * lanes_);
     }
 
-    std::span<const std::uint32_t> words() const { return words_.all(); }
-
-    tlm_utils::simple_target_socket<Hbm> socket{"socket"};
+    /// By core.
+    std::deque<tlm_utils::simple_target_socket<Hbm>> sockets;
 
 private:
+    class Part final : public HbmAccess {
+    public:
+        Part(Hbm& memory, std::size_t core) : memory_(memory), core_(core) {}
+
+        std::uint32_t* from_row(std::uint64_t row) override {
+            return memory_.words_.data() + (first_row() + row) * memory_.lanes_;
+        }
+        void count_reads(std::uint64_t bytes, Tag tag) override {
+            memory_.counters_.read_bytes.add(bytes, tag);
+        }
+        void count_writes(std::uint64_t bytes, Tag tag) override {
+            memory_.counters_.written_bytes.add(bytes, tag);
+        }
+        void touch(const isa::Footprint& footprint) override {
+            used_rows_ = std::max(used_rows_, end_of_words(footprint, isa::MemoryId::Hbm));
+        }
+        std::uint64_t first_row() const override { return core_ * memory_.rows_of_part_; }
+        std::size_t core() const override { return core_; }
+        HbmRequests& requests() override { return memory_.requests_; }
+        std::uint64_t used_rows() const { return used_rows_; }
+
+    private:
+        Hbm& memory_;
+        std::size_t core_;
+        std::uint64_t used_rows_ = 0;  ///< from the part's row 0 on
+    };
+
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
@@ -53,11 +81,13 @@ private:
 
     const std::size_t lanes_;
     const std::uint64_t bytes_;
+    const std::uint64_t rows_of_part_;
     const Rate rate_;
     const Clock& clock_;
     ZeroedMemory<std::uint32_t> words_;
     ExactTime busy_until_;
-    std::uint64_t used_rows_ = 0;  ///< from row 0 on
+    HbmRequests requests_;
+    std::vector<Part> parts_;  ///< by core
     HbmCounters counters_;
 };
 

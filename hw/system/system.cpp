@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/message_text.h"
 #include "hw/isa/access_history.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
@@ -191,6 +192,11 @@ void check_program(const isa::Program& program, const machine::MachineConfig& ma
     }
 }
 
+/// Cores that a machine says it has.
+std::size_t cores_of(const machine::MachineConfig& machine) {
+    return machine.family == machine::Family::TensorCore ? machine.system.all_cores() : 1;
+}
+
 /// The machine, which all of the programs fit.
 const machine::MachineConfig& checked(const machine::MachineConfig& machine, const Programs& programs,
                                       const SystemOptions& options) {
@@ -198,10 +204,11 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
         throw isa::ProgramError(fmt::format(
             "there are {} programs; a system has 1 to {} cores, with one each", programs.size(), most_cores));
     }
-    if (programs.size() > 1 && machine.family != machine::Family::TpuV1) {
-        throw isa::ProgramError(fmt::format("there are {} programs; a machine of the family {} has one core",
-                                            programs.size(),
-                                            machine::family_names[static_cast<std::size_t>(machine.family)]));
+    const bool has_any_number = machine.family == machine::Family::TpuV1;
+    const std::size_t cores = cores_of(machine);
+    if (!has_any_number && programs.size() != cores) {
+        throw isa::ProgramError(fmt::format("there are {} programs; machine {} has {}", programs.size(),
+                                            machine.name, counted(cores, "core")));
     }
     const bool is_observed = options.trace != nullptr || options.host_trace != nullptr ||
                              options.registers != nullptr || options.weight_memory != nullptr;
@@ -228,11 +235,25 @@ bool has_weight_memory(const machine::MachineConfig& machine) {
     return machine.family == machine::Family::TpuV1;
 }
 
+/// Cores with one link to the host.
+std::size_t cores_of_chip(const machine::MachineConfig& machine, const Programs& programs) {
+    return machine.family == machine::Family::TensorCore ? machine.system.cores : programs.size();
+}
+
+std::vector<std::unique_ptr<Chip>> make_chips(const machine::MachineConfig& machine, const Clock& clock) {
+    std::vector<std::unique_ptr<Chip>> chips;
+    if (machine.family != machine::Family::TensorCore) return chips;
+    for (std::uint32_t chip = 0; chip < machine.system.chips; ++chip) {
+        chips.push_back(std::make_unique<Chip>(fmt::format("chip{}", chip).c_str(), machine, clock));
+    }
+    return chips;
+}
+
 }  // namespace
 
 System::System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                const isa::Program& program, SystemOptions options)
-    : System(name, machine, Programs{&program}, std::move(options)) {}
+    : System(name, machine, Programs(cores_of(machine), &program), std::move(options)) {}
 
 System::System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
                const Programs& programs, SystemOptions options)
@@ -243,11 +264,12 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
       clock_(make_clock(std::move(options.test_delta_delay))),
       order_(programs.size()),
       workers_(order_, options.value_threads),
-      host_link_(machine_, programs.size(), clock_),
+      host_link_(machine_, programs.size(), cores_of_chip(machine_, programs), clock_),
       host_memory_("host_memory", options.values, has_weight_memory(machine_) ? programs.size() : 0),
       weight_memory_(options.weight_memory == nullptr && has_weight_memory(machine_)
                          ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_, programs.size())
-                         : nullptr) {
+                         : nullptr),
+      chips_(make_chips(machine_, clock_)) {
     const bool has_several = programs.size() > 1;
     if (has_several) {
         semaphores_ = std::make_unique<Semaphores>(clock_, order_);
@@ -268,6 +290,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .host_link = host_link_,
             .host_memory = host_memory_,
             .weight_memory = weight_memory_ ? &weight_memory_->sockets[core] : options.weight_memory,
+            .hbm = chips_.empty() ? nullptr : &chips_[core / machine_.system.cores]->hbm,
             .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
             .weight_address = address,
             .host = options.host,
@@ -281,7 +304,11 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .shared_accesses = accesses_.get()};
         const std::string core_name = has_several ? fmt::format("core{}", core) : "core";
         cores_.push_back(make_core(core_name.c_str(), context, program));
-        host_memory_.load(program);
+        // Programs that are one have the same buffers, constants too.
+        if (std::find(programs.begin(), programs.begin() + static_cast<std::ptrdiff_t>(core), &program) ==
+            programs.begin() + static_cast<std::ptrdiff_t>(core)) {
+            host_memory_.load(program);
+        }
         if (options.values == Values::Computed) {
             add_tiles(program, address, machine_.weight_memory.bytes, image);
         }
@@ -378,23 +405,43 @@ Cycle System::cycles() const {
     return last;
 }
 
+std::string System::path_of_chip(std::size_t chip) const {
+    return chips_.size() > 1 ? fmt::format("chip{}.", chip) : "";
+}
+
+std::string System::path_of(std::size_t core) const {
+    if (cores_.size() == 1) return "";
+    if (chips_.empty()) return fmt::format("core{}.", core);
+    const std::size_t cores = machine_.system.cores;
+    return path_of_chip(core / cores) + (cores > 1 ? fmt::format("core{}.", core % cores) : "");
+}
+
+std::vector<System::SharedMemory> System::shared_memories() const {
+    std::vector<SharedMemory> memories;
+    if (weight_memory_) memories.push_back({.path = "", .unit = weight_memory_.get()});
+    for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
+        memories.push_back({.path = path_of_chip(chip), .unit = &chips_[chip]->hbm});
+    }
+    return memories;
+}
+
 std::vector<PlacedCounters> System::counters() const {
     std::vector<PlacedCounters> groups, details;
+    const auto add = [&](const std::string& path, const UnitModule& unit) {
+        for (const PlacedCounters& own : unit.counter_groups())
+            groups.push_back({path + own.path, own.group});
+        for (const PlacedCounters& own : unit.detail_groups())
+            details.push_back({path + own.path, own.group});
+    };
     for (std::size_t core = 0; core < cores_.size(); ++core) {
-        std::vector<const UnitModule*> units = cores_[core]->units();
-        // Memories of the system stand behind the units on the data's path, before the host's processor.
-        if (core + 1 == cores_.size() && weight_memory_) {
-            units.insert(std::prev(units.end()), weight_memory_.get());
-        }
+        const std::vector<const UnitModule*> units = cores_[core]->units();
         for (const UnitModule* const unit : units) {
-            const bool is_named = cores_.size() > 1 && unit != weight_memory_.get();
-            const std::string path = is_named ? fmt::format("core{}.", core) : "";
-            for (const PlacedCounters& own : unit->counter_groups()) {
-                groups.push_back({path + own.path, own.group});
+            // Memories that cores share stand behind the units on the data's path, before the last core's
+            // processor of the host.
+            if (core + 1 == cores_.size() && unit == units.back()) {
+                for (const SharedMemory& each : shared_memories()) add(each.path, *each.unit);
             }
-            for (const PlacedCounters& own : unit->detail_groups()) {
-                details.push_back({path + own.path, own.group});
-            }
+            add(path_of(core), *unit);
         }
     }
     groups.insert(groups.end(), details.begin(), details.end());
@@ -404,10 +451,11 @@ std::vector<PlacedCounters> System::counters() const {
 namespace {
 
 /// Of several cores, the counters' paths begin with the core.
-void name_core(std::size_t core, machine::UnitDescription& unit) {
-    const auto name = [core](std::string& counter) { counter = fmt::format("core{}.{}", core, counter); };
+void name_core(const std::string& path, machine::UnitDescription& unit) {
+    if (path.empty()) return;
+    const auto name = [&path](std::string& counter) { counter = path + counter; };
     for (machine::EnergyRow& row : unit.energy) name(row.counter);
-    for (machine::DataPath& path : unit.paths) std::ranges::for_each(path.counters, name);
+    for (machine::DataPath& each : unit.paths) std::ranges::for_each(each.counters, name);
     for (machine::CycleCause& cause : unit.causes) std::ranges::for_each(cause.counters, name);
     if (unit.box && !unit.box->busy_counter.empty()) name(unit.box->busy_counter);
     if (!unit.main) return;
@@ -429,8 +477,12 @@ std::vector<machine::UnitDescription> System::descriptions() const {
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const UnitModule* const unit : cores_[core]->from_the_array()) {
             units.push_back(unit->description(machine_));
-            if (cores_.size() > 1) name_core(core, units.back());
+            name_core(path_of(core), units.back());
         }
+    }
+    for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
+        units.push_back(chips_[chip]->hbm.description(machine_));
+        name_core(path_of_chip(chip), units.back());
     }
     if (!has_weight_memory(machine_)) return units;
     std::uint64_t weight_bytes = 0;
@@ -444,11 +496,13 @@ std::vector<machine::UnitDescription> System::descriptions() const {
 std::vector<machine::Bound> System::bounds() const {
     std::vector<ProgramUnits> units;
     for (std::size_t core = 0; core < cores_.size(); ++core) {
-        units.push_back({.path = cores_.size() > 1 ? fmt::format("core{}.", core) : "",
+        units.push_back({.path = path_of(core),
                          .units = cores_[core]->from_the_array(),
                          .layers = cores_[core]->program().layers.size()});
     }
-    if (weight_memory_) units.push_back({.path = "", .units = {weight_memory_.get()}});
+    for (const SharedMemory& each : shared_memories()) {
+        units.push_back({.path = each.path, .units = {each.unit}});
+    }
     return bounds_of(units, machine_);
 }
 

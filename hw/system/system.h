@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <systemc>
 #include <tlm>
@@ -27,6 +28,7 @@
 #include "hw/core/edge_tpu_core.h"
 #include "hw/core/tensor_core.h"
 #include "hw/core/tpu_v1_core.h"
+#include "hw/hbm/hbm.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/host_processor.h"
 #include "hw/isa/program.h"
@@ -65,23 +67,34 @@ using Programs = std::vector<const isa::Program*>;
 
 /// Each core takes four of the arbiter's users.
 inline constexpr std::size_t most_cores = PortArbiter::user_limit / 4;
+static_assert(most_cores >= machine::most_cores);
+
+/// What the cores of a chip of the family tensor_core share.
+struct Chip final : sc_core::sc_module {
+    Chip(const sc_core::sc_module_name& name, const machine::MachineConfig& machine, const Clock& clock)
+        : sc_module(name), hbm("hbm", machine, clock) {}
+
+    Hbm hbm;
+};
 
 /// The whole machine: what a simulation has once (clock, failure, the host's link, memory and processor,
-/// threads for values), the weight memory, and the cores. A SystemC simulation has one system. Each core runs
-/// a program of its own.
+/// threads for values), the memories that cores share, and the cores. A SystemC simulation has one system.
+/// Each core runs a program of its own, or all run the same, each with the part of the data that
+/// `host.core_bytes` gives it.
 ///
 /// Several cores share the host and the weight memory; docs/timing.md, "Several cores", has the rules. Their
 /// programs' tiles lie in weight memory one after the other. A host buffer of two programs at the same place,
 /// with as many bytes, is shared; semaphores from isa::first_shared_semaphore on are the system's.
 class System final : public sc_core::sc_module {
 public:
-    /// Loads the program: weights into weight memory, constants into host memory. The program must outlive
-    /// the system. Throws ProgramError if it was made for another machine, or has no weight values but is to
-    /// be computed.
+    /// Loads the program, which all cores of the machine run: weights into weight memory, constants into host
+    /// memory. The program must outlive the system. Throws ProgramError if it was made for another machine,
+    /// or has no weight values but is to be computed.
     System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const isa::Program& program, SystemOptions options);
-    /// The same, with a core of the machine for each program. Observers and a weight memory of the caller's
-    /// are for systems of one core.
+    /// The same, with a core for each program. A machine of the family tensor_core says how many it has; of
+    /// the family tpu_v1, there are as many as programs. Observers and a weight memory of the caller's are
+    /// for systems of one core.
     System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const Programs& programs, SystemOptions options);
 
@@ -96,7 +109,7 @@ public:
     /// The cycles of the slowest core.
     Cycle cycles() const;
     /// The counters of every unit, in the order of the data path. Of several cores, paths begin with the
-    /// core: "core1.matrix_unit".
+    /// core, "core1.matrix_unit", and of several chips with the chip: "chip2.core1.matrix_unit", "chip2.hbm".
     std::vector<PlacedCounters> counters() const;
     /// What the units say of themselves, in the order of their energy in reports. Of several cores, the paths
     /// of counters begin with the core.
@@ -120,6 +133,16 @@ public:
     }
 
 private:
+    /// A memory that cores share.
+    struct SharedMemory {
+        std::string path;  ///< of its chip: "chip2.", or empty
+        const UnitModule* unit = nullptr;
+    };
+
+    std::vector<SharedMemory> shared_memories() const;
+    /// What the counters' paths of a core begin with: "chip2.core1.", or nothing.
+    std::string path_of(std::size_t core) const;
+    std::string path_of_chip(std::size_t chip) const;
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
     InstructionNumber issued() const;
     const Core& failed_core() const { return *cores_[failure_.failed_core()]; }
@@ -139,6 +162,7 @@ private:
     HostMemory host_memory_;
     /// Of the family tpu_v1; null if the caller has given one.
     std::unique_ptr<WeightMemory> weight_memory_;
+    std::vector<std::unique_ptr<Chip>> chips_;  ///< of the family tensor_core
     std::unique_ptr<Semaphores> semaphores_;    ///< of several cores
     std::unique_ptr<SharedAccesses> accesses_;  ///< of several cores
     std::vector<std::unique_ptr<Core>> cores_;

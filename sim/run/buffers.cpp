@@ -80,7 +80,7 @@ std::vector<ChipMemory> memories_of(const isa::Program& program, const machine::
             const std::uint64_t row_bytes = machine.vector_row_bytes();
             return {{isa::MemoryId::VectorMemory, "vmem", "the vector memory", machine.vector_memory.rows,
                      row_bytes, DataType::Float32},
-                    {isa::MemoryId::Hbm, "hbm", "the high-bandwidth memory", machine.hbm.bytes / row_bytes,
+                    {isa::MemoryId::Hbm, "hbm", "the high-bandwidth memory", machine.hbm_rows_of_core(),
                      row_bytes, DataType::Float32}};
         }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/common/clock.h"
 #include "hw/common/tensor_interfaces.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/memory.h"
@@ -60,6 +61,27 @@ public:
 
 private:
     std::size_t lanes_;
+};
+
+/// The part of high-bandwidth memory that a core of a chip has.
+class BenchHbm final : public hw::HbmAccess {
+public:
+    /// `first`: its first row in `words`.
+    BenchHbm(BenchWords& words, const hw::Clock& clock, std::uint64_t first = 0)
+        : words_(words), first_(first), requests_(1, clock) {}
+
+    std::uint32_t* from_row(std::uint64_t row) override { return words_.from_row(first_ + row); }
+    void count_reads(std::uint64_t bytes, hw::Tag tag) override { words_.count_reads(bytes, tag); }
+    void count_writes(std::uint64_t bytes, hw::Tag tag) override { words_.count_writes(bytes, tag); }
+    void touch(const isa::Footprint& footprint) override { words_.touch(footprint); }
+    std::uint64_t first_row() const override { return first_; }
+    std::size_t core() const override { return 0; }
+    hw::HbmRequests& requests() override { return requests_; }
+
+private:
+    BenchWords& words_;
+    std::uint64_t first_;
+    hw::HbmRequests requests_;
 };
 
 }  // namespace systole::tests

@@ -508,6 +508,10 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
 }  // namespace
 
 Prepared prepare(const RunSpec& spec) {
+    if (const std::uint32_t cores = spec.machine.system.all_cores(); cores > 1) {
+        throw machine::ConfigError(
+            fmt::format("machine {} has {} cores; runs are of machines with one", spec.machine.name, cores));
+    }
     Prepared prepared;
     if (spec.program) {
         const Stopwatch reading;

@@ -19,6 +19,7 @@ using isa::Register;
 
 constexpr std::uint64_t output_address = std::uint64_t{1} << 32;
 constexpr std::uint64_t output_bytes = 8192;
+constexpr std::uint64_t input_bytes = 4096;
 
 machine::MachineConfig random_core(Choices& choices) {
     machine::MachineConfig machine;
@@ -53,6 +54,11 @@ machine::MachineConfig random_core(Choices& choices) {
     machine.host_interface.latency_cycles = choices.number<std::uint32_t>(0, 20);
     machine.sequencer.queue_depth = choices.number<std::uint32_t>(24, 40);
     machine.sequencer.issue_cycles = choices.number<std::uint32_t>(0, 2);
+    if (choices.chance(33)) {
+        machine.system.chips = choices.number<std::uint32_t>(1, 3);
+        machine.system.cores = choices.number<std::uint32_t>(machine.system.chips == 1 ? 2 : 1, 2);
+        machine.hbm.bytes *= machine.system.cores;
+    }
     return machine;
 }
 
@@ -76,7 +82,13 @@ public:
         program.geometry = {.rows = case_.machine.matrix_unit.rows,
                             .columns = case_.machine.matrix_unit.columns,
                             .tensor = {.lanes = lanes_}};
-        isa::HostBuffer in{.name = "in", .kind = isa::BufferKind::Constant, .address = 0, .bytes = 4096};
+        // Cores find their inputs, and room for their outputs, one behind the other.
+        const std::uint32_t cores = case_.machine.system.all_cores();
+        const std::uint64_t apart = cores == 1 ? 0 : output_bytes + 4 * choices.from(0, 9);
+        isa::HostBuffer in{.name = "in",
+                           .kind = isa::BufferKind::Constant,
+                           .address = 0,
+                           .bytes = input_bytes + (cores - 1) * apart};
         for (std::uint64_t word = 0; word < in.bytes / isa::word_bytes; ++word) {
             const std::uint32_t number = random_number(choices);
             for (unsigned byte = 0; byte < isa::word_bytes; ++byte) {
@@ -87,7 +99,8 @@ public:
         program.buffers.push_back({.name = "out",
                                    .kind = isa::BufferKind::Output,
                                    .address = output_address,
-                                   .bytes = output_bytes});
+                                   .bytes = output_bytes + (cores - 1) * apart});
+        if (cores > 1) set(Register::HostCoreBytes, static_cast<std::uint32_t>(apart));
         for (std::uint64_t i = choices.from(1, 3); i > 0; --i) program.chains.push_back(random_chain());
         program.chains.push_back({.name = "settle",
                                   .sources = {{}},
@@ -144,9 +157,7 @@ private:
     }
 
     std::uint32_t vector_row() { return number(0, case_.machine.vector_memory.rows - 1); }
-    std::uint32_t hbm_row() {
-        return number(0, case_.machine.hbm.bytes / case_.machine.vector_row_bytes() - 1);
-    }
+    std::uint32_t hbm_row() { return number(0, case_.machine.hbm_rows_of_core() - 1); }
     std::uint32_t columns() { return number(1, chance(70) ? lanes_ : 3ULL * lanes_); }
     std::uint32_t rows() { return number(1, chance(80) ? 12 : 40); }
 
@@ -159,8 +170,7 @@ private:
                     each.rows.last > case_.machine.vector_memory.rows) {
                     return std::nullopt;
                 }
-                if (each.memory == isa::MemoryId::Hbm &&
-                    each.rows.last > case_.machine.hbm.bytes / case_.machine.vector_row_bytes()) {
+                if (each.memory == isa::MemoryId::Hbm && each.rows.last > case_.machine.hbm_rows_of_core()) {
                     return std::nullopt;
                 }
             }
@@ -199,7 +209,8 @@ private:
                                      .rows = rows(),
                                      .columns = columns()};
             set_panels(Register::ResultPanelRows, infeed.rows);
-            return 4ULL * infeed.rows * infeed.columns + infeed.host_address <= 4096 && add_checked(infeed);
+            return 4ULL * infeed.rows * infeed.columns + infeed.host_address <= input_bytes &&
+                   add_checked(infeed);
         });
     }
 

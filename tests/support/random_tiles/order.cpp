@@ -1,5 +1,8 @@
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "hw/isa/access_history.h"
@@ -15,6 +18,7 @@ isa::Program ordered(const isa::Program& program) {
     std::vector<std::vector<isa::Instruction>> before(code.size());
     isa::Registers registers;
     isa::ProgramHistory history;
+    std::map<std::pair<std::size_t, std::size_t>, std::uint8_t> semaphores;
     std::array<isa::QueuePositions, isa::queue_count> known{};
     std::vector<isa::QueuePositions> known_at(code.size() + 1);
     for (std::size_t index = 0; index < code.size(); ++index) {
@@ -26,7 +30,10 @@ isa::Program ordered(const isa::Program& program) {
         const isa::QueuePositions needed = history.conflicts(footprint).any;
         for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other == self || needed[other] <= known[self][other]) continue;
-            const auto semaphore = static_cast<std::uint8_t>(other * isa::queue_count + self);
+            // One for each pair of queues, in the order of their use: as few as there can be.
+            const auto semaphore =
+                semaphores.try_emplace({other, self}, static_cast<std::uint8_t>(semaphores.size()))
+                    .first->second;
             behind[needed[other]].emplace_back(isa::SyncSignal{static_cast<isa::QueueId>(other), semaphore});
             before[index].emplace_back(isa::SyncWait{*queue, semaphore});
             for (std::size_t each = 0; each < isa::queue_count; ++each) {

@@ -84,7 +84,8 @@ struct DmaBench : tests::UnitBench {
     tests::BenchWords hbm{128, 4};
     tests::BenchWords memory{64, 4};
     SlowHbm slow{"slow", clock, hbm};
-    hw::Dma unit{"dma", context, hbm, memory};
+    tests::BenchHbm part{hbm, clock};
+    hw::Dma unit{"dma", context, part, memory};
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Initiator : sc_core::sc_module {
 
 struct HbmBench : tests::UnitBench {
     explicit HbmBench(const machine::MachineConfig& its) : UnitBench(its) {
-        initiator.socket.bind(memory.socket);
+        initiator.socket.bind(memory.sockets[0]);
     }
 
     /// The cycles until the last byte of a transaction that is issued now.
@@ -87,7 +87,7 @@ TEST_CASE("A transaction with a data pointer moves bytes, and direct access sees
     REQUIRE(bench.initiator.socket->get_direct_mem_ptr(payload, access));
     CHECK(access.is_read_write_allowed());
     CHECK(access.get_dmi_ptr()[20] == 1);
-    CHECK(bench.memory.from_row(1)[1] == 0x04030201);  // rows of 16 bytes
+    CHECK(bench.memory.part(0).from_row(1)[1] == 0x04030201);  // rows of 16 bytes
 }
 
 TEST_CASE("A transaction that ends behind the memory is an address error", "[hw][hbm]") {

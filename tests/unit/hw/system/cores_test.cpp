@@ -294,3 +294,91 @@ TEST_CASE("A system has 1 to 8 cores", "[hw][system]") {
     CHECK_THROWS_WITH(run(9), "there are 9 programs; a system has 1 to 8 cores, with one each");
     CHECK_THROWS_AS(run(0), isa::ProgramError);
 }
+
+namespace {
+
+/// Cores with 16 bytes a row, whose chip's memory moves as many in a cycle.
+machine::MachineConfig tensor_machine(std::uint32_t chips, std::uint32_t cores) {
+    machine::MachineConfig machine;
+    machine.name = "small";
+    machine.family = machine::Family::TensorCore;
+    machine.clock_mhz = 1000;
+    machine.system = {.chips = chips, .cores = cores};
+    machine.matrix_unit.rows = machine.matrix_unit.columns = 4;
+    machine.matrix_unit.formats = machine::float_array_formats();
+    machine.vector_unit.lanes = 4;
+    machine.vector_memory.rows = 64;
+    machine.hbm.bytes = 64 * machine.vector_row_bytes() * cores;
+    machine.hbm.bandwidth_gb_per_s = 16;
+    machine.host_interface.read_gb_per_s = machine.host_interface.write_gb_per_s = 16;
+    machine.sequencer.issue_cycles = 0;
+    return machine;
+}
+
+/// A program that all cores of a machine run.
+struct TensorCores {
+    TensorCores(std::uint32_t chips, std::uint32_t cores, const std::string& text)
+        : program(isa::assemble(".tensor_core 4 4 lanes=4\n" + text, "program")),
+          system("system", tensor_machine(chips, cores), program, {.test_delta_delay = {}}) {
+        system.run();
+    }
+
+    std::uint64_t count(const std::string& path) const { return system.counter(path).value(); }
+
+    tests::FreshSimulation simulation;
+    isa::Program program;
+    hw::System system;
+};
+
+const std::string reads_four_rows = "dma_in hbm=0 at=0 rows=4\nhalt\n";
+
+}  // namespace
+
+TEST_CASE("Two tensor cores share the memory of their chip", "[hw][system]") {
+    const Cycle alone = TensorCores(1, 1, reads_four_rows).system.cycles();
+    const TensorCores cores(1, 2, reads_four_rows);
+    // Both ask in one cycle: a transfer takes 4 cycles, and a request one.
+    CHECK(cores.count("core0.dma_in.hbm_cycles") == 1);
+    CHECK(cores.count("core0.dma_in.busy_cycles") == 4);
+    CHECK(cores.count("core1.dma_in.hbm_cycles") == 1 + 4);
+    CHECK(cores.count("core1.dma_in.busy_cycles") == 4);
+    CHECK(cores.count("hbm.read_bytes") == 2 * 4 * 16);
+    // Instructions leave the host two cycles after they were asked for.
+    CHECK(cores.system.core(0).end() == alone + 2);
+    CHECK(cores.system.core(1).end() == alone + 2 + 4);
+    // Chips do not wait for each other.
+    const TensorCores chips(2, 1, reads_four_rows);
+    CHECK(chips.count("chip1.dma_in.hbm_cycles") == 1);
+    CHECK(chips.count("chip1.hbm.read_bytes") == 4 * 16);
+    CHECK(chips.system.cycles() == alone);
+}
+
+TEST_CASE("Cores that run one program find their own parts of the data", "[hw][system]") {
+    TensorCores cores(2, 2,
+                      ".buffer in constant 0 64\n  .int32 10 11 12 13 20 21 22 23 30 31 32 33 40 41 42 43\n"
+                      ".buffer out output 256 64\n"
+                      "set host.core_bytes 16\n"
+                      "infeed in hbm=3 rows=1 columns=4\n"
+                      "sync.signal host_read sem=0; sync.wait dma_in sem=0\n"
+                      "dma_in hbm=3 at=1 rows=1\n"
+                      "sync.signal dma_in sem=1; sync.wait dma_out sem=1\n"
+                      "dma_out hbm=9 at=1 rows=1\n"
+                      "sync.signal dma_out sem=2; sync.wait host_write sem=2\n"
+                      "outfeed out hbm=9 rows=1 columns=4\n"
+                      "halt\n");
+    const auto bytes = cores.system.host_bytes(cores.program.buffers[1]);
+    CHECK(std::vector<std::uint8_t>(bytes.begin(), bytes.end()) == cores.program.buffers[0].contents);
+    for (std::size_t core = 0; core < 4; ++core) {
+        CHECK(cores.system.tensor_core(core).vector_memory()[4] == (core + 1) * 10);
+        CHECK(cores.system.tensor_core(core).hbm().size() == 64 * 4);
+        CHECK(cores.system.tensor_core(core).hbm()[9 * 4 + 3] == (core + 1) * 10 + 3);
+    }
+}
+
+TEST_CASE("A machine of tensor cores runs as many programs as it has cores", "[hw][system]") {
+    const tests::FreshSimulation simulation;
+    const isa::Program halt = isa::assemble(".tensor_core 4 4 lanes=4\nhalt\n", "halt");
+    CHECK_THROWS_WITH(
+        hw::System("system", tensor_machine(2, 2), hw::Programs(3, &halt), {.test_delta_delay = {}}),
+        "there are 3 programs; machine small has 4 cores");
+}

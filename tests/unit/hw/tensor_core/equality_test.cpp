@@ -45,6 +45,8 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
     for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
         tests::Choices choices(seed);
         const tests::TensorCase random = tests::random_tensor(choices);
+        const machine::SystemConfig& system = random.machine.system;
+        if (system.all_cores() > 1) ++met[system.chips > 1 ? "several chips" : "several cores"];
         bool is_ahead = false;
         const isa::Product* last = nullptr;
         for (const isa::Instruction& instruction : random.program.instructions) {
@@ -101,7 +103,8 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
     for (const char* const what :
          {"weights loaded ahead", "transposed weights", "packed weights", "windows", "packed windows",
           "sums that are added", "sums added to those on their way", "weights that stay", "packed sources",
-          "packed results", "two results", "chains in place", "several blocks", "blocks", "walks"}) {
+          "packed results", "two results", "several chips", "several cores", "chains in place",
+          "several blocks", "blocks", "walks"}) {
         often(what, 20);
     }
     for (const int part : {0, 1, 2}) {
