@@ -190,7 +190,8 @@ void WeightedOperator::check_types(const ir::NodeView& node) const {
             fmt::format("another layer computes its {}; on integers, parameters must be constants", *role));
     }
     if (has_sum_tile(node.node())) {
-        throw ModelError("it works on integers, and `sum_tile` is of sums in float32");
+        throw ModelError(fmt::format("it works on integers, and `{}` is of sums in float32",
+                                     node.node().is("depthwise_convolution") ? "in_order" : "sum_tile"));
     }
     require_integers(node);
     for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
@@ -366,11 +367,32 @@ ir::AttributeDeclaration sum_tile_attribute() {
         .name = "sum_tile",
         .meaning =
             "of float32: the products of a sum, in the order of the weights, are cut after every so many; "
-            "each part begins with 0 and adds one product after the other, rounded once (fma), and the parts "
-            "are added in order, then the bias; 0: any order",
+            "each part begins with 0 and adds one product after the other, rounded once (fma) and settled, "
+            "and the parts are added in order, then the bias; 0: any order",
         .absent = std::int64_t{0},
         .minimum = 0,
         .maximum = std::numeric_limits<std::uint32_t>::max()};
+}
+
+ir::AttributeDeclaration precision_attribute() {
+    std::vector<std::string> choices{whole_operands};
+    choices.insert(choices.end(), math::precision_names.begin(), math::precision_names.end());
+    return {.name = "precision",
+            .meaning =
+                "of sums with a `sum_tile`: what is multiplied of the operands. float32: all; default: the "
+                "nearest bfloat16; high and highest: that and the one or two bfloat16 nearest to what it "
+                "leaves over, in 3 or 6 passes for each part of a sum (docs/isa.md, \"Sums in order\")",
+            .absent = std::string(whole_operands),
+            .choices = std::move(choices)};
+}
+
+SumOrder sum_order(const ir::Node& node) {
+    SumOrder order{.tile = sum_tile(node)};
+    const std::string& precision = node.text("precision");
+    const auto* const found = std::ranges::find(math::precision_names, precision);
+    if (found == math::precision_names.end()) return order;
+    order.precision = static_cast<math::Precision>(found - math::precision_names.begin());
+    return order;
 }
 
 std::size_t sum_tile(const ir::Node& node) {
@@ -378,6 +400,7 @@ std::size_t sum_tile(const ir::Node& node) {
 }
 
 bool has_sum_tile(const ir::Node& node) {
+    if (node.is("depthwise_convolution")) return node.integer("in_order") != 0;
     return (node.is("dense") || node.is("convolution")) && sum_tile(node) != 0;
 }
 
@@ -432,26 +455,14 @@ void multiply(const float* a, const float* b, float* c, std::size_t m, std::size
     }
 }
 
-void multiply_in_order(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k,
-                       std::size_t sum_tile) {
-    if (sum_tile == 0) return multiply(a, b, c, m, n, k);
-    std::fill_n(c, m * n, 0.0F);
-    std::vector<float> part(n);
-    for (std::size_t row = 0; row < m; ++row, a += k, c += n) {
-        for (std::size_t first = 0; first < k; first += sum_tile) {
-            std::ranges::fill(part, 0.0F);
-            for (std::size_t i = first; i < std::min(k, first + sum_tile); ++i) {
-                const float* const weights = b + i * n;
-                for (std::size_t column = 0; column < n; ++column) {
-                    part[column] = std::fma(a[i], weights[column], part[column]);
-                }
-            }
-            // The first part is not added to anything: a sum of -0 stays one.
-            for (std::size_t column = 0; column < n; ++column) {
-                c[column] = first == 0 ? part[column] : c[column] + part[column];
-            }
-        }
-    }
+OrderedWeights::OrderedWeights(const float* weights, std::size_t k, std::size_t n, const SumOrder& order)
+    : weights_(weights), k_(k), n_(n) {
+    if (order.tile != 0) runs_.emplace(math::FloatMatrix{weights, n}, k, n, order.tile, order.precision);
+}
+
+void OrderedWeights::multiply(const float* a, float* c, std::size_t m) const {
+    if (!runs_) return operators::multiply(a, weights_, c, m, n_, k_);
+    runs_->multiply({a, k_}, m, c, n_);
 }
 
 void add_bias(float* c, const float* bias, std::size_t m, std::size_t n) {

@@ -10,6 +10,7 @@
 #include "base/rounding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
+#include "hw/math/floats/float_product.h"
 
 /// The common part of the operators with weights: convolution, depthwise convolution, dense.
 ///
@@ -33,8 +34,9 @@
 /// With the rounding float_half_even, quotient and product have float32, as in the Edge TPU:
 /// `multiply_by_float_to_even`. It has neither wide sums nor a real multiplier.
 ///
-/// In float32, oneDNN's kernel adds the products in an order of its own. With the attribute `sum_tile`, dense
-/// layers and convolutions have the sums of a matrix unit with so many rows, to the bit.
+/// In float32, oneDNN's kernel adds the products in an order of its own. With the attribute `sum_tile`, they
+/// have the sums of a matrix unit with so many rows, to the bit; `precision` says what such a unit multiplies
+/// of each operand. Depthwise convolutions have sums of a vector unit, which multiplies float32.
 namespace systole::operators {
 
 /// An operator whose parameters are weights, with the output channel as the last axis, and optionally a bias.
@@ -126,18 +128,42 @@ void multiply_add(std::int32_t value, const std::int8_t* weights, std::vector<st
 /// The weights as integers. Throws std::logic_error if they are unknown.
 std::span<const std::int8_t> known_weights(const ir::NodeView& node);
 
+/// The order and the operands of a sum in float32.
+struct SumOrder {
+    std::size_t tile = 0;  ///< `sum_tile`; 0: any order
+    /// Absent: operands are multiplied as they are.
+    std::optional<math::Precision> precision = {};
+};
+
+/// The attribute `precision` of products in float32, and its default.
+inline constexpr const char* whole_operands = "float32";
+ir::AttributeDeclaration precision_attribute();
+SumOrder sum_order(const ir::Node& node);
+
 /// The attribute `sum_tile` of products in float32.
 ir::AttributeDeclaration sum_tile_attribute();
 std::size_t sum_tile(const ir::Node& node);
-/// Whether a node of any operator has one other than 0.
+/// Whether the sums of a node of any operator have an order.
 bool has_sum_tile(const ir::Node& node);
 
 /// C (m x n) = A (m x k) * B (k x n), all packed and row major, on one thread.
 void multiply(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k);
 
-/// The same with sums in the order that `sum_tile` says; if it is 0, as `multiply`.
-void multiply_in_order(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k,
-                       std::size_t sum_tile);
+/// Weights (k x n, row major) that many matrices are multiplied by, with sums in an order.
+class OrderedWeights {
+public:
+    /// `weights` must outlive this.
+    OrderedWeights(const float* weights, std::size_t k, std::size_t n, const SumOrder& order);
+
+    /// c (m x n) = a (m x k) * weights.
+    void multiply(const float* a, float* c, std::size_t m) const;
+
+private:
+    const float* weights_;
+    std::size_t k_;
+    std::size_t n_;
+    std::optional<math::FloatRuns> runs_;  ///< absent: sums have any order
+};
 
 /// Adds bias[column] to every row of C (m x n), unless the bias is null.
 void add_bias(float* c, const float* bias, std::size_t m, std::size_t n);

@@ -66,7 +66,7 @@ struct ConvolutionWork {
     ir::FeatureMap result;
     ir::Window window;
     std::uint32_t batch = 0;
-    std::size_t sum_tile = 0;
+    SumOrder order;
 };
 
 /// Computes a convolution over all channels, as a matrix product over gathered windows, in pieces that fit in
@@ -77,8 +77,9 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
     const std::size_t depth = work.window.kernel_elements() * work.input.channels;
     const std::size_t pixels = std::size_t{work.result.height} * work.result.width;
     const std::size_t rows = work.batch * pixels;
+    const OrderedWeights ordered(weights, depth, filters, work.order);
     if (work.window == ir::Window{}) {
-        multiply_in_order(images, weights, output, rows, filters, depth, work.sum_tile);
+        ordered.multiply(images, output, rows);
         add_bias(output, bias, rows, filters);
         return;
     }
@@ -96,7 +97,7 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
                 static_cast<std::uint32_t>(pixel % work.result.width), gathered.data() + i * depth);
         }
         float* const piece = output + first * filters;
-        multiply_in_order(gathered.data(), weights, piece, count, filters, depth, work.sum_tile);
+        ordered.multiply(gathered.data(), piece, count);
         add_bias(piece, bias, count, filters);
     }
 }
@@ -204,6 +205,7 @@ public:
                             .minimum = 1,
                             .maximum = std::numeric_limits<std::uint32_t>::max()});
             list.push_back(sum_tile_attribute());
+            list.push_back(precision_attribute());
             return list;
         }();
         return declarations;
@@ -237,7 +239,7 @@ protected:
         const float* const weights = call.parameter(0);
         const float* const bias = call.parameter(1);
         ConvolutionWork work{input, result, ir::window_of(call.node.node()), call.batch,
-                             sum_tile(call.node.node())};
+                             sum_order(call.node.node())};
         const std::uint32_t groups = groups_of(call.node.node());
         if (groups == 1) {
             convolve(work, call.inputs[0], weights, bias, call.output);

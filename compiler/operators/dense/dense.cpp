@@ -71,8 +71,8 @@ public:
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
-            clamp_attribute(), wide_sums_attribute(), rounding_attribute(), real_multiplier_attribute(),
-            sum_tile_attribute()};
+            clamp_attribute(),           wide_sums_attribute(), rounding_attribute(),
+            real_multiplier_attribute(), sum_tile_attribute(),  precision_attribute()};
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
@@ -157,11 +157,11 @@ protected:
         const float* const bias = call.parameter(1);
         const std::size_t inputs = call.node.data_inputs();
         const std::size_t units = call.node.output_map().channels;
-        if (const std::size_t tile = sum_tile(call.node.node()); tile != 0) {
+        if (const SumOrder order = sum_order(call.node.node()); order.tile != 0) {
             // A part of a sum may be of several inputs.
             const std::size_t elements = call.node.parameter(0)->shape[0];
             const std::vector<float> whole = joined_inputs(call, elements);
-            multiply_in_order(whole.data(), weights, call.output, call.batch, units, elements, tile);
+            OrderedWeights(weights, elements, units, order).multiply(whole.data(), call.output, call.batch);
             add_bias(call.output, bias, call.batch, units);
             return;
         }

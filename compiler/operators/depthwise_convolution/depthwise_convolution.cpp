@@ -11,6 +11,8 @@
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/windowed_weights.h"
+#include "hw/math/floats/float_values.h"
+#include "hw/math/target_clones.h"
 
 namespace systole::operators {
 namespace {
@@ -140,6 +142,20 @@ ir::LayerKind json_depthwise_convolution() {
             }};
 }
 
+/// sums[c] = fma(pixel[c / multiplier], weights[c], sums[c]), settled.
+SYSTOLE_TARGET_CLONES void multiply_add_settled(const float* pixel, std::size_t multiplier,
+                                                const float* weights, std::size_t channels, float* sums) {
+    if (multiplier == 1) {
+        for (std::size_t c = 0; c < channels; ++c) {
+            sums[c] = math::settled(__builtin_fmaf(pixel[c], weights[c], sums[c]));
+        }
+        return;
+    }
+    for (std::size_t c = 0; c < channels; ++c) {
+        sums[c] = math::settled(__builtin_fmaf(pixel[c / multiplier], weights[c], sums[c]));
+    }
+}
+
 class DepthwiseConvolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "depthwise_convolution"; }
@@ -156,6 +172,15 @@ public:
                             .absent = std::int64_t{1},
                             .minimum = 1,
                             .maximum = std::numeric_limits<std::uint32_t>::max()});
+            list.push_back(
+                {.name = "in_order",
+                 .meaning =
+                     "1: of float32: a sum begins with 0 and adds the products of the elements inside the "
+                     "image, in the order of the weights, one after the other, rounded once (fma) and "
+                     "settled; the bias comes last; 0: any order",
+                 .absent = std::int64_t{0},
+                 .minimum = 0,
+                 .maximum = 1});
             return list;
         }();
         return declarations;
@@ -189,6 +214,7 @@ protected:
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();
         const ir::Window window = ir::window_of(call.node.node());
+        if (call.node.node().integer("in_order") != 0) return evaluate_in_order(call);
         const float* const weights = call.parameter(0);
         const float* const bias = call.parameter(1);
         const std::size_t in_channels = input.channels;
@@ -225,6 +251,27 @@ protected:
                 }
             }
         }
+    }
+
+    static void evaluate_in_order(const FloatCall& call) {
+        const ir::FeatureMap input = call.node.input_map();
+        const ir::FeatureMap result = call.node.output_map();
+        const ir::Window window = ir::window_of(call.node.node());
+        const std::size_t channels = result.channels;
+        const std::size_t multiplier = channels / input.channels;
+        float* sums = call.output;
+        std::fill_n(sums, call.batch * result.elements(), 0.0F);
+        for (std::uint32_t image = 0; image < call.batch; ++image) {
+            const float* const pixels = call.inputs[0] + image * input.elements();
+            for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t /*element*/) {
+                for_each_in_window(input, window, y, x, [&](std::size_t pixel, std::size_t tap) {
+                    multiply_add_settled(pixels + pixel * input.channels, multiplier,
+                                         call.parameter(0) + tap * channels, channels, sums);
+                });
+                sums += channels;
+            });
+        }
+        add_bias(call.output, call.parameter(1), call.batch * result.elements() / channels, channels);
     }
 
     void add_pixel(const ir::Node& /*node*/, const std::int32_t* pixel, std::size_t channels,

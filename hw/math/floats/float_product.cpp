@@ -58,6 +58,53 @@ SYSTOLE_TARGET_CLONES void cut_row(const float* from, std::size_t columns, std::
     }
 }
 
+/// A run of the elements of a sum.
+struct Run {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+void require_runs(std::size_t sum_tile) {
+    if (sum_tile == 0) throw std::logic_error("sums are cut into runs of 0");
+}
+
+void fill_with_zeros(float* c, std::size_t c_row_elements, std::size_t m, std::size_t n) {
+    for (std::size_t row = 0; row < m; ++row) std::fill_n(c + row * c_row_elements, n, 0.0F);
+}
+
+/// The rows of a run of B, by part; without a precision as they are.
+std::vector<FloatWeights> weights_of(const Run& run, const FloatMatrix& b, std::size_t n,
+                                     std::optional<Precision> precision) {
+    const FloatMatrix rows{b.data + run.first * b.row_elements, b.row_elements};
+    std::vector<FloatWeights> weights;
+    if (!precision) {
+        weights.emplace_back(rows, run.count, n);
+        return weights;
+    }
+    const std::size_t parts = parts_of(*precision);
+    std::vector<float> cut(parts * run.count * n);
+    cut_into_parts(rows, run.count, n, parts, cut.data());
+    for (std::size_t part = 0; part < parts; ++part) {
+        weights.emplace_back(FloatMatrix{cut.data() + part * run.count * n, n}, run.count, n);
+    }
+    return weights;
+}
+
+/// Adds the products of a run to the sums of those before it.
+void multiply_run(const Run& run, const FloatMatrix& a, std::size_t m,
+                  const std::vector<FloatWeights>& weights, std::optional<Precision> precision,
+                  FloatSums sums) {
+    const FloatMatrix columns{a.data + run.first, a.row_elements};
+    sums.accumulate = run.first > 0;
+    if (!precision) return multiply_pass(columns, m, weights.front(), sums);
+    std::vector<float> parts(weights.size() * m * run.count);
+    cut_into_parts(columns, m, run.count, weights.size(), parts.data());
+    for (const PairOfParts& pass : passes_of(*precision)) {
+        multiply_pass({parts.data() + pass.a * m * run.count, run.count}, m, weights[pass.b], sums);
+        sums.accumulate = true;
+    }
+}
+
 }  // namespace
 
 void cut_into_parts(const FloatMatrix& matrix, std::size_t rows, std::size_t columns, std::size_t parts,
@@ -103,29 +150,29 @@ void multiply_pass(const FloatMatrix& a, std::size_t m, const FloatWeights& weig
 
 void multiply_in_order(const FloatProduct& product) {
     const auto& [a, b, c, c_row_elements, m, n, k, sum_tile, precision] = product;
-    if (sum_tile == 0) throw std::logic_error("sums are cut into runs of 0");
-    const std::size_t parts = parts_of(precision);
-    const std::size_t longest = std::min(k, sum_tile);
-    std::vector<float> a_parts(parts * m * longest);
-    std::vector<float> b_parts(parts * longest * n);
-    std::vector<FloatWeights> weights;
-    if (k == 0) {
-        for (std::size_t row = 0; row < m; ++row) std::fill_n(c + row * c_row_elements, n, 0.0F);
-    }
+    require_runs(sum_tile);
+    if (k == 0) fill_with_zeros(c, c_row_elements, m, n);
     for (std::size_t first = 0; first < k; first += sum_tile) {
-        const std::size_t count = std::min(sum_tile, k - first);
-        cut_into_parts({a.data + first, a.row_elements}, m, count, parts, a_parts.data());
-        cut_into_parts({b.data + first * b.row_elements, b.row_elements}, count, n, parts, b_parts.data());
-        weights.clear();
-        for (std::size_t part = 0; part < parts; ++part) {
-            weights.emplace_back(FloatMatrix{b_parts.data() + part * count * n, n}, count, n);
-        }
-        bool accumulate = first > 0;
-        for (const PairOfParts& pass : passes_of(precision)) {
-            multiply_pass({a_parts.data() + pass.a * m * count, count}, m, weights[pass.b],
-                          {c, c_row_elements, accumulate});
-            accumulate = true;
-        }
+        const Run run{first, std::min(sum_tile, k - first)};
+        multiply_run(run, a, m, weights_of(run, b, n, precision), precision, {c, c_row_elements});
+    }
+}
+
+FloatRuns::FloatRuns(const FloatMatrix& b, std::size_t k, std::size_t n, std::size_t sum_tile,
+                     std::optional<Precision> precision)
+    : k_(k), n_(n), sum_tile_(sum_tile), precision_(precision) {
+    require_runs(sum_tile);
+    for (std::size_t first = 0; first < k; first += sum_tile) {
+        runs_.push_back(weights_of({first, std::min(sum_tile, k - first)}, b, n, precision));
+    }
+}
+
+void FloatRuns::multiply(const FloatMatrix& a, std::size_t m, float* c, std::size_t c_row_elements) const {
+    if (k_ == 0) fill_with_zeros(c, c_row_elements, m, n_);
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const std::size_t first = i * sum_tile_;
+        multiply_run({first, std::min(sum_tile_, k_ - first)}, a, m, runs_[i], precision_,
+                     {c, c_row_elements});
     }
 }
 

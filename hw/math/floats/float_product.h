@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -89,5 +90,24 @@ struct FloatProduct {
     Precision precision = Precision::Default;
 };
 void multiply_in_order(const FloatProduct& product);
+
+/// The matrix B of `multiply_in_order`, cut into runs and parts once for many matrices A.
+class FloatRuns {
+public:
+    /// Without a precision, all of both operands is multiplied, in one pass for each run; B must be settled
+    /// then, and A. Throws std::logic_error if `sum_tile` is 0.
+    FloatRuns(const FloatMatrix& b, std::size_t k, std::size_t n, std::size_t sum_tile,
+              std::optional<Precision> precision);
+
+    /// c (m x n) = a (m x k) * B.
+    void multiply(const FloatMatrix& a, std::size_t m, float* c, std::size_t c_row_elements) const;
+
+private:
+    std::size_t k_;
+    std::size_t n_;
+    std::size_t sum_tile_;
+    std::optional<Precision> precision_;
+    std::vector<std::vector<FloatWeights>> runs_;  ///< by run and part
+};
 
 }  // namespace systole::math
