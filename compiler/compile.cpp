@@ -14,6 +14,25 @@
 namespace systole::compiler {
 namespace {
 
+[[noreturn]] void fail_without_programs(const machine::MachineConfig& machine) {
+    throw machine::ConfigError(fmt::format(
+        "machine {} is of the family tensor_core, for which networks are not compiled", machine.name));
+}
+
+/// Prepares graphs; there are no programs yet.
+const target::Family tensor_core_family{
+    .words =
+        [](const machine::MachineConfig& machine) {
+            const auto precision = static_cast<std::size_t>(machine.matrix_unit.precision);
+            return operators::WordsOptions{
+                .sum_tile = machine.matrix_unit.rows,
+                .precision = std::string(machine::matrix_precision_names.at(precision))};
+        },
+    .compile = [](const ir::Graph& /*prepared*/, const machine::MachineConfig& machine,
+                  const mapping::Options& /*options*/) -> Compiled { fail_without_programs(machine); },
+    .machine_key = [](const machine::MachineConfig& machine, const machine::Mapping& /*mapping*/)
+        -> std::string { fail_without_programs(machine); }};
+
 const target::Family& family_of(const machine::MachineConfig& machine) {
     switch (machine.family) {
         case machine::Family::TpuV1:
@@ -21,9 +40,7 @@ const target::Family& family_of(const machine::MachineConfig& machine) {
         case machine::Family::EdgeTpu:
             return edge_tpu::family;
         case machine::Family::TensorCore:
-            throw machine::ConfigError(
-                fmt::format("machine {} is of the family tensor_core, for which networks are not compiled",
-                            machine.name));
+            return tensor_core_family;
     }
     throw std::logic_error("a family of machines without a compiler");
 }
@@ -39,6 +56,11 @@ Compiled compile(const ir::Graph& graph, Calibration calibration, const machine:
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                   const PassObserver& observer) {
     const target::Family& family = family_of(machine);
+    if (family.words != nullptr) {
+        ir::Graph prepared = passes::prepare_in_words(graph, family.words(machine), observer);
+        passes::check_borders(graph, prepared);
+        return prepared;
+    }
     ir::Graph prepared = prepare_for(family, graph, std::move(calibration), observer);
     if (family.rounding == nullptr || family.rounding(machine) == Rounding::Tflite) return prepared;
     return passes::set_rounding(std::move(prepared), family.rounding(machine));

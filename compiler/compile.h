@@ -39,10 +39,11 @@ using passes::RunNeeds;
 Compiled compile(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                  const Options& options, const PassObserver& observer = {});
 
-/// The passes alone: the graph on integers where the machine computes on them.
+/// The passes alone: the graph on integers where the machine computes on them, or in words where it computes
+/// in floats.
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine::MachineConfig& machine,
                   const PassObserver& observer = {});
-/// The same for any machine of a family.
+/// The same for any machine of a family that does not compute in floats.
 ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Calibration calibration,
                       const PassObserver& observer = {});
 /// Their names, in order.

@@ -5,6 +5,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 
@@ -49,6 +50,14 @@ void FunctionOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     const ir::ValueId to = quantizer.add_value(node.output(), quantizer.encoding(node.output()));
     quantizer.store(node.output(), to);
     quantizer.add_lookup(node, from, to, *function(node));
+}
+
+void FunctionOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    if (definition_.words == nullptr) return Operator::to_words(node, builder);
+    const FunctionParameters parameters = parameters_of(node);
+    builder.set(node.output(), builder.chain({builder.input_of(node)}, [&](std::span<const Word> inputs) {
+        return definition_.words(inputs[0], parameters);
+    }));
 }
 
 ir::LayerKind json_function_layer(std::string_view op) {

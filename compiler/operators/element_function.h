@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/operators/operator.h"
+#include "compiler/operators/word_expression.h"
 
 namespace systole::operators {
 
@@ -29,6 +30,8 @@ struct FunctionDefinition {
     std::string_view name;
     std::string_view summary;
     void (*apply)(const float* from, float* to, std::size_t count, const FunctionParameters& parameters);
+    /// The function on words; null: machines that compute in floats do not compute it.
+    Word (*words)(const Word& x, const FunctionParameters& parameters) = nullptr;
     /// Named as the parameters.
     std::vector<ir::AttributeDeclaration> attributes = {};
     std::vector<ir::LayerKind> layers = {};
@@ -62,6 +65,7 @@ public:
     Placement placement() const override;
     /// The node becomes a lookup.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 private:
     FunctionParameters parameters_of(const ir::Node& node) const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -33,6 +34,10 @@ void ElementRangeOperator::evaluate(const FloatCall& call) const {
 void ElementRangeOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
     quantizer.require_one_width(node);
     quantizer.add_like(node, quantizer.stored_encoding(node.inputs.front()));
+}
+
+void ElementRangeOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    builder.copy(node);
 }
 
 void ElementRangeOperator::execute(const IntegerCall& call) const {

@@ -16,6 +16,7 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
     /// The first element of the range, in height, width, channel order of an image.

@@ -13,6 +13,7 @@
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -73,6 +74,10 @@ void Operator::check_types(const ir::NodeView& node) const {
 
 void Operator::quantize(const ir::Node& node, Quantizer& quantizer) const {
     quantizer.add_real(node);
+}
+
+void Operator::to_words(const ir::Node& node, WordsBuilder& /*builder*/) const {
+    WordsBuilder::fail(node, fmt::format("machines with a tensor core do not compute {} yet", name()));
 }
 
 void Operator::evaluate(const FloatCall& /*call*/) const {

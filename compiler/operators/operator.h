@@ -67,6 +67,7 @@ struct TensorCall {
 using ElementFunction = std::function<float(float)>;
 
 class Quantizer;
+class WordsBuilder;
 
 /// The unit that computes an operator, and the number formats; for docs/operators.md.
 struct Placement {
@@ -120,6 +121,13 @@ public:
     /// Floating-point operations of one inference in simple loops, for the time of the host. By default two
     /// for each multiply-accumulate, and one for each element of the result.
     virtual std::uint64_t operations(const ir::NodeView& node) const;
+
+    // Machines that compute in floats.
+
+    /// Adds the primitives that compute this node of a float graph to the bit: `word_chain`, `word_reduce`,
+    /// `word_windows`, products with an order of sums, and nodes that move elements. By default, throws
+    /// ModelError with the layer: such machines do not compute it.
+    virtual void to_words(const ir::Node& node, WordsBuilder& builder) const;
 
     // Properties that passes need.
 

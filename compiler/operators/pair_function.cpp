@@ -11,6 +11,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -166,6 +167,14 @@ void PairFunctionOperator::compute_on_integers(const TensorCall& call) const {
 void PairFunctionOperator::quantize(const ir::Node& node, Quantizer& quantizer) const {
     if (definition_.on_floats != nullptr && add_scalar_lookup(node, quantizer, definition_.on_floats)) return;
     quantizer.add_real(node);
+}
+
+void PairFunctionOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    if (definition_.words == nullptr) return Operator::to_words(node, builder);
+    const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1)};
+    builder.set(node.output(), builder.chain(inputs, [&](std::span<const Word> words) {
+        return definition_.words(words[0], words[1]);
+    }));
 }
 
 bool add_scalar_lookup(const ir::Node& node, Quantizer& quantizer,

@@ -8,6 +8,7 @@
 #include "base/fixed_point.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/strided.h"
+#include "compiler/operators/word_expression.h"
 
 /// Functions of two numbers, element by element, with NumPy's broadcasting.
 namespace systole::operators {
@@ -82,6 +83,8 @@ struct PairDefinition {
     std::string_view name;
     std::string_view summary;
     void (*on_floats)(const PairRow<float, float>& row) = nullptr;
+    /// The function on words; null: machines that compute in floats do not compute it.
+    Word (*words)(const Word& a, const Word& b) = nullptr;
     void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row) = nullptr;
     void (*floats_to_truth)(const PairRow<float, std::uint8_t>& row) = nullptr;
     void (*integers_to_truth)(const PairRow<std::int32_t, std::uint8_t>& row) = nullptr;
@@ -114,6 +117,7 @@ public:
     void compute(const TensorCall& call) const override;
     /// A node with one constant number becomes a lookup; others stay on float32, for the host.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
     /// Whether the operator has a rule for quantized inputs, by the functions below.

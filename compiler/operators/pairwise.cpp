@@ -10,6 +10,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -77,6 +78,13 @@ Placement PairwiseOperator::placement() const {
 bool pairs_activations(const ir::NodeView& node) {
     return node.data_inputs() == 2 && node.input(0).shape == node.output().shape &&
            node.input(1).shape == node.output().shape && !is_unquantized(node);
+}
+
+void PairwiseOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1)};
+    builder.set(node.output(), builder.chain(inputs, [&](std::span<const Word> words) {
+        return apply(operation_, {words[0], words[1]});
+    }));
 }
 
 void PairwiseOperator::evaluate(const FloatCall& call) const {

@@ -32,6 +32,7 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void evaluate(const FloatCall& call) const override;
     void compute(const TensorCall& call) const override;
 
@@ -39,9 +40,14 @@ protected:
     /// `verb` is the operator's verb in messages: "adds". `check_scales` throws ModelError if a factor that
     /// follows from the scales is out of range, or the rounding is not of the node's types.
     PairwiseOperator(const char* verb, void (*on_floats)(const PairRow<float, float>& row),
+                     WordOperation operation,
                      void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row),
                      void (*check_scales)(const ir::NodeView& node))
-        : verb_(verb), on_floats_(on_floats), on_integers_(on_integers), check_scales_(check_scales) {}
+        : verb_(verb),
+          on_floats_(on_floats),
+          operation_(operation),
+          on_integers_(on_integers),
+          check_scales_(check_scales) {}
 
     /// Adds a node that does not pair activations: a lookup if one input is a constant number.
     void quantize_others(const ir::Node& node, Quantizer& quantizer) const;
@@ -49,6 +55,7 @@ protected:
 private:
     const char* verb_;
     void (*on_floats_)(const PairRow<float, float>& row);
+    WordOperation operation_;
     void (*on_integers_)(const PairRow<std::int32_t, std::int32_t>& row);
     void (*check_scales_)(const ir::NodeView& node);
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
@@ -13,6 +14,7 @@
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/tflite_functions.h"
 #include "compiler/operators/tflite_weights.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -83,6 +85,25 @@ ir::Results read_tflite_l2_pool(ir::LayerReader& layer) {
     const ir::ValueId squares = layer.append("square", {}, {input_of(layer, 0)});
     const ir::ValueId mean = layer.append("average_pool", ir::attributes_of(window), {squares});
     return append_fused_function(layer, layer.append("sqrt", {}, {mean}));
+}
+
+/// The means of windows from their sums. Windows at the border have fewer elements.
+ir::ValueId divide_by_counts(WordsBuilder& builder, const ir::NodeView& node, ir::ValueId sums) {
+    const ir::FeatureMap input = node.input_map();
+    const ir::FeatureMap result = node.output_map();
+    const ir::Window window = ir::window_of(node.node());
+    std::vector<float> counts;
+    for_each_pixel(result, [&](std::uint32_t y, std::uint32_t x, std::size_t /*element*/) {
+        const ir::WindowSpan rows = vertical_span(input, window, y);
+        const ir::WindowSpan columns = horizontal_span(input, window, x);
+        counts.push_back(static_cast<float>(rows.last - rows.first) *
+                         static_cast<float>(columns.last - columns.first));
+    });
+    const auto [least, most] = std::ranges::minmax(counts);
+    if (least == most) return builder.divide(sums, static_cast<std::uint64_t>(least));
+    const ir::ValueId constant =
+        builder.constant("counts", {1, result.height, result.width, 1}, std::move(counts));
+    return builder.chain({sums, constant}, [](std::span<const Word> in) { return in[0] / in[1]; });
 }
 
 }  // namespace
@@ -202,6 +223,20 @@ void Pool::check_types(const ir::NodeView& node) const {
 
 void Pool::quantize(const ir::Node& node, Quantizer& quantizer) const {
     quantize_pooled(node, quantizer);
+}
+
+void Pool::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const ir::Window window = ir::window_of(node);
+    const ir::ValueId x = builder.input_of(node);
+    switch (kind_) {
+        case PoolKind::Max:
+            return builder.set(node.output(), builder.windows(systole::Reduction::Maximum, x, window));
+        case PoolKind::Average: {
+            const ir::ValueId sums = builder.windows(systole::Reduction::Sum, x, window);
+            return builder.set(node.output(), divide_by_counts(builder, builder.view(node), sums));
+        }
+    }
+    throw std::logic_error("a pooling of no kind");
 }
 
 void Pool::execute(const IntegerCall& call) const {

@@ -28,6 +28,7 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
     /// The Keras class without its "2D".

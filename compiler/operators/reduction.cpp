@@ -10,6 +10,7 @@
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -227,6 +228,15 @@ void Reduction::compute(const TensorCall& call) const {
         sum = is_quantized ? finish_quantized(call.node, sum) : finish_integer(sum, count);
     }
     narrow(sums, call.node.output().type, call.outputs.front());
+}
+
+void Reduction::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const ir::NodeView view = builder.view(node);
+    if (reduces_batch(node)) return Operator::to_words(node, builder);
+    const ir::ValueId x = builder.input_of(node);
+    const ir::ValueId result =
+        builder.reduce(definition_.words, x, reduced_axes(view), node.integer("keep") != 0);
+    builder.set(node.output(), is_mean() ? builder.divide(result, reduced_elements(view)) : result);
 }
 
 void Reduction::quantize(const ir::Node& node, Quantizer& quantizer) const {

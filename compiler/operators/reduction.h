@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/word_operation.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/strided.h"
 
@@ -47,6 +48,8 @@ struct ReductionDefinition {
     std::int32_t first_integer = 0;
     /// Whether quantized numbers are combined as they are stored, and the result has the input's encoding.
     bool works_on_stored = false;
+    /// What words of floats become; a mean is a sum that is divided.
+    systole::Reduction words = systole::Reduction::Sum;
     /// The names in ONNX and TFLite.
     const char* onnx_name = nullptr;
     const char* tflite_name = nullptr;
@@ -74,10 +77,13 @@ public:
                                          std::span<const std::uint32_t> axes) const override;
     void compute(const TensorCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
     /// Turns sums into results: the quotient of a mean.
     virtual float finish_float(float sum, std::size_t /*count*/) const { return sum; }
+    /// Whether results are sums that are divided by the number of their elements.
+    virtual bool is_mean() const { return false; }
     virtual std::int32_t finish_integer(std::int32_t sum, std::size_t /*count*/) const { return sum; }
     /// Whether there is a rule for quantized numbers, by `finish_quantized`.
     virtual bool works_on_quantized() const { return false; }

@@ -13,6 +13,7 @@ public:
 
 protected:
     bool works_on_quantized() const override { return true; }
+    bool is_mean() const override { return is_mean_; }
     std::int32_t finish_quantized(const ir::NodeView& node, std::int32_t sum) const override;
 
 private:

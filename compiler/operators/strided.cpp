@@ -10,6 +10,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -132,6 +133,10 @@ void quantize_moved(const ir::Node& node, Quantizer& quantizer) {
 
 Placement ViewOperator::placement() const {
     return {.where = "host", .formats = "all"};
+}
+
+void ViewOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    builder.copy(node);
 }
 
 void ViewOperator::compute(const TensorCall& call) const {

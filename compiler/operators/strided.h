@@ -69,6 +69,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         quantize_moved(node, quantizer);
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
     virtual StridedView view_of(const ir::NodeView& node) const = 0;

@@ -12,6 +12,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantize_weights.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/single_threaded.h"
 
 namespace systole::operators {
@@ -284,6 +285,28 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     quantizer.store(result, added.output());
     quantizer.store(node.output(), added.output());
     quantizer.add_node(std::move(added));
+}
+
+void WeightedOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    if (has_sum_tile(node)) return builder.copy(node);
+    const ir::ValueId product = words_product(node, builder);
+    const std::size_t bias = builder.view(node).data_inputs() + 1;
+    if (bias >= node.inputs.size()) return builder.set(node.output(), product);
+    builder.set(node.output(), builder.chain({product, builder.input_of(node, bias)},
+                                             [](std::span<const Word> in) { return in[0] + in[1]; }));
+}
+
+std::vector<ir::NamedAttribute> order_attributes(const WordsBuilder& builder) {
+    return {{"sum_tile", std::int64_t{builder.options().sum_tile}},
+            {"precision", builder.options().precision}};
+}
+
+ir::ValueId append_words_product(WordsBuilder& builder, std::string_view op,
+                                 std::vector<ir::NamedAttribute> attributes, ir::ValueId data,
+                                 ir::ValueId weights) {
+    const bool is_plain = !builder.value(data).constant && builder.value(weights).constant;
+    const auto stated = is_plain ? std::nullopt : std::optional<std::uint32_t>(1);
+    return builder.append(op, std::move(attributes), {data, weights}, stated);
 }
 
 SumRounding::SumRounding(const ir::NodeView& node)

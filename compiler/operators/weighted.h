@@ -54,8 +54,12 @@ public:
     Placement placement() const override;
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    /// A product with an order of sums, and a `word_chain` that adds the bias.
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
+    /// Appends the products of a node of a float graph without their bias (Operator::to_words).
+    virtual ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const = 0;
     /// Computes the node in float with the same parameters for all inferences of the call.
     virtual void evaluate_products(const FloatCall& call) const = 0;
     /// The number of an input's elements that are multiplied for one result.
@@ -139,6 +143,13 @@ struct SumOrder {
 inline constexpr const char* whole_operands = "float32";
 ir::AttributeDeclaration precision_attribute();
 SumOrder sum_order(const ir::Node& node);
+
+/// The attributes of an array's products in a graph of words.
+std::vector<ir::NamedAttribute> order_attributes(const WordsBuilder& builder);
+/// Appends a product of the current layer; the weights may be the result of another node.
+ir::ValueId append_words_product(WordsBuilder& builder, std::string_view op,
+                                 std::vector<ir::NamedAttribute> attributes, ir::ValueId data,
+                                 ir::ValueId weights);
 
 /// The attribute `sum_tile` of products in float32.
 ir::AttributeDeclaration sum_tile_attribute();

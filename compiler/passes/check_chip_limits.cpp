@@ -8,7 +8,7 @@
 
 namespace systole::passes {
 
-void check_chip_limits(const ir::Graph& graph) {
+void check_inferences(const ir::Graph& graph) {
     if (!graph.state.empty()) {
         const ir::Value& input = graph.values[graph.inputs[graph.state.front().input]];
         throw ModelError(
@@ -27,6 +27,12 @@ void check_chip_limits(const ir::Graph& graph) {
                 fmt::format("layer {}: it combines the inferences of a batch; no chip does so yet",
                             in_quotes(node.name)));
         }
+    }
+}
+
+void check_chip_limits(const ir::Graph& graph) {
+    check_inferences(graph);
+    for (const ir::Node& node : graph.nodes) {
         // A graph on integers keeps its layers in float32 for the host.
         if (operators::has_sum_tile(node) && !ir::is_quantized(graph)) {
             throw ModelError(fmt::format(

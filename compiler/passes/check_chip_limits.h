@@ -4,9 +4,13 @@
 
 namespace systole::passes {
 
-/// Throws ModelError, with the layer, if the network has what graphs can say but no chip runs yet: weights
-/// that another node computes, state, values that the inferences of a batch share, and an order of
-/// float32 sums. The reference runs such networks.
+/// Throws ModelError if inferences depend on each other, which no chip computes yet: state, inputs that a
+/// batch shares, and nodes that combine a batch.
+void check_inferences(const ir::Graph& graph);
+
+/// The same, and throws ModelError, with the layer, if the network has what graphs can say but no chip of
+/// integers runs: weights that another node computes, and an order of float32 sums. The reference runs such
+/// networks.
 void check_chip_limits(const ir::Graph& graph);
 
 }  // namespace systole::passes

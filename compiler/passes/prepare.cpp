@@ -12,6 +12,7 @@
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/check_chip_limits.h"
+#include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/correct_biases.h"
 #include "compiler/passes/fold_batch_normalization.h"
 #include "compiler/passes/fold_concat_into_dense.h"
@@ -75,6 +76,14 @@ PassManager preparation(Calibration calibration, std::optional<Rounding> roundin
     return passes;
 }
 
+PassManager preparation_in_words(operators::WordsOptions options) {
+    PassManager passes = simplification();
+    passes.add("compute_in_words", [options = std::move(options)](const ir::Graph& graph) {
+        return compute_in_words(graph, options);
+    });
+    return passes;
+}
+
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
                                       std::optional<Rounding> rounding) {
     check_chip_limits(graph);
@@ -116,6 +125,12 @@ ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObs
                   std::optional<Rounding> rounding) {
     check_chip_limits(graph);
     return preparation(std::move(calibration), rounding).run(graph, observer);
+}
+
+ir::Graph prepare_in_words(const ir::Graph& graph, operators::WordsOptions options,
+                           const PassObserver& observer) {
+    check_inferences(graph);
+    return preparation_in_words(std::move(options)).run(graph, observer);
 }
 
 }  // namespace systole::passes

@@ -6,6 +6,7 @@
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/calibrate.h"
+#include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/pass_manager.h"
 
 namespace systole::passes {
@@ -18,6 +19,9 @@ PassManager simplification();
 /// correct_biases). The latter do not change a graph on integers. Given a machine's rounding, set_rounding
 /// comes last.
 PassManager preparation(Calibration calibration, std::optional<Rounding> rounding = {});
+
+/// The passes of simplification(), and compute_in_words: for machines that compute in floats.
+PassManager preparation_in_words(operators::WordsOptions options);
 
 /// A network on integers beside the one in float from which it was quantized.
 struct QuantizedNetwork {
@@ -37,9 +41,11 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
 /// as whoever gives the inputs and reads the outputs of the prepared network expects.
 void check_borders(const ir::Graph& graph, const ir::Graph& prepared);
 
-/// Runs the passes of simplification() or of preparation(). Throws ModelError.
+/// Runs the passes of simplification(), of preparation() or of preparation_in_words(). Throws ModelError.
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {},
                   std::optional<Rounding> rounding = {});
+ir::Graph prepare_in_words(const ir::Graph& graph, operators::WordsOptions options,
+                           const PassObserver& observer = {});
 
 }  // namespace systole::passes

@@ -6,6 +6,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/options.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
 
@@ -15,6 +16,9 @@ namespace systole::target {
 struct Family {
     /// Whether float graphs are quantized for it.
     bool computes_on_integers = false;
+    /// The numbers of the machine that decide the bits of floats, by which float graphs are computed in
+    /// words; null for families that do not compute in floats.
+    operators::WordsOptions (*words)(const machine::MachineConfig& machine) = nullptr;
     /// The program of a prepared graph, mapped as the options say. Throws ModelError if the network does not
     /// fit the machine.
     mapping::Compiled (*compile)(const ir::Graph& prepared, const machine::MachineConfig& machine,

@@ -55,6 +55,10 @@ constexpr std::string_view server_watts_rule = "it must be at least server.host_
 constexpr std::string_view host_percent_rule =
     "it must be from server.host_percent.least to server.host_percent.most";
 
+bool multiplies_floats(const MatrixFormat& format) {
+    return !is_integer(format.activations);
+}
+
 }  // namespace
 
 // Each structure's fields, declared once for reading, writing and documentation. (Outside the unnamed
@@ -100,6 +104,13 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
                                    "for each pair of bytes of an activation and a weight",
                       .rule = formats_rule},
                      config.formats);
+    visitor.only_where(std::ranges::any_of(config.formats, multiplies_floats),
+                       {"precision", "",
+                        "what products of float32 multiply of each operand: the nearest bfloat16, in one "
+                        "pass; high: two bfloat16, in 3 passes; highest: three, in 6 passes"},
+                       tensor_core_rule, [&](const Field& field) {
+                           visitor.usual_choice(field, config.precision, matrix_precision_names);
+                       });
 }
 
 template <class Visitor>

@@ -54,6 +54,10 @@ std::vector<MatrixFormat> byte_array_formats();
 /// The formats of an array that multiplies bfloat16 and adds in float32, in one pass.
 std::vector<MatrixFormat> float_array_formats();
 
+/// How much of a float32 an array of floats multiplies, in parts of bfloat16: one, two or three.
+enum class MatrixPrecision : std::uint8_t { Default, High, Highest };
+inline constexpr std::array<std::string_view, 3> matrix_precision_names{"default", "high", "highest"};
+
 struct MatrixUnitConfig {
     std::uint32_t rows = 256;
     std::uint32_t columns = 256;
@@ -64,6 +68,7 @@ struct MatrixUnitConfig {
     std::uint32_t setup_cycles = 1;
     bool row_sums = true;
     std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
+    MatrixPrecision precision = MatrixPrecision::Default;      ///< of networks' products in float32
 
     /// Array passes of a row of activations; nullopt if the array does not multiply these formats.
     std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;

@@ -15,6 +15,10 @@ float abs_of(float x, const FunctionParameters& /*parameters*/) {
     return std::abs(x);
 }
 
+Word abs_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return absolute(x);
+}
+
 /// TFLite's rule for bytes: the magnitude, scaled to the result.
 ir::ValueId append_byte_abs(ir::LayerReader& layer, ir::ValueId x, const ir::ResultType& result) {
     const ir::Encoding from = encoding_of(layer.value(x));
@@ -55,6 +59,7 @@ std::unique_ptr<ir::Operator> make_abs() {
         FunctionDefinition{.name = "abs",
                            .summary = "The magnitude of x.",
                            .apply = apply_to_all<abs_of>,
+                           .words = abs_words,
                            .layers = {json_function_layer("abs"), abs_node(ir::Format::Onnx, "Abs"),
                                       abs_node(ir::Format::Tflite, "ABS")},
                            .functions = {{ir::Format::GraphJson, "abs"}}});

@@ -69,8 +69,8 @@ void check_sum_scales(const ir::NodeView& node) {
 class Add final : public PairwiseOperator {
 public:
     Add()
-        : PairwiseOperator("adds", apply_to_row<sum_of_floats>, apply_to_row<wrapping_add>,
-                           check_sum_scales) {}
+        : PairwiseOperator("adds", apply_to_row<sum_of_floats>, WordOperation::Add,
+                           apply_to_row<wrapping_add>, check_sum_scales) {}
 
     std::string_view name() const override { return "add"; }
     std::string_view summary() const override { return "The sum of two tensors, element by element."; }

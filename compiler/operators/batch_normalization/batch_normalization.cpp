@@ -14,6 +14,7 @@
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -224,6 +225,15 @@ public:
     Placement placement() const override {
         return {.where = "as part of the weights before it, else as a 1x1 depthwise convolution",
                 .formats = "float32"};
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        Affine affine = affine_of(builder.view(node));
+        const auto channels = static_cast<std::uint32_t>(affine.scale.size());
+        const ir::ValueId scale = builder.constant("scale", {channels}, std::move(affine.scale));
+        const ir::ValueId offset = builder.constant("offset", {channels}, std::move(affine.offset));
+        builder.set(node.output(),
+                    builder.chain({builder.input_of(node), scale, offset},
+                                  [](std::span<const Word> in) { return in[0] * in[1] + in[2]; }));
     }
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap map = call.node.input_map();

@@ -10,6 +10,10 @@ float ceil_of(float x, const FunctionParameters& /*parameters*/) {
     return std::ceil(x);
 }
 
+Word ceil_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return ceil(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_ceil() {
@@ -17,6 +21,7 @@ std::unique_ptr<ir::Operator> make_ceil() {
         FunctionDefinition{.name = "ceil",
                            .summary = "The next integer that is not below x.",
                            .apply = apply_to_all<ceil_of>,
+                           .words = ceil_words,
                            .layers = {json_function_layer("ceil"), onnx_function("ceil", "Ceil"),
                                       tflite_function("ceil", "CEIL")},
                            .functions = {{ir::Format::GraphJson, "ceil"}}});

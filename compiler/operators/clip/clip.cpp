@@ -14,6 +14,15 @@ float clip_of(float x, const FunctionParameters& parameters) {
     return std::min(std::max(x, parameters.minimum), parameters.maximum);
 }
 
+Word clip_words(const Word& x, const FunctionParameters& parameters) {
+    Word result = x;
+    if (parameters.minimum > -std::numeric_limits<float>::infinity())
+        result = maximum(result, parameters.minimum);
+    if (parameters.maximum < std::numeric_limits<float>::infinity())
+        result = minimum(result, parameters.maximum);
+    return result;
+}
+
 constexpr double unlimited_value = std::numeric_limits<double>::infinity();
 
 /// A clamp with known limits; one from 0 on is a ReLU.
@@ -66,6 +75,7 @@ std::unique_ptr<ir::Operator> make_clip() {
         .name = "clip",
         .summary = "x clamped between a minimum and a maximum.",
         .apply = apply_to_all<clip_of>,
+        .words = clip_words,
         .attributes = {{.name = "minimum", .meaning = "the least result", .absent = -unlimited_value},
                        {.name = "maximum", .meaning = "the greatest result", .absent = unlimited_value}},
         .layers = {onnx_clip()}});

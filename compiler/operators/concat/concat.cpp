@@ -17,6 +17,7 @@
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -178,6 +179,7 @@ public:
                 fail_as_stored_unlike("its inputs and its result", node.input(i), node.output());
         }
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const std::size_t bytes = bytes_of(call.node.output().type);
         const std::size_t axis = axis_of(call.node);

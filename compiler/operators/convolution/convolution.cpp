@@ -13,6 +13,7 @@
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/windowed_weights.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -233,6 +234,15 @@ public:
     }
 
 protected:
+    ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const override {
+        std::vector<ir::NamedAttribute> attributes = order_attributes(builder);
+        for (ir::NamedAttribute& attribute : convolution_attributes(ir::window_of(node), groups_of(node))) {
+            attributes.push_back(std::move(attribute));
+        }
+        return append_words_product(builder, name(), std::move(attributes), builder.input_of(node, 0),
+                                    builder.input_of(node, 1));
+    }
+
     void evaluate_products(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();

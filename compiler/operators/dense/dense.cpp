@@ -14,6 +14,7 @@
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/weighted.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -152,6 +153,20 @@ public:
     }
 
 protected:
+    ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const override {
+        const std::size_t count = builder.view(node).data_inputs();
+        std::vector<ir::ValueId> vectors;
+        for (std::size_t i = 0; i < count; ++i) {
+            const ir::ValueId input = builder.input_of(node, i);
+            const auto elements = static_cast<std::uint32_t>(builder.shape_of(input).elements());
+            vectors.push_back(builder.reshape(input, ir::vector_shape(elements)));
+        }
+        const ir::ValueId whole =
+            count == 1 ? vectors.front() : builder.append("concat", {{"axis", std::int64_t{1}}}, vectors);
+        return append_words_product(builder, name(), order_attributes(builder), whole,
+                                    builder.input_of(node, count));
+    }
+
     void evaluate_products(const FloatCall& call) const override {
         const float* const weights = call.parameter(0);
         const float* const bias = call.parameter(1);

@@ -11,6 +11,7 @@
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/windowed_weights.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/floats/float_values.h"
 #include "hw/math/target_clones.h"
 
@@ -210,6 +211,23 @@ public:
     }
 
 protected:
+    ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::Window window = ir::window_of(node);
+        const std::int64_t multiplier = node.integer("multiplier");
+        const ir::ValueId x = builder.input_of(node, 0);
+        const ir::ValueId weights = builder.input_of(node, 1);
+        if (window == ir::Window{} && multiplier == 1) {
+            // One product for each element: no sum.
+            const ir::ValueId image =
+                builder.reshape(x, ir::image_shape(ir::feature_map(builder.shape_of(x))));
+            return builder.chain({image, weights}, [](std::span<const Word> in) { return in[0] * in[1]; });
+        }
+        std::vector<ir::NamedAttribute> attributes =
+            depthwise_attributes(window, static_cast<std::uint32_t>(multiplier));
+        attributes.emplace_back("in_order", std::int64_t{1});
+        return append_words_product(builder, name(), std::move(attributes), x, weights);
+    }
+
     void evaluate_products(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();

@@ -12,6 +12,10 @@ float elu_of(float x, const FunctionParameters& parameters) {
     return x >= 0.0F ? x : parameters.alpha * std::expm1(x);
 }
 
+Word elu_words(const Word& x, const FunctionParameters& parameters) {
+    return select(less_equal(0.0F, x), x, parameters.alpha * expm1(x));
+}
+
 ir::LayerKind keras_elu() {
     return {.format = ir::Format::Keras,
             .name = "ELU",
@@ -39,6 +43,7 @@ std::unique_ptr<ir::Operator> make_elu() {
         FunctionDefinition{.name = "elu",
                            .summary = "x for x >= 0, alpha * (exp(x) - 1) for x < 0.",
                            .apply = apply_to_all<elu_of>,
+                           .words = elu_words,
                            .attributes = {alpha_attribute("minus the limit towards minus infinity")},
                            .layers = {keras_elu(), json_alpha_layer("elu"),
                                       onnx_alpha_function("elu", "Elu", 1.0F), tflite_elu()},

@@ -11,6 +11,10 @@ float exp_of(float x, const FunctionParameters& /*parameters*/) {
     return std::exp(x);
 }
 
+Word exp_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return exp(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_exp() {
@@ -18,6 +22,7 @@ std::unique_ptr<ir::Operator> make_exp() {
         .name = "exp",
         .summary = "The exponential function.",
         .apply = apply_to_all<exp_of>,
+        .words = exp_words,
         .layers = {json_function_layer("exp"), onnx_function("exp", "Exp"),
                    tflite_function_layer("exp", "EXP", std::exp)},
         .functions = {{ir::Format::Keras, "exponential"}, {ir::Format::GraphJson, "exp"}}});

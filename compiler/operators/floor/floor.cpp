@@ -10,6 +10,10 @@ float floor_of(float x, const FunctionParameters& /*parameters*/) {
     return std::floor(x);
 }
 
+Word floor_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return floor(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_floor() {
@@ -17,6 +21,7 @@ std::unique_ptr<ir::Operator> make_floor() {
         FunctionDefinition{.name = "floor",
                            .summary = "The next integer that is not above x.",
                            .apply = apply_to_all<floor_of>,
+                           .words = floor_words,
                            .layers = {json_function_layer("floor"), onnx_function("floor", "Floor"),
                                       tflite_function("floor", "FLOOR")},
                            .functions = {{ir::Format::GraphJson, "floor"}}});

@@ -11,6 +11,10 @@ float floor_divide_of_floats(float a, float b) {
     return std::floor(a / b);
 }
 
+Word floor_divide_of_words(const Word& a, const Word& b) {
+    return floor(a / b);
+}
+
 std::int32_t floor_divide_of_integers(std::int32_t a, std::int32_t b) {
     if (b == 0) throw ModelError("it divides an integer by 0");
     const std::int64_t quotient = std::int64_t{a} / b;
@@ -26,6 +30,7 @@ std::unique_ptr<ir::Operator> make_floor_divide() {
         PairDefinition{.name = "floor_divide",
                        .summary = "The quotient of two numbers, rounded down, element by element.",
                        .on_floats = apply_to_row<floor_divide_of_floats>,
+                       .words = floor_divide_of_words,
                        .on_integers = apply_to_row<floor_divide_of_integers>,
                        .layers = {tflite_pair("floor_divide", "FLOOR_DIV")}});
 }

@@ -8,6 +8,7 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -188,6 +189,12 @@ public:
         if (!is_integer(node.input(1).type)) throw ModelError("its indices must be integers");
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        if (!builder.view(node).input(1).constant) {
+            WordsBuilder::fail(node, "another layer computes its indices; a tensor core needs constant ones");
+        }
+        builder.copy(node);
+    }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input(0);
         const ir::Value& indices = call.node.input(1);

@@ -13,6 +13,11 @@ float gelu_of(float x, const FunctionParameters& /*parameters*/) {
     return 0.5F * x * (1.0F + std::erf(x * root_of_half));
 }
 
+Word gelu_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    constexpr float root_of_half = 0.70710678F;
+    return 0.5F * x * (1.0F + erf(x * root_of_half));
+}
+
 // TFLite's formulas, by which it makes its tables for bytes.
 float runtime_gelu(float x) {
     constexpr float minus_root_of_half = -0.70710678F;
@@ -52,6 +57,7 @@ std::unique_ptr<ir::Operator> make_gelu() {
         FunctionDefinition{.name = "gelu",
                            .summary = "x times the probability that a normal variable is below x.",
                            .apply = apply_to_all<gelu_of>,
+                           .words = gelu_words,
                            .layers = {json_function_layer("gelu"), onnx_gelu(), tflite_gelu()},
                            .functions = {{ir::Format::Keras, "gelu"}, {ir::Format::GraphJson, "gelu"}}});
 }

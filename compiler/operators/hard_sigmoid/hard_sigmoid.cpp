@@ -11,6 +11,10 @@ float hard_sigmoid_of(float x, const FunctionParameters& parameters) {
     return std::clamp(parameters.alpha * x + parameters.beta, 0.0F, 1.0F);
 }
 
+Word hard_sigmoid_words(const Word& x, const FunctionParameters& parameters) {
+    return minimum(maximum(parameters.alpha * x + parameters.beta, 0.0F), 1.0F);
+}
+
 /// Of ONNX, and of Keras before 3.
 constexpr float hard_sigmoid_slope = 0.2F;
 constexpr float hard_sigmoid_middle = 0.5F;
@@ -36,6 +40,7 @@ std::unique_ptr<ir::Operator> make_hard_sigmoid() {
         .name = "hard_sigmoid",
         .summary = "alpha * x + beta, clamped between 0 and 1.",
         .apply = apply_to_all<hard_sigmoid_of>,
+        .words = hard_sigmoid_words,
         .attributes = {{.name = "alpha", .meaning = "slope", .absent = double{hard_sigmoid_slope}},
                        {.name = "beta", .meaning = "value at 0", .absent = double{hard_sigmoid_middle}}},
         .layers = {onnx_hard_sigmoid()},

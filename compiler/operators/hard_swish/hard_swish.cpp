@@ -13,6 +13,12 @@ float hard_swish_of(float x, const FunctionParameters& /*parameters*/) {
     return x * std::clamp(x + half_width, 0.0F, width) / width;
 }
 
+Word hard_swish_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    constexpr float half_width = 3.0F;
+    constexpr float width = 6.0F;
+    return x * minimum(maximum(x + half_width, 0.0F), width) / width;
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_hard_swish() {
@@ -20,6 +26,7 @@ std::unique_ptr<ir::Operator> make_hard_swish() {
         FunctionDefinition{.name = "hard_swish",
                            .summary = "x * min(max(x + 3, 0), 6) / 6: swish without an exponential.",
                            .apply = apply_to_all<hard_swish_of>,
+                           .words = hard_swish_words,
                            .layers = {json_function_layer("hard_swish"),
                                       onnx_function("hard_swish", "HardSwish"), tflite_hard_swish()},
                            .functions = {{ir::Format::GraphJson, "hard_swish"},

@@ -7,6 +7,7 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -88,6 +89,7 @@ public:
             fail_as_stored_unlike("its input and its result", node.input(), node.output());
         }
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const ir::Value& value = call.node.input();
         const std::size_t bytes = value.shape.elements() * bytes_of(value.type);

@@ -6,6 +6,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -64,6 +65,28 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId input = builder.input_of(node);
+        const std::size_t channel_axis = axis_of_attribute(builder.view(node));
+        const std::size_t rank = builder.shape_of(input).rank();
+        std::vector<std::size_t> axes;
+        std::vector<std::uint32_t> by_channel;  // of what is the same for all but the channels
+        for (std::size_t axis = 1; axis < rank; ++axis) {
+            if (axis != channel_axis) axes.push_back(axis);
+            if (axis >= channel_axis) {
+                by_channel.push_back(axis == channel_axis ? builder.shape_of(input)[axis] : 1);
+            }
+        }
+        const ir::ValueId scale = builder.reshape(builder.input_of(node, 1), ir::Shape(by_channel));
+        const ir::ValueId offset = builder.reshape(builder.input_of(node, 2), ir::Shape(by_channel));
+        const CenteredWords x = centered_words(builder, input, axes);
+        const auto epsilon = static_cast<float>(node.real("epsilon"));
+        const ir::ValueId factor = builder.chain(
+            {scale, x.variance}, [=](std::span<const Word> in) { return in[0] / sqrt(in[1] + epsilon); });
+        builder.set(node.output(),
+                    builder.chain({x.differences, factor, offset},
+                                  [](std::span<const Word> in) { return in[0] * in[1] + in[2]; }));
+    }
     void evaluate(const FloatCall& call) const override {
         const ir::Value& input = call.node.input();
         const AxisLines lines = lines_along(input.shape, axis_of_attribute(call.node));

@@ -9,6 +9,10 @@ float leaky_relu_of(float x, const FunctionParameters& parameters) {
     return x >= 0.0F ? x : parameters.alpha * x;
 }
 
+Word leaky_relu_words(const Word& x, const FunctionParameters& parameters) {
+    return select(less_equal(0.0F, x), x, parameters.alpha * x);
+}
+
 ir::LayerKind keras_leaky_relu() {
     return {.format = ir::Format::Keras,
             .name = "LeakyReLU",
@@ -36,6 +40,7 @@ std::unique_ptr<ir::Operator> make_leaky_relu() {
         .name = "leaky_relu",
         .summary = "x for x >= 0, alpha * x for x < 0.",
         .apply = apply_to_all<leaky_relu_of>,
+        .words = leaky_relu_words,
         .attributes = {alpha_attribute("slope below 0")},
         .layers = {keras_leaky_relu(), json_alpha_layer("leaky_relu"),
                    onnx_alpha_function("leaky_relu", "LeakyRelu", 0.01F), tflite_leaky_relu()},

@@ -13,6 +13,7 @@
 #include "compiler/operators/fixed_point_functions.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/softmax/softmax_nodes.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -124,6 +125,17 @@ public:
             log_softmax_of_line(call.inputs[0] + first, call.output + first, lines, scaling,
                                 call.node.output().type);
         });
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId x = builder.input_of(node);
+        const std::vector<std::size_t> axes{axis_of_attribute(builder.view(node))};
+        const ir::ValueId largest = builder.reduce(systole::Reduction::Maximum, x, axes);
+        const ir::ValueId powers =
+            builder.chain({x, largest}, [](std::span<const Word> in) { return exp(in[0] - in[1]); });
+        const ir::ValueId sum = builder.reduce(systole::Reduction::Sum, powers, axes);
+        builder.set(node.output(), builder.chain({x, largest, sum}, [](std::span<const Word> in) {
+            return in[0] - in[1] - log(in[2]);
+        }));
     }
     void evaluate(const FloatCall& call) const override {
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

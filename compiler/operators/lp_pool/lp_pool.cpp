@@ -8,6 +8,7 @@
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/pool.h"
 #include "compiler/operators/pool_onnx.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -73,6 +74,18 @@ public:
     /// A power and an addition for each element of a window, and a root.
     std::uint64_t operations(const ir::NodeView& node) const override {
         return (2 * ir::window_of(node.node()).kernel_elements() + 1) * node.output().shape.elements();
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const std::int64_t order = node.integer("order");
+        if (order > euclidean) return Operator::to_words(node, builder);
+        const bool is_euclidean = order == euclidean;
+        const ir::ValueId sizes = builder.chain({builder.input_of(node)}, [=](std::span<const Word> in) {
+            return is_euclidean ? in[0] * in[0] : absolute(in[0]);
+        });
+        const ir::ValueId sum = builder.windows(systole::Reduction::Sum, sizes, ir::window_of(node));
+        builder.set(
+            node.output(),
+            is_euclidean ? builder.chain({sum}, [](std::span<const Word> in) { return sqrt(in[0]); }) : sum);
     }
     void evaluate(const FloatCall& call) const override {
         switch (call.node.node().integer("order")) {

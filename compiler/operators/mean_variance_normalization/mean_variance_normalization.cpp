@@ -9,6 +9,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/reduction.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -65,6 +66,13 @@ public:
     std::uint64_t operations(const ir::NodeView& node) const override {
         constexpr std::uint64_t an_element = 5;
         return an_element * node.output().shape.elements();
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const CenteredWords x =
+            centered_words(builder, builder.input_of(node), reduced_axes(builder.view(node)));
+        builder.set(node.output(), builder.chain({x.differences, x.variance}, [](std::span<const Word> in) {
+            return in[0] / (sqrt(in[1]) + static_cast<float>(least_deviation));
+        }));
     }
     void evaluate(const FloatCall& call) const override {
         const std::size_t elements = call.node.output().shape.elements();

@@ -12,6 +12,10 @@ float mish_of(float x, const FunctionParameters& /*parameters*/) {
     return x * std::tanh(softplus);
 }
 
+Word mish_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return x * tanh(maximum(x, 0.0F) + log1p(exp(-absolute(x))));
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_mish() {
@@ -19,6 +23,7 @@ std::unique_ptr<ir::Operator> make_mish() {
         FunctionDefinition{.name = "mish",
                            .summary = "x * tanh(log(1 + exp(x))).",
                            .apply = apply_to_all<mish_of>,
+                           .words = mish_words,
                            .layers = {json_function_layer("mish"), onnx_function("mish", "Mish")},
                            .functions = {{ir::Format::Keras, "mish"}, {ir::Format::GraphJson, "mish"}}});
 }

@@ -28,8 +28,8 @@ void check_product_scales(const ir::NodeView& node) {
 class Multiply final : public PairwiseOperator {
 public:
     Multiply()
-        : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, apply_to_row<wrapping_multiply>,
-                           check_product_scales) {}
+        : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, WordOperation::Multiply,
+                           apply_to_row<wrapping_multiply>, check_product_scales) {}
 
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override { return "The product of two tensors, element by element."; }

@@ -9,6 +9,10 @@ float negative_of(float x, const FunctionParameters& /*parameters*/) {
     return -x;
 }
 
+Word negative_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return -x;
+}
+
 /// A node of a file; on integers, it becomes others.
 ir::LayerKind negative_node(ir::Format format, const char* name) {
     return {.format = format, .name = name, .build = [](ir::LayerReader& layer) {
@@ -28,6 +32,7 @@ std::unique_ptr<ir::Operator> make_negative() {
         FunctionDefinition{.name = "negative",
                            .summary = "-x.",
                            .apply = apply_to_all<negative_of>,
+                           .words = negative_words,
                            .layers = {json_function_layer("negative"), negative_node(ir::Format::Onnx, "Neg"),
                                       negative_node(ir::Format::Tflite, "NEG")},
                            .functions = {{ir::Format::GraphJson, "negative"}}});

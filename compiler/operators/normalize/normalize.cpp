@@ -11,6 +11,7 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/fixed_point_functions.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -143,6 +144,19 @@ public:
                     offset_and_clamp(quotient, norm_zero_point(type), lowest_of(type), highest_of(type));
             }
         });
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId x = builder.input_of(node);
+        const bool is_euclidean = node.integer("order") == 2;
+        const auto least = static_cast<float>(node.real("least"));
+        const ir::ValueId sizes = builder.chain(
+            {x}, [=](std::span<const Word> in) { return is_euclidean ? in[0] * in[0] : absolute(in[0]); });
+        const ir::ValueId sum =
+            builder.reduce(systole::Reduction::Sum, sizes, {axis_of_attribute(builder.view(node))});
+        builder.set(node.output(), builder.chain({x, sum}, [=](std::span<const Word> in) {
+            const Word norm = maximum(is_euclidean ? sqrt(in[1]) : in[1], least);
+            return select(equal(norm, 0.0F), 0.0F, in[0] / norm);
+        }));
     }
     void evaluate(const FloatCall& call) const override {
         const ir::Node& node = call.node.node();

@@ -13,6 +13,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -196,6 +197,7 @@ public:
     void check_types(const ir::NodeView& node) const override { require_one_kind(node); }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input();
         const std::size_t bytes = bytes_of(input.type);

@@ -1,8 +1,11 @@
 // The first number to the power of the second, element by element.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/pair_function.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -33,10 +36,48 @@ ir::LayerKind onnx_power() {
             }};
 }
 
+class Power final : public PairFunctionOperator {
+public:
+    using PairFunctionOperator::PairFunctionOperator;
+
+    /// Powers by a constant that a few operations compute.
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::Value& exponent = builder.view(node).input(1);
+        const bool is_number =
+            exponent.constant && exponent.constant->is_known() && exponent.shape.elements() == 1;
+        if (!is_number || exponent.shape.rank() > builder.view(node).input(0).shape.rank()) {
+            WordsBuilder::fail(node,
+                               "its exponent must be one constant number on machines with a tensor core");
+        }
+        const float number = exponent.constant->values<float>().front();
+        builder.set(node.output(), builder.chain({builder.input_of(node)}, [&](std::span<const Word> in) {
+            return power_of_words(node, in[0], number);
+        }));
+    }
+
+private:
+    static Word power_of_words(const ir::Node& node, const Word& x, float exponent) {
+        const float size = std::abs(exponent);
+        Word power = x;
+        if (size == 0.5F) {
+            power = sqrt(x);
+        } else if (size == 1.0F || size == 2.0F || size == 3.0F || size == 4.0F) {
+            for (float factors = 1.0F; factors < size; ++factors) power = power * x;
+        } else {
+            WordsBuilder::fail(
+                node,
+                fmt::format("its exponent is {}; on machines with a tensor core it must be 0.5, 1, 2, 3 or "
+                            "4, or one of these with a minus sign",
+                            exponent));
+        }
+        return exponent < 0.0F ? 1.0F / power : power;
+    }
+};
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_power() {
-    return std::make_unique<PairFunctionOperator>(
+    return std::make_unique<Power>(
         PairDefinition{.name = "power",
                        .summary = "The first number to the power of the second, element by element.",
                        .on_floats = apply_to_row<power_of_floats>,

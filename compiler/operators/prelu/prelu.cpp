@@ -16,6 +16,10 @@ float prelu_of_floats(float x, float slope) {
     return x >= 0.0F ? x : x * slope;
 }
 
+Word prelu_of_words(const Word& a, const Word& b) {
+    return select(less_equal(0.0F, a), a, a * b);
+}
+
 /// Keras: the slopes have the input's shape, with extent 1 for shared axes, which count from 1.
 ir::ValueId read_keras_prelu(ir::LayerReader& layer) {
     const ir::ValueId input = layer.input();
@@ -40,6 +44,7 @@ public:
                                                   "x for x >= 0, slope * x for x < 0. Inputs: x; slopes, "
                                                   "broadcast to the shape of x.",
                                               .on_floats = apply_to_row<prelu_of_floats>,
+                                              .words = prelu_of_words,
                                               .on_integers = apply_to_row<wrapping_multiply>,
                                               .layers = {onnx_pair("prelu", "PRelu"),
                                                          tflite_pair("prelu", "PRELU"),

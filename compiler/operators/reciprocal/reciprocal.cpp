@@ -8,6 +8,10 @@ float reciprocal_of(float x, const FunctionParameters& /*parameters*/) {
     return 1.0F / x;
 }
 
+Word reciprocal_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return 1.0F / x;
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_reciprocal() {
@@ -15,6 +19,7 @@ std::unique_ptr<ir::Operator> make_reciprocal() {
         .name = "reciprocal",
         .summary = "1 / x.",
         .apply = apply_to_all<reciprocal_of>,
+        .words = reciprocal_words,
         .layers = {json_function_layer("reciprocal"), onnx_function("reciprocal", "Reciprocal")},
         .functions = {{ir::Format::GraphJson, "reciprocal"}}});
 }

@@ -25,6 +25,7 @@ std::unique_ptr<ir::Operator> make_reduce_max() {
                             .first_float = -std::numeric_limits<float>::infinity(),
                             .first_integer = std::numeric_limits<std::int32_t>::min(),
                             .works_on_stored = true,
+                            .words = systole::Reduction::Maximum,
                             .onnx_name = "ReduceMax",
                             .tflite_name = "REDUCE_MAX"});
 }

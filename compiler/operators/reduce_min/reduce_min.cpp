@@ -25,6 +25,7 @@ std::unique_ptr<ir::Operator> make_reduce_min() {
                             .first_float = std::numeric_limits<float>::infinity(),
                             .first_integer = std::numeric_limits<std::int32_t>::max(),
                             .works_on_stored = true,
+                            .words = systole::Reduction::Minimum,
                             .onnx_name = "ReduceMin",
                             .tflite_name = "REDUCE_MIN"});
 }

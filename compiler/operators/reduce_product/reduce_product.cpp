@@ -24,6 +24,7 @@ std::unique_ptr<ir::Operator> make_reduce_product() {
                             .first_float = 1.0F,
                             .first_integer = 1,
                             .works_on_stored = false,
+                            .words = systole::Reduction::Product,
                             .onnx_name = "ReduceProd",
                             .tflite_name = "REDUCE_PROD"});
 }

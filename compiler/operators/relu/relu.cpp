@@ -14,6 +14,12 @@ float relu_of(float x, const FunctionParameters& parameters) {
     return std::min(std::max(x, 0.0F), parameters.maximum);
 }
 
+Word relu_words(const Word& x, const FunctionParameters& parameters) {
+    const Word result = maximum(x, 0.0F);
+    const bool is_limited = parameters.maximum < std::numeric_limits<float>::infinity();
+    return is_limited ? minimum(result, parameters.maximum) : result;
+}
+
 /// Reads a Keras ReLU; one with a negative_slope becomes a leaky ReLU.
 ir::ValueId read_keras_relu(ir::LayerReader& layer) {
     constexpr float unlimited = std::numeric_limits<float>::infinity();
@@ -55,6 +61,7 @@ std::unique_ptr<ir::Operator> make_relu() {
         .name = "relu",
         .summary = "x clamped between 0 and a limit, which may be infinite.",
         .apply = apply_to_all<relu_of>,
+        .words = relu_words,
         .attributes = {{.name = "maximum", .meaning = "the limit", .absent = no_limit, .minimum = 0.0}},
         .layers = {{.format = ir::Format::Keras,
                     .name = "ReLU",

@@ -18,6 +18,7 @@
 #include "compiler/operators/resize/coordinates.h"
 #include "compiler/operators/resize/layers.h"
 #include "compiler/operators/strided.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -233,6 +234,10 @@ public:
         quantizer.add_real(node);
     }
 
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        if (node.text("mode") != "nearest") return Operator::to_words(node, builder);
+        builder.copy(node);
+    }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input();
         const std::size_t from_bytes = input.constant ? 0 : input.shape.elements() * bytes_of(input.type);

@@ -11,6 +11,10 @@ float round_of(float x, const FunctionParameters& /*parameters*/) {
     return std::nearbyint(x);
 }
 
+Word round_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return round_to_even(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_round() {
@@ -18,6 +22,7 @@ std::unique_ptr<ir::Operator> make_round() {
         FunctionDefinition{.name = "round",
                            .summary = "The nearest integer; of two, the even one.",
                            .apply = apply_to_all<round_of>,
+                           .words = round_words,
                            .layers = {json_function_layer("round"), onnx_function("round", "Round"),
                                       tflite_function("round", "ROUND")},
                            .functions = {{ir::Format::GraphJson, "round"}}});

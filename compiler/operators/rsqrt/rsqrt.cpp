@@ -11,6 +11,10 @@ float rsqrt_of(float x, const FunctionParameters& /*parameters*/) {
     return 1.0F / std::sqrt(x);
 }
 
+Word rsqrt_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return rsqrt(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_rsqrt() {
@@ -18,6 +22,7 @@ std::unique_ptr<ir::Operator> make_rsqrt() {
         FunctionDefinition{.name = "rsqrt",
                            .summary = "1 divided by the square root.",
                            .apply = apply_to_all<rsqrt_of>,
+                           .words = rsqrt_words,
                            .layers = {json_function_layer("rsqrt"), tflite_rsqrt()},
                            .functions = {{ir::Format::GraphJson, "rsqrt"}}});
 }

@@ -11,6 +11,10 @@ float selu_of(float x, const FunctionParameters& parameters) {
     return parameters.beta * (x >= 0.0F ? x : parameters.alpha * std::expm1(x));
 }
 
+Word selu_words(const Word& x, const FunctionParameters& parameters) {
+    return parameters.beta * select(less_equal(0.0F, x), x, parameters.alpha * expm1(x));
+}
+
 /// The constants of self-normalizing networks.
 constexpr float selu_scale = 1.05070098F;
 constexpr float selu_limit = 1.67326324F;
@@ -34,6 +38,7 @@ std::unique_ptr<ir::Operator> make_selu() {
         .name = "selu",
         .summary = "The function of self-normalizing networks: exponential for x < 0, linear for x >= 0.",
         .apply = apply_to_all<selu_of>,
+        .words = selu_words,
         .attributes = {{.name = "alpha",
                         .meaning = "minus the limit towards minus infinity, by beta",
                         .absent = double{selu_limit}},

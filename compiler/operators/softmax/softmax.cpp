@@ -11,6 +11,7 @@
 #include "compiler/operators/operator.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/softmax/softmax_nodes.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -95,6 +96,16 @@ public:
         } else {
             quantizer.add_like(node, quantizer.encoding(node.output()));
         }
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId x = builder.input_of(node);
+        const std::vector<std::size_t> axes{axis_of_attribute(builder.view(node))};
+        const ir::ValueId largest = builder.reduce(systole::Reduction::Maximum, x, axes);
+        const ir::ValueId powers =
+            builder.chain({x, largest}, [](std::span<const Word> in) { return exp(in[0] - in[1]); });
+        const ir::ValueId sum = builder.reduce(systole::Reduction::Sum, powers, axes);
+        builder.set(node.output(),
+                    builder.chain({powers, sum}, [](std::span<const Word> in) { return in[0] / in[1]; }));
     }
     void evaluate(const FloatCall& call) const override {
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

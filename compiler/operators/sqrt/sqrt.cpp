@@ -10,6 +10,10 @@ float sqrt_of(float x, const FunctionParameters& /*parameters*/) {
     return std::sqrt(x);
 }
 
+Word sqrt_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return sqrt(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_sqrt() {
@@ -17,6 +21,7 @@ std::unique_ptr<ir::Operator> make_sqrt() {
         FunctionDefinition{.name = "sqrt",
                            .summary = "The square root.",
                            .apply = apply_to_all<sqrt_of>,
+                           .words = sqrt_words,
                            .layers = {json_function_layer("sqrt"), onnx_function("sqrt", "Sqrt"),
                                       tflite_function("sqrt", "SQRT")},
                            .functions = {{ir::Format::GraphJson, "sqrt"}}});

@@ -10,6 +10,10 @@ float squared_difference_of_floats(float a, float b) {
     return (a - b) * (a - b);
 }
 
+Word squared_difference_of_words(const Word& a, const Word& b) {
+    return (a - b) * (a - b);
+}
+
 std::int32_t squared_difference_of_integers(std::int32_t a, std::int32_t b) {
     const std::int32_t difference = wrapping_subtract(a, b);
     return wrapping_multiply(difference, difference);
@@ -22,6 +26,7 @@ public:
               PairDefinition{.name = "squared_difference",
                              .summary = "The square of the difference of two tensors, element by element.",
                              .on_floats = apply_to_row<squared_difference_of_floats>,
+                             .words = squared_difference_of_words,
                              .on_integers = apply_to_row<squared_difference_of_integers>,
                              .layers = {tflite_pair("squared_difference", "SQUARED_DIFFERENCE")}}) {}
 

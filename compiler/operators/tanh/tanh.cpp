@@ -11,6 +11,10 @@ float tanh_of(float x, const FunctionParameters& /*parameters*/) {
     return std::tanh(x);
 }
 
+Word tanh_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return tanh(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_tanh() {
@@ -18,6 +22,7 @@ std::unique_ptr<ir::Operator> make_tanh() {
         .name = "tanh",
         .summary = "The hyperbolic tangent.",
         .apply = apply_to_all<tanh_of>,
+        .words = tanh_words,
         .layers = {json_function_layer("tanh"), onnx_function("tanh", "Tanh"),
                    tflite_sigmoid_layer("tanh", "TANH", [](float x) { return std::tanh(x); })},
         .functions = {{ir::Format::GraphJson, "tanh"}, {ir::Format::Keras, "tanh"}}});

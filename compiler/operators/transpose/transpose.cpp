@@ -11,6 +11,7 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -118,6 +119,7 @@ public:
             fail_as_stored_unlike("its input and its result", node.input(), node.output());
         }
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const std::size_t bytes = bytes_of(call.node.input().type);
         const ir::Shape& from_shape = call.node.input().shape;

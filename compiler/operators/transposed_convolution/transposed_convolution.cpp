@@ -14,6 +14,7 @@
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/transposed_convolution/keras.h"
 #include "compiler/operators/weighted.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -149,6 +150,173 @@ ir::Results read_onnx_transposed(ir::LayerReader& layer) {
         {{"kernel", kernel}, {"stride", stride}, {"dilation", dilation}, {"cut", cut}, {"groups", groups}},
         std::move(inputs));
     return channels_first(layer, result, rank);
+}
+
+/// The rows (or columns) `phase`, `phase` + stride, ... of the result as those of a convolution: which
+/// elements of the kernel take part, and the window over the input.
+struct Phase {
+    std::vector<std::int64_t> taps;  ///< in the order of the input
+    std::int64_t dilation = 1;
+    std::int64_t before = 0;  ///< padding; negative where rows of the input are left out
+    std::int64_t after = 0;
+
+    bool operator==(const Phase&) const = default;
+};
+
+/// `count`: rows of the phase, of which the last may lie behind those of the result.
+Phase phase_of(const WrittenAxis& axis, std::int64_t phase, std::int64_t count) {
+    // Row a of the phase is row stride * a + phase + before of all sums, and input row i adds to it by
+    // element k if i = (stride * a + phase + before - k * dilation) / stride.
+    const auto floor_divide = [](std::int64_t x, std::int64_t by) {
+        return x >= 0 ? x / by : -((by - 1 - x) / by);
+    };
+    const std::int64_t first = floor_divide(phase + axis.before, axis.stride);
+    const std::int64_t rest = phase + axis.before - first * axis.stride;
+    Phase result;
+    std::vector<std::int64_t> lags;  // how far behind row a the input row is
+    for (std::int64_t k = axis.kernel; k-- > 0;) {
+        if ((k * axis.dilation - rest) % axis.stride != 0) continue;
+        result.taps.push_back(k);
+        lags.push_back((k * axis.dilation - rest) / axis.stride - first);
+    }
+    if (result.taps.empty()) return result;
+    if (lags.size() > 1) result.dilation = lags[0] - lags[1];
+    result.before = lags.front();
+    result.after = count - 1 - lags.back() - (axis.input - 1);
+    // Windows that lie outside the input have no products.
+    if (-result.before >= axis.input || -result.after >= axis.input) return {};
+    return result;
+}
+
+/// Weights of the taps of a phase, in their order, with unknown elements if those of the kernel are.
+std::vector<float> weights_of_phase(const ir::Value& kernel, const Phase& rows, const Phase& columns) {
+    const std::span<const float> all = kernel.constant->values<float>();
+    const std::size_t tap_elements = std::size_t{kernel.shape[2]} * kernel.shape[3];
+    std::vector<float> weights;
+    for (const std::int64_t row : rows.taps) {
+        for (const std::int64_t column : columns.taps) {
+            const std::size_t tap =
+                static_cast<std::size_t>(row) * kernel.shape[1] + static_cast<std::size_t>(column);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(tap * tap_elements);
+            weights.insert(weights.end(), first, first + static_cast<std::ptrdiff_t>(tap_elements));
+        }
+    }
+    return weights;
+}
+
+/// The convolution of a phase, or of several with the same window whose weights are given side by side.
+ir::ValueId append_phase(WordsBuilder& builder, ir::ValueId x, ir::ValueId weights, const Phase& rows,
+                         const Phase& columns, std::int64_t groups) {
+    const ir::Shape shape = builder.shape_of(x);
+    const auto left_out = [](std::int64_t padding) { return std::max<std::int64_t>(-padding, 0); };
+    const ir::ValueId inside =
+        builder.slice(x, {0, left_out(rows.before), left_out(columns.before), 0},
+                      {1, shape[1] - left_out(rows.before) - left_out(rows.after),
+                       shape[2] - left_out(columns.before) - left_out(columns.after), shape[3]});
+    const auto padding = [](std::int64_t side) {
+        return static_cast<std::uint32_t>(std::max<std::int64_t>(side, 0));
+    };
+    const ir::Window window{.kernel_height = static_cast<std::uint32_t>(rows.taps.size()),
+                            .kernel_width = static_cast<std::uint32_t>(columns.taps.size()),
+                            .pad_top = padding(rows.before),
+                            .pad_left = padding(columns.before),
+                            .pad_bottom = padding(rows.after),
+                            .pad_right = padding(columns.after),
+                            .dilation_y = static_cast<std::uint32_t>(rows.dilation),
+                            .dilation_x = static_cast<std::uint32_t>(columns.dilation)};
+    std::vector<ir::NamedAttribute> attributes = order_attributes(builder);
+    for (ir::NamedAttribute& attribute : ir::attributes_of(window))
+        attributes.push_back(std::move(attribute));
+    attributes.emplace_back("groups", groups);
+    return append_words_product(builder, "convolution", std::move(attributes), inside, weights);
+}
+
+/// Blocks of `height` x `width` pixels from channels: channel (row * width + column) * channels + c of a
+/// pixel becomes channel c of a pixel of its block.
+ir::ValueId append_interleaving(WordsBuilder& builder, ir::ValueId blocks, std::int64_t height,
+                                std::int64_t width) {
+    if (height == 1 && width == 1) return blocks;
+    if (height == width) return builder.append("depth_to_space", {{"block", height}}, {blocks});
+    const ir::Shape shape = builder.shape_of(blocks);
+    const auto extent = [](std::int64_t number) { return static_cast<std::uint32_t>(number); };
+    const auto channels = extent(shape[3] / (height * width));
+    const ir::ValueId apart =
+        builder.reshape(blocks, {1, shape[1], shape[2], extent(height), extent(width), channels});
+    const ir::ValueId moved =
+        builder.append("transpose", {{"permutation", Integers{0, 1, 3, 2, 4, 5}}}, {apart});
+    return builder.reshape(moved, {1, extent(shape[1] * height), extent(shape[2] * width), channels});
+}
+
+/// A convolution for each phase, and their interleaving.
+ir::ValueId append_phases(const ir::Node& node, WordsBuilder& builder) {
+    const ir::NodeView view = builder.view(node);
+    const auto [rows, columns, groups] = written_geometry(view);
+    const ir::FeatureMap result = view.output_map();
+    const std::int64_t height = (result.height + rows.stride - 1) / rows.stride;
+    const std::int64_t width = (result.width + columns.stride - 1) / columns.stride;
+    const ir::ValueId given = builder.input_of(node, 0);
+    const ir::ValueId x = builder.reshape(given, ir::image_shape(ir::feature_map(builder.shape_of(given))));
+    const ir::Value kernel = builder.value(builder.input_of(node, 1));
+    std::vector<std::pair<Phase, Phase>> phases;
+    for (std::int64_t y = 0; y < rows.stride; ++y) {
+        for (std::int64_t column = 0; column < columns.stride; ++column) {
+            phases.emplace_back(phase_of(rows, y, height), phase_of(columns, column, width));
+        }
+    }
+    const auto window_of = [](Phase phase) {
+        for (std::int64_t& tap : phase.taps) tap = 0;
+        return phase;
+    };
+    const auto constant = [&](const char* role, const ir::Shape& shape, std::vector<float> elements) {
+        if (!kernel.constant->is_known()) return builder.unknown_constant(role, shape);
+        return builder.constant(role, shape, std::move(elements));
+    };
+    const auto shape_with = [&](const std::pair<Phase, Phase>& phase, std::size_t filters) {
+        return ir::Shape{static_cast<std::uint32_t>(phase.first.taps.size()),
+                         static_cast<std::uint32_t>(phase.second.taps.size()), kernel.shape[2],
+                         static_cast<std::uint32_t>(filters)};
+    };
+    const bool have_one_window = std::ranges::all_of(phases, [&](const auto& phase) {
+        return window_of(phase.first) == window_of(phases.front().first) &&
+               window_of(phase.second) == window_of(phases.front().second);
+    });
+    const std::size_t filters = kernel.shape[3];
+    ir::ValueId blocks = 0;
+    if (have_one_window && groups == 1) {
+        // Filters of all phases side by side.
+        std::vector<float> weights;
+        if (kernel.constant->is_known()) {
+            std::vector<std::vector<float>> parts;
+            for (const auto& [y, column] : phases) parts.push_back(weights_of_phase(kernel, y, column));
+            for (std::size_t row = 0; row < parts.front().size(); row += filters) {
+                for (const std::vector<float>& part : parts) {
+                    const auto first = part.begin() + static_cast<std::ptrdiff_t>(row);
+                    weights.insert(weights.end(), first, first + static_cast<std::ptrdiff_t>(filters));
+                }
+            }
+        }
+        blocks = append_phase(
+            builder, x, constant("weights", shape_with(phases.front(), filters * phases.size()), weights),
+            phases.front().first, phases.front().second, 1);
+    } else {
+        std::vector<ir::ValueId> parts;
+        for (const auto& phase : phases) {
+            if (phase.first.taps.empty() || phase.second.taps.empty()) {
+                const ir::Shape shape = ir::image_shape(
+                    {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width), kernel.shape[3]});
+                parts.push_back(builder.constant("zeros", shape, std::vector<float>(shape.elements(), 0.0F)));
+                continue;
+            }
+            std::vector<float> weights;
+            if (kernel.constant->is_known()) weights = weights_of_phase(kernel, phase.first, phase.second);
+            parts.push_back(append_phase(builder, x, constant("weights", shape_with(phase, filters), weights),
+                                         phase.first, phase.second, groups));
+        }
+        blocks =
+            parts.size() == 1 ? parts.front() : builder.append("concat", {{"axis", std::int64_t{3}}}, parts);
+    }
+    const ir::ValueId all = append_interleaving(builder, blocks, rows.stride, columns.stride);
+    return builder.slice(all, {0, 0, 0, 0}, {1, result.height, result.width, result.channels});
 }
 
 class TransposedConvolution final : public WeightedOperator {
@@ -290,6 +458,13 @@ public:
     }
 
 protected:
+    ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const override {
+        if (!builder.view(node).parameter(0)->constant) {
+            WordsBuilder::fail(node, "another layer computes its weights; a tensor core needs constant ones");
+        }
+        return append_phases(node, builder);
+    }
+
     void evaluate_products(const FloatCall& call) const override {
         const WrittenGeometry geometry = written_geometry(call.node);
         const ir::FeatureMap input = call.node.input_map();

@@ -11,6 +11,7 @@
 #include "compiler/operators/operator.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/words.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/floats/word_operations.h"
 
 namespace systole::operators {
@@ -172,6 +173,7 @@ public:
         return node.output().shape.elements() * word_steps(node.node()).size();
     }
 
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void evaluate(const FloatCall& call) const override {
         const ir::NodeView& node = call.node;
         const ChainViews views = views_of(node);

@@ -10,6 +10,7 @@
 #include "compiler/operators/reduction.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/words.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/floats/word_reduction.h"
 
 namespace systole::operators {
@@ -79,6 +80,7 @@ public:
         return node.input().shape.elements();
     }
 
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void evaluate(const FloatCall& call) const override {
         const ir::NodeView& node = call.node;
         const ir::Shape& shape = node.input().shape;

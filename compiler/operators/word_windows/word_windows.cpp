@@ -10,6 +10,7 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/words.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/floats/word_operations.h"
 
 namespace systole::operators {
@@ -82,6 +83,7 @@ public:
         return node.output().shape.elements() * ir::window_of(node.node()).kernel_elements();
     }
 
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();

@@ -12,6 +12,7 @@
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/pool.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -111,6 +112,7 @@ public:
                 .formats = pooling_placement().formats};
     }
     void check_types(const ir::NodeView& node) const override { check_pooled_types(node); }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void evaluate(const FloatCall& call) const override {
         std::fill_n(call.output, call.batch * call.node.output().shape.elements(), 0.0F);
         copy_image(call.node, call.batch, call.inputs[0], call.output);

@@ -1,0 +1,217 @@
+#include "compiler/operators/words_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <utility>
+
+#include "base/message_text.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
+#include "hw/math/floats/float_values.h"
+
+namespace systole::operators {
+namespace {
+
+bool is_settled(float x) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(math::settled(x));
+}
+
+/// A constant as machines of floats store it.
+ir::Value settled_constant(ir::Value value) {
+    if (value.type != DataType::Float32 || !value.constant->is_known()) return value;
+    const std::span<const float> elements = value.constant->values<float>();
+    if (std::ranges::all_of(elements, is_settled)) return value;
+    std::vector<float> settled(elements.begin(), elements.end());
+    for (float& element : settled) element = math::settled(element);
+    value.constant = ir::Constant::of(std::move(settled));
+    return value;
+}
+
+std::vector<std::int64_t> as_list(const ir::Shape& shape) {
+    return {shape.extents().begin(), shape.extents().end()};
+}
+
+}  // namespace
+
+WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
+    : graph_(graph), options_(std::move(options)), words_(graph.values.size()) {
+    result_.name = graph.name;
+    result_.state = graph.state;
+    result_.constant_outputs = graph.constant_outputs;
+    result_.has_weights = graph.has_weights;
+    for (const ir::ValueId id : graph.inputs) {
+        words_[id] = static_cast<ir::ValueId>(result_.values.size());
+        result_.inputs.push_back(*words_[id]);
+        result_.values.push_back(graph.values[id]);
+    }
+}
+
+void WordsBuilder::fail(const ir::Node& node, const std::string& rule) {
+    throw ModelError(fmt::format("layer {}: {}", in_quotes(node.name), rule));
+}
+
+void WordsBuilder::add(const ir::Node& node) {
+    node_ = &node;
+    operator_of(node).to_words(node, *this);
+    node_ = nullptr;
+}
+
+ir::Graph WordsBuilder::finish() && {
+    for (const ir::ValueId id : graph_.outputs) result_.outputs.push_back(words_of(id));
+    ir::remove_unread(result_);
+    return std::move(result_);
+}
+
+ir::ValueId WordsBuilder::words_of(ir::ValueId id) {
+    if (words_[id]) return *words_[id];
+    const ir::Value& value = graph_.values[id];
+    if (!value.constant) throw std::logic_error(fmt::format("{} is not computed in words yet", value.name));
+    words_[id] = static_cast<ir::ValueId>(result_.values.size());
+    result_.values.push_back(settled_constant(value));
+    return *words_[id];
+}
+
+ir::ValueId WordsBuilder::append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                                 std::vector<ir::ValueId> inputs, std::optional<std::uint32_t> stated_data) {
+    return result_.append(node_->name, registry().at(op), std::move(attributes), std::move(inputs),
+                          DataType::Uint8, {}, stated_data);
+}
+
+ir::ValueId WordsBuilder::constant(std::string_view role, const ir::Shape& shape,
+                                   std::vector<float> elements) {
+    for (float& element : elements) element = math::settled(element);
+    return result_.add_constant(fmt::format("{}/{}", node_->name, role), shape, DataType::Float32,
+                                std::move(elements));
+}
+
+ir::ValueId WordsBuilder::unknown_constant(std::string_view role, const ir::Shape& shape) {
+    return result_.add_constant(fmt::format("{}/{}", node_->name, role), shape, DataType::Float32,
+                                ir::Constant());
+}
+
+ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula) {
+    std::size_t most_axes = 0;  // of inputs with more than one element
+    for (const ir::ValueId id : inputs) {
+        if (shape_of(id).elements() != 1) most_axes = std::max(most_axes, shape_of(id).rank());
+    }
+    const auto is_number = [&](ir::ValueId id) {
+        const ir::Value& input = value(id);
+        return input.constant && input.constant->is_known() && input.shape.elements() == 1 &&
+               input.shape.rank() <= most_axes;
+    };
+    std::vector<ir::ValueId> read;
+    for (const ir::ValueId id : inputs) {
+        if (!is_number(id) && std::ranges::find(read, id) == read.end()) read.push_back(id);
+    }
+    WordSteps steps(read.size());
+    std::vector<Word> words;
+    for (const ir::ValueId id : inputs) {
+        if (is_number(id)) {
+            words.push_back(operators::constant(steps, value(id).constant->values<float>().front()));
+            continue;
+        }
+        const auto place = std::ranges::find(read, id) - read.begin();
+        words.emplace_back(steps, static_cast<std::uint8_t>(place));
+    }
+    const Word result = formula(words);
+    if (result.number() < read.size()) {
+        if (read.size() == 1) return read.front();
+        throw std::logic_error("a formula of several words is one of them");
+    }
+    std::vector<std::string> texts;
+    for (const WordStep& step : steps.up_to(result.number())) texts.push_back(to_text(step));
+    return append("word_chain", {{"steps", std::move(texts)}}, std::move(read));
+}
+
+ir::ValueId WordsBuilder::reduce(systole::Reduction reduction, ir::ValueId input,
+                                 const std::vector<std::size_t>& axes, bool keep) {
+    return append("word_reduce",
+                  {{"reduction", std::string(reduction_names.at(static_cast<std::size_t>(reduction)))},
+                   {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
+                   {"keep", std::int64_t{keep ? 1 : 0}}},
+                  {input});
+}
+
+ir::ValueId WordsBuilder::divide(ir::ValueId sums, std::uint64_t count) {
+    return chain({sums}, [=](std::span<const Word> in) { return in[0] / static_cast<float>(count); });
+}
+
+ir::ValueId WordsBuilder::windows(systole::Reduction reduction, ir::ValueId input, const ir::Window& window) {
+    const ir::FeatureMap map = ir::feature_map(shape_of(input));
+    const bool is_whole = window.kernel_height == map.height && window.kernel_width == map.width &&
+                          ir::window_output(map, window, map.channels).is_vector() && window.pad_top == 0 &&
+                          window.pad_left == 0 && !window.is_dilated();
+    if (is_whole) return reduce(reduction, reshape(input, ir::image_shape(map)), {1, 2});
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("reduction",
+                            std::string(reduction_names.at(static_cast<std::size_t>(reduction))));
+    return append("word_windows", std::move(attributes), {input});
+}
+
+ir::ValueId WordsBuilder::reshape(ir::ValueId input, const ir::Shape& shape) {
+    if (shape_of(input) == shape) return input;
+    if (value(input).constant) {
+        ir::Value moved = value(input);
+        moved.shape = shape;
+        result_.values.push_back(std::move(moved));
+        return static_cast<ir::ValueId>(result_.values.size() - 1);
+    }
+    return append("reshape", {{"shape", as_list(shape)}}, {input});
+}
+
+ir::ValueId WordsBuilder::slice(ir::ValueId input, const std::vector<std::int64_t>& first,
+                                const std::vector<std::int64_t>& count) {
+    if (count == as_list(shape_of(input))) return input;
+    return append("strided_slice",
+                  {{"first", first}, {"step", std::vector<std::int64_t>(first.size(), 1)}, {"count", count}},
+                  {input});
+}
+
+CenteredWords centered_words(WordsBuilder& builder, ir::ValueId input, const std::vector<std::size_t>& axes) {
+    std::uint64_t count = 1;
+    for (const std::size_t axis : axes) count *= builder.shape_of(input)[axis];
+    const auto mean_of = [&](ir::ValueId numbers) {
+        return builder.divide(builder.reduce(systole::Reduction::Sum, numbers, axes), count);
+    };
+    const ir::ValueId differences =
+        builder.chain({input, mean_of(input)}, [](std::span<const Word> in) { return in[0] - in[1]; });
+    const ir::ValueId squares =
+        builder.chain({differences}, [](std::span<const Word> in) { return in[0] * in[0]; });
+    return {differences, mean_of(squares)};
+}
+
+void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {
+    is_named_.resize(result_.values.size(), false);
+    const bool is_taken = is_named_[words] || value(words).constant || ir::is_input(result_, words);
+    const ir::Value& of = graph_.values[id];
+    // An output of the network may have an order of axes of its own.
+    if (is_taken && ir::is_output(graph_, id)) return set(id, append("identity", {}, {words}));
+    words_[id] = words;
+    if (is_taken) return;
+    ir::Value& named = result_.values[words];
+    if (named.shape != of.shape || named.type != of.type) {
+        throw std::logic_error(
+            fmt::format("{} was {} and is {}", of.name, to_text(of.shape), to_text(named.shape)));
+    }
+    named.name = of.name;
+    named.file_axes = of.file_axes;
+    named.stored_as = of.stored_as;
+    named.before = of.before;
+    is_named_[words] = true;
+}
+
+void WordsBuilder::copy(const ir::Node& node) {
+    std::vector<ir::ValueId> inputs;
+    for (const ir::ValueId input : node.inputs) inputs.push_back(words_of(input));
+    std::vector<ir::NamedAttribute> attributes;
+    for (std::size_t i = 0; i < node.attributes.size(); ++i) {
+        attributes.emplace_back(node.op->attributes()[i].name, node.attributes[i]);
+    }
+    ir::ValueId result = append(node.op->name(), std::move(attributes), std::move(inputs), node.stated_data);
+    for (const ir::ValueId output : node.outputs) set(output, result++);
+}
+
+}  // namespace systole::operators

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "compiler/ir/graph.h"
+#include "compiler/operators/words_builder.h"
+
+namespace systole::passes {
+
+/// The float graph as primitives whose attributes state every bit of their results
+/// (compiler/operators/words.h), by the rule of each operator. Throws ModelError if a node or a value is not
+/// in float32, or if an operator has no rule.
+ir::Graph compute_in_words(const ir::Graph& graph, const operators::WordsOptions& options);
+
+}  // namespace systole::passes
