@@ -44,6 +44,7 @@ struct MatrixFormat {
     DataType accumulators = DataType::Int32;
     std::uint32_t passes = 1;  ///< cycles of array input that a row takes
 
+    bool multiplies_floats() const { return !is_integer(activations); }
     bool operator==(const MatrixFormat&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/fixed_point.h"
+#include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
 #include "compiler/operators/tflite_weights.h"
 #include "compiler/operators/windowed_weights.h"
