@@ -90,6 +90,9 @@ inline Word floor(const Word& x) {
 inline Word ceil(const Word& x) {
     return apply(WordOperation::Ceil, {x});
 }
+inline Word round_to_bfloat16(const Word& x) {
+    return apply(WordOperation::RoundToBfloat16, {x});
+}
 inline Word round_to_even(const Word& x) {
     return apply(WordOperation::RoundToEven, {x});
 }

@@ -55,9 +55,7 @@ std::optional<std::uint32_t> MatrixUnitConfig::passes(DataType activations, Data
 }
 
 bool MatrixUnitConfig::computes_floats() const {
-    const auto floats = std::count_if(formats.begin(), formats.end(), [](const MatrixFormat& format) {
-        return !is_integer(format.activations);
-    });
+    const auto floats = std::ranges::count_if(formats, &MatrixFormat::multiplies_floats);
     if (floats == 0) return false;
     if (static_cast<std::size_t>(floats) == formats.size()) return true;
     throw std::logic_error("an array for integers and for floats");

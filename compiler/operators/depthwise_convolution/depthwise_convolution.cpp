@@ -158,6 +158,21 @@ SYSTOLE_TARGET_CLONES void multiply_add_settled(const float* pixel, std::size_t 
     }
 }
 
+ir::ValueId rounded(WordsBuilder& builder, ir::ValueId x) {
+    return builder.chain({x}, [](std::span<const Word> in) { return round_to_bfloat16(in[0]); });
+}
+
+ir::ValueId rounded_weights(WordsBuilder& builder, ir::ValueId weights) {
+    const ir::Value& value = builder.value(weights);
+    if (!value.constant) return rounded(builder, weights);
+    if (!value.constant->is_known()) return weights;
+    const std::span<const float> given = value.constant->values<float>();
+    std::vector<float> elements(given.size());
+    std::ranges::transform(given, elements.begin(), math::rounded_to_bfloat16);
+    const ir::Shape shape = value.shape;  // the value moves when another one is added
+    return builder.constant("weights", shape, std::move(elements));
+}
+
 class DepthwiseConvolution final : public WindowedWeights {
 public:
     std::string_view name() const override { return "depthwise_convolution"; }
@@ -215,8 +230,12 @@ protected:
     ir::ValueId words_product(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::Window window = ir::window_of(node);
         const std::int64_t multiplier = node.integer("multiplier");
-        const ir::ValueId x = builder.input_of(node, 0);
-        const ir::ValueId weights = builder.input_of(node, 1);
+        // The vector unit multiplies float32; operands of a product at the default precision are bfloat16.
+        const bool is_rounded = builder.options().precision == "default";
+        const ir::ValueId given = builder.input_of(node, 0);
+        const ir::ValueId x = is_rounded ? rounded(builder, given) : given;
+        const ir::ValueId weights =
+            is_rounded ? rounded_weights(builder, builder.input_of(node, 1)) : builder.input_of(node, 1);
         if (window == ir::Window{} && multiplier == 1) {
             // One product for each element: no sum.
             const ir::ValueId image =
