@@ -13,6 +13,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantize_weights.h"
 #include "compiler/operators/words_builder.h"
+#include "hw/math/floats/float_values.h"
 #include "hw/math/single_threaded.h"
 
 namespace systole::operators {
@@ -493,6 +494,12 @@ void add_bias(float* c, const float* bias, std::size_t m, std::size_t n) {
     for (std::size_t row = 0; row < m; ++row) {
         for (std::size_t column = 0; column < n; ++column) c[row * n + column] += bias[column];
     }
+}
+
+void add_settled_bias(float* c, const float* bias, std::size_t m, std::size_t n) {
+    if (bias == nullptr) return;
+    add_bias(c, bias, m, n);
+    for (std::size_t i = 0; i < m * n; ++i) c[i] = math::settled(c[i]);
 }
 
 }  // namespace systole::operators

@@ -178,5 +178,7 @@ private:
 
 /// Adds bias[column] to every row of C (m x n), unless the bias is null.
 void add_bias(float* c, const float* bias, std::size_t m, std::size_t n);
+/// The same with settled sums.
+void add_settled_bias(float* c, const float* bias, std::size_t m, std::size_t n);
 
 }  // namespace systole::operators

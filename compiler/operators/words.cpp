@@ -82,7 +82,7 @@ std::vector<WordStep> word_steps(const ir::Node& node) {
         const std::size_t before = node.inputs.size() + steps.size() - 1;
         for (const std::uint8_t operand : steps.back().operands) {
             if (operand < before) continue;
-            fail_at(text, fmt::format("there are {} before it", counted(before, "value")));
+            fail_at(text, fmt::format("it has {} before it", counted(before, "value")));
         }
     }
     return steps;

@@ -70,6 +70,11 @@ struct ConvolutionWork {
     SumOrder order;
 };
 
+void add_ordered_bias(const ConvolutionWork& work, float* sums, const float* bias, std::size_t rows) {
+    const auto add = work.order.tile == 0 ? add_bias : add_settled_bias;
+    add(sums, bias, rows, work.result.channels);
+}
+
 /// Computes a convolution over all channels, as a matrix product over gathered windows, in pieces that fit in
 /// the cache.
 void convolve(const ConvolutionWork& work, const float* images, const float* weights, const float* bias,
@@ -81,7 +86,7 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
     const OrderedWeights ordered(weights, depth, filters, work.order);
     if (work.window == ir::Window{}) {
         ordered.multiply(images, output, rows);
-        add_bias(output, bias, rows, filters);
+        add_ordered_bias(work, output, bias, rows);
         return;
     }
     constexpr std::size_t piece_elements = std::size_t{1} << 16;
@@ -99,7 +104,7 @@ void convolve(const ConvolutionWork& work, const float* images, const float* wei
         }
         float* const piece = output + first * filters;
         ordered.multiply(gathered.data(), piece, count);
-        add_bias(piece, bias, count, filters);
+        add_ordered_bias(work, piece, bias, count);
     }
 }
 

@@ -177,7 +177,7 @@ protected:
             const std::size_t elements = call.node.parameter(0)->shape[0];
             const std::vector<float> whole = joined_inputs(call, elements);
             OrderedWeights(weights, elements, units, order).multiply(whole.data(), call.output, call.batch);
-            add_bias(call.output, bias, call.batch, units);
+            add_settled_bias(call.output, bias, call.batch, units);
             return;
         }
         std::size_t first = call.node.input(0).shape.elements();

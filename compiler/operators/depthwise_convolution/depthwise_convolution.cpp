@@ -309,7 +309,7 @@ protected:
                 sums += channels;
             });
         }
-        add_bias(call.output, call.parameter(1), call.batch * result.elements() / channels, channels);
+        add_settled_bias(call.output, call.parameter(1), call.batch * result.elements() / channels, channels);
     }
 
     void add_pixel(const ir::Node& /*node*/, const std::int32_t* pixel, std::size_t channels,

@@ -1,0 +1,537 @@
+// Nodes that state every bit of their results, against definitions that are written here once more.
+#include "compiler/operators/words.h"
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/word_operation.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
+#include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
+#include "tests/support/text_graphs.h"
+
+using namespace systole;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Extents = std::vector<std::uint32_t>;
+
+/// A result as it is stored: zero for a subnormal number, and one NaN.
+float stored(float x) {
+    if (std::isnan(x)) return std::bit_cast<float>(0x7fc00000U);
+    return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
+}
+
+std::vector<std::uint32_t> bits(const Floats& floats) {
+    std::vector<std::uint32_t> words;
+    for (const float x : floats) words.push_back(std::bit_cast<std::uint32_t>(x));
+    return words;
+}
+
+/// Numbers of all sizes, with zeros of both signs, infinities and NaN between them.
+Floats hard_floats(tests::GraphParts& parts, std::size_t count) {
+    Floats floats = parts.values(count);
+    for (float& x : floats) {
+        switch (parts.number(0, 19)) {
+            case 0:
+                x = 0.0F;
+                break;
+            case 1:
+                x = -0.0F;
+                break;
+            case 2:
+                x = std::numeric_limits<float>::infinity();
+                break;
+            case 3:
+                x = stored(std::numeric_limits<float>::quiet_NaN());
+                break;
+            default:
+                x = stored(std::ldexp(x, static_cast<int>(parts.number(0, 120)) - 90));
+        }
+    }
+    return floats;
+}
+
+/// A graph of one node; inputs marked in `constants` are constants with these contents.
+ir::Graph graph_of_node(const std::string& op, const std::vector<ir::NamedAttribute>& attributes,
+                        const std::vector<Extents>& shapes, const std::vector<bool>& constants,
+                        const std::vector<Floats>& contents) {
+    ir::Graph graph;
+    graph.name = "g";
+    std::vector<ir::ValueId> inputs;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const ir::Shape shape{std::span(shapes[i])};
+        inputs.push_back(constants[i] ? graph.add_constant("c", shape, DataType::Float32, contents[i])
+                                      : graph.add_input("x", shape));
+    }
+    graph.outputs = {graph.append("n", operators::registry().at(op), attributes, inputs)};
+    const std::string text = ir::to_text(graph);
+    CHECK(ir::to_text(ir::parse_graph(text, "test", operators::registry())) == text);
+    return graph;
+}
+
+Floats run(const ir::Graph& graph, const std::vector<Floats>& inputs, std::uint32_t batch) {
+    std::vector<std::span<const float>> spans(inputs.begin(), inputs.end());
+    return reference::execute(graph, spans, batch).front();
+}
+
+/// The element of a tensor at a place of a shape that it is broadcast to.
+float broadcast_element(const Floats& elements, const Extents& from, const Extents& place) {
+    std::size_t index = 0;
+    for (std::size_t axis = 0; axis < from.size(); ++axis) {
+        const std::uint32_t at = place[place.size() - from.size() + axis];
+        index = index * from[axis] + (from[axis] == 1 ? 0 : at);
+    }
+    return elements[index];
+}
+
+/// Calls visit(place) for each element, row-major.
+template <typename Visit>
+void for_each_place(const Extents& extents, const Visit& visit) {
+    std::size_t count = 1;
+    for (const std::uint32_t extent : extents) count *= extent;
+    for (std::size_t i = 0; i < count; ++i) {
+        Extents place(extents.size());
+        std::size_t rest = i;
+        for (std::size_t axis = extents.size(); axis-- > 0; rest /= extents[axis]) {
+            place[axis] = static_cast<std::uint32_t>(rest % extents[axis]);
+        }
+        visit(place);
+    }
+}
+
+/// What this test defines once more: operations of arithmetic, comparisons, and choices.
+const std::vector<std::string> arithmetic{"add",     "subtract", "multiply", "divide", "maximum",
+                                          "minimum", "negate",   "absolute", "less",   "less_equal",
+                                          "equal",   "select",   "add_int",  "xor",    "constant"};
+
+std::uint32_t word_of(const std::string& operation, const std::vector<std::uint32_t>& operands,
+                      std::uint32_t constant) {
+    const auto real = [&](std::size_t i) { return std::bit_cast<float>(operands[i]); };
+    const auto of = [](float x) { return std::bit_cast<std::uint32_t>(stored(x)); };
+    const bool has_nan = operands.size() == 2 && (std::isnan(real(0)) || std::isnan(real(1)));
+    if (operation == "constant") return constant;
+    if (operation == "add") return of(real(0) + real(1));
+    if (operation == "subtract") return of(real(0) - real(1));
+    if (operation == "multiply") return of(real(0) * real(1));
+    if (operation == "divide") return of(real(0) / real(1));
+    if (operation == "maximum" || operation == "minimum") {
+        if (has_nan) return 0x7fc00000;
+        const bool is_first_less =
+            real(0) < real(1) || (real(0) == real(1) && std::signbit(real(0)) && !std::signbit(real(1)));
+        return operands[is_first_less == (operation == "maximum") ? 1 : 0];
+    }
+    if (operation == "negate") return of(-real(0));
+    if (operation == "absolute") return of(std::abs(real(0)));
+    if (operation == "less") return real(0) < real(1) ? 1 : 0;
+    if (operation == "less_equal") return real(0) <= real(1) ? 1 : 0;
+    if (operation == "equal") return real(0) == real(1) ? 1 : 0;
+    if (operation == "select") return operands[0] != 0 ? operands[1] : operands[2];
+    if (operation == "add_int") return operands[0] + operands[1];
+    if (operation == "xor") return operands[0] ^ operands[1];
+    FAIL(operation);
+    return 0;
+}
+
+/// Of the values before it, one that is a settled float if `is_float`; results of operations on bits are
+/// none.
+struct ChainValue {
+    bool is_float = true;
+};
+
+/// Steps drawn at random, of which the last is of float32.
+std::vector<operators::WordStep> random_steps(tests::GraphParts& parts, std::size_t inputs) {
+    std::vector<ChainValue> values(inputs);
+    std::vector<operators::WordStep> steps;
+    const auto any_of = [&](bool is_float) {
+        while (true) {
+            const std::uint32_t value = parts.number(0, static_cast<std::uint32_t>(values.size()) - 1);
+            if (!is_float || values[value].is_float) return static_cast<std::uint8_t>(value);
+        }
+    };
+    const std::uint32_t wanted = parts.number(1, 12);
+    while (steps.size() < wanted || !values.back().is_float) {
+        const std::string name =
+            arithmetic[parts.number(0, static_cast<std::uint32_t>(arithmetic.size()) - 1)];
+        operators::WordStep step{.operation = *find_word_operation(name)};
+        const bool is_truth = name == "less" || name == "less_equal" || name == "equal";
+        const bool is_of_bits = name == "add_int" || name == "xor";
+        if (name == "constant") step.constant = bits(hard_floats(parts, 1)).front();
+        for (unsigned i = 0; i < traits_of(step.operation).operands; ++i) {
+            step.operands.push_back(any_of(!is_of_bits && !(name == "select" && i == 0)));
+        }
+        steps.push_back(step);
+        values.push_back({.is_float = !is_truth && !is_of_bits});
+    }
+    return steps;
+}
+
+}  // namespace
+
+TEST_CASE("A chain of words computes its steps for every element, broadcast", "[compiler][reference]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        // Now and then with more elements than the reference works on at a time.
+        Extents whole{1};
+        const std::uint32_t most = seed % 20 == 0 ? 40 : 4;
+        for (std::uint32_t axis = parts.number(0, 3); axis-- > 0;) whole.push_back(parts.number(1, most));
+        const std::uint32_t inputs = parts.number(1, 4);
+        const std::uint32_t batch = parts.number(1, 3);
+        std::vector<Extents> shapes;
+        std::vector<bool> constants;
+        std::vector<Floats> contents;
+        for (std::uint32_t i = 0; i < inputs; ++i) {
+            Extents shape = whole;
+            for (std::uint32_t& extent : shape) {
+                if (i > 0 && parts.number(0, 2) == 0) extent = 1;
+            }
+            constants.push_back(i > 0 && parts.number(0, 1) == 0);
+            if (constants.back()) shape.erase(shape.begin(), shape.begin() + parts.number(0, 1));
+            shapes.push_back(shape);
+            const std::size_t elements = ir::Shape(std::span(std::as_const(shape))).elements();
+            contents.push_back(hard_floats(parts, elements * (constants.back() ? 1 : batch)));
+        }
+        const std::vector<operators::WordStep> steps = random_steps(parts, inputs);
+        std::vector<std::string> texts;
+        for (const operators::WordStep& step : steps) {
+            texts.push_back(operators::to_text(step));
+            INFO(texts.back());
+            CHECK(operators::word_step_of(texts.back()) == step);
+        }
+        const ir::Graph graph = graph_of_node("word_chain", {{"steps", texts}}, shapes, constants, contents);
+        REQUIRE(graph.values[graph.outputs.front()].shape == ir::Shape(std::span(std::as_const(whole))));
+        std::vector<Floats> given;
+        for (std::uint32_t i = 0; i < inputs; ++i) {
+            if (!constants[i]) given.push_back(contents[i]);
+        }
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t image = 0; image < batch; ++image) {
+            for_each_place(whole, [&](const Extents& place) {
+                std::vector<std::uint32_t> values;
+                for (std::uint32_t i = 0; i < inputs; ++i) {
+                    const std::size_t each = contents[i].size() / (constants[i] ? 1 : batch);
+                    const auto first =
+                        contents[i].begin() + static_cast<std::ptrdiff_t>(constants[i] ? 0 : image * each);
+                    const Floats own(first, first + static_cast<std::ptrdiff_t>(each));
+                    values.push_back(std::bit_cast<std::uint32_t>(broadcast_element(own, shapes[i], place)));
+                }
+                for (const operators::WordStep& step : steps) {
+                    std::vector<std::uint32_t> operands;
+                    for (const std::uint8_t operand : step.operands) operands.push_back(values[operand]);
+                    values.push_back(
+                        word_of(std::string(traits_of(step.operation).name), operands, step.constant));
+                }
+                expected.push_back(values.back());
+            });
+        }
+        CHECK(bits(run(graph, given, batch)) == expected);
+    }
+}
+
+TEST_CASE("A chain of words refuses steps that are none", "[compiler][reference]") {
+    const auto refusal = [](const std::vector<std::string>& steps) -> std::string {
+        try {
+            graph_of_node("word_chain", {{"steps", steps}}, {{1, 2}}, {false}, {{}});
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refusal({"exp 0"}).empty());
+    CHECK(refusal({}) == "layer \"n\": it has no steps; it must have at least 1");
+    CHECK(refusal({"cosine 0"}) ==
+          "layer \"n\": its step is \"cosine 0\"; it must begin with an operation of a chain");
+    CHECK(refusal({"row"}) == "layer \"n\": its step is \"row\"; a tensor has no rows and columns");
+    CHECK(refusal({"exp 1"}) == "layer \"n\": its step is \"exp 1\"; it has 1 value before it");
+    CHECK(refusal({"add 0"}) == "layer \"n\": its step is \"add 0\"; add has 2 operands");
+    CHECK(refusal({"constant 1"}) ==
+          "layer \"n\": its step is \"constant 1\"; a constant is a word of 32 bits, such as 0x3f800000");
+    CHECK(refusal({"exp -1"}) ==
+          "layer \"n\": its step is \"exp -1\"; operands are numbers of values, 0 to 255");
+}
+
+namespace {
+
+/// Two numbers become one.
+float combined(const std::string& reduction, float a, float b) {
+    const std::string operation = reduction == "sum"       ? "add"
+                                  : reduction == "product" ? "multiply"
+                                                           : reduction;
+    return std::bit_cast<float>(
+        word_of(operation, {std::bit_cast<std::uint32_t>(a), std::bit_cast<std::uint32_t>(b)}, 0));
+}
+
+/// Numbers in blocks, each by halves, and the blocks in order.
+float reduced(const std::string& reduction, const Floats& numbers, std::size_t block) {
+    Floats of_blocks;
+    for (std::size_t first = 0; first < numbers.size(); first += block) {
+        Floats left(numbers.begin() + static_cast<std::ptrdiff_t>(first),
+                    numbers.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, numbers.size())));
+        while (left.size() > 1) {
+            std::size_t half = 1;
+            while (2 * half < left.size()) half *= 2;
+            for (std::size_t i = half; i < left.size(); ++i) {
+                left[i - half] = combined(reduction, left[i - half], left[i]);
+            }
+            left.resize(half);
+        }
+        of_blocks.push_back(left.front());
+    }
+    float result = of_blocks.front();
+    for (std::size_t i = 1; i < of_blocks.size(); ++i) result = combined(reduction, result, of_blocks[i]);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][reference]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const std::string reduction(reduction_names.at(parts.number(0, 3)));
+        Extents extents{1};
+        for (std::uint32_t axis = parts.number(1, 3); axis-- > 0;) {
+            extents.push_back(parts.number(1, seed % 10 == 0 ? 30 : 6));
+        }
+        std::vector<std::int64_t> axes;
+        std::vector<bool> is_reduced(extents.size(), false);
+        for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+            is_reduced[axis] = parts.number(0, 1) == 0;
+            if (is_reduced[axis]) axes.push_back(static_cast<std::int64_t>(axis));
+        }
+        if (axes.empty()) is_reduced.assign(extents.size(), true);
+        const std::int64_t keep = parts.number(0, 1);
+        const std::size_t block = seed % 3 == 0 ? 128 : parts.number(1, 200);
+        const std::uint32_t batch = parts.number(1, 3);
+        const std::size_t elements = ir::Shape(std::span(std::as_const(extents))).elements();
+        const Floats input = hard_floats(parts, batch * elements);
+        const ir::Graph graph = graph_of_node("word_reduce",
+                                              {{"reduction", reduction},
+                                               {"axes", axes},
+                                               {"keep", keep},
+                                               {"sum_tile", static_cast<std::int64_t>(block)}},
+                                              {extents}, {false}, {{}});
+        Extents kept;
+        for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+            if (!is_reduced[axis]) kept.push_back(extents[axis]);
+            if (is_reduced[axis] && keep == 1) kept.push_back(1);
+        }
+        CHECK(graph.values[graph.outputs.front()].shape == ir::Shape(std::span(std::as_const(kept))));
+        Floats expected;
+        for (std::uint32_t image = 0; image < batch; ++image) {
+            Extents results = extents;
+            for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+                if (is_reduced[axis]) results[axis] = 1;
+            }
+            for_each_place(results, [&](const Extents& result) {
+                Floats numbers;
+                std::size_t element = image * elements;
+                for_each_place(extents, [&](const Extents& place) {
+                    bool is_part = true;
+                    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+                        is_part &= is_reduced[axis] || place[axis] == result[axis];
+                    }
+                    if (is_part) numbers.push_back(input[element]);
+                    ++element;
+                });
+                expected.push_back(reduced(reduction, numbers, block));
+            });
+        }
+        CHECK(bits(run(graph, {input}, batch)) == bits(expected));
+    }
+}
+
+TEST_CASE("Words of a window are taken one after the other, without those outside", "[compiler][reference]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(300); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const std::string reduction(reduction_names.at(parts.number(0, 3)));
+        const ir::FeatureMap map = parts.shape();
+        const ir::Window window = parts.window(map);
+        const std::uint32_t batch = parts.number(1, 2);
+        const Floats input = hard_floats(parts, batch * map.elements());
+        std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+        attributes.emplace_back("reduction", reduction);
+        const ir::Graph graph = graph_of_node("word_windows", attributes,
+                                              {{1, map.height, map.width, map.channels}}, {false}, {{}});
+        const ir::FeatureMap result = graph.output_map();
+        Floats expected;
+        for (std::uint32_t image = 0; image < batch; ++image) {
+            for_each_place({result.height, result.width, result.channels}, [&](const Extents& place) {
+                Floats numbers;
+                for (std::uint32_t row = 0; row < window.kernel_height; ++row) {
+                    for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
+                        const std::int64_t y =
+                            std::int64_t{place[0]} * window.stride_y + row - window.pad_top;
+                        const std::int64_t x =
+                            std::int64_t{place[1]} * window.stride_x + column - window.pad_left;
+                        if (y < 0 || x < 0 || y >= map.height || x >= map.width) continue;
+                        const auto element =
+                            static_cast<std::size_t>((y * map.width + x) * map.channels) + place[2];
+                        numbers.push_back(input[image * map.elements() + element]);
+                    }
+                }
+                float value = numbers.at(0);
+                for (std::size_t i = 1; i < numbers.size(); ++i)
+                    value = combined(reduction, value, numbers[i]);
+                expected.push_back(value);
+            });
+        }
+        CHECK(bits(run(graph, {input}, batch)) == bits(expected));
+    }
+}
+
+TEST_CASE("A window without an element of the image is refused", "[compiler][reference]") {
+    // Two elements of the kernel, 5 columns apart, left and right of an image of 2 columns.
+    const ir::Window window{.kernel_width = 2, .pad_left = 3, .pad_right = 3, .dilation_x = 5};
+    std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
+    attributes.emplace_back("reduction", std::string("sum"));
+    CHECK_THROWS_WITH(graph_of_node("word_windows", attributes, {{1, 1, 2, 1}}, {false}, {{}}),
+                      Catch::Contains("each must have an element"));
+}
+
+namespace {
+
+/// The nearest number of 8 significant bits, halves to the even one; numbers here are far from both ends.
+float nearest_bfloat16(float x) {
+    if (x == 0.0F) return x;
+    int exponent = 0;
+    const double fraction = std::frexp(double{x}, &exponent);  // 0.5 to 1
+    return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8));
+}
+
+/// Part `part` of an operand.
+float part_of(float x, std::size_t part) {
+    for (; part > 0; --part) x -= nearest_bfloat16(x);
+    return nearest_bfloat16(x);
+}
+
+/// The sum of products, in runs of `tile` and, for each run, in the passes of a precision.
+float product_of(const Floats& a, const Floats& b, std::size_t tile, const std::string& precision) {
+    std::vector<std::pair<std::size_t, std::size_t>> passes{{0, 0}};
+    if (precision == "high") passes = {{1, 0}, {0, 1}, {0, 0}};
+    if (precision == "highest") passes = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+    float result = 0.0F;
+    bool is_first = true;
+    for (std::size_t first = 0; first < a.size(); first += tile) {
+        for (const auto& [of_a, of_b] : passes) {
+            float sum = 0.0F;
+            for (std::size_t i = first; i < std::min(first + tile, a.size()); ++i) {
+                sum = stored(std::fma(part_of(a[i], of_a), part_of(b[i], of_b), sum));
+            }
+            result = is_first ? sum : stored(result + sum);
+            is_first = false;
+        }
+    }
+    return result;
+}
+
+/// The elements under a window, channels [first, first + count), zeros outside the image; nothing instead if
+/// `only_inside`.
+Floats under_window(const Floats& image, const ir::FeatureMap& map, const ir::Window& window,
+                    const Extents& place, std::uint32_t first, std::uint32_t count) {
+    Floats under;
+    for (std::uint32_t row = 0; row < window.kernel_height; ++row) {
+        for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
+            const std::int64_t y = std::int64_t{place[0]} * window.stride_y + row - window.pad_top;
+            const std::int64_t x = std::int64_t{place[1]} * window.stride_x + column - window.pad_left;
+            const bool is_inside = y >= 0 && x >= 0 && y < map.height && x < map.width;
+            for (std::uint32_t c = first; c < first + count; ++c) {
+                under.push_back(is_inside
+                                    ? image[static_cast<std::size_t>((y * map.width + x) * map.channels) + c]
+                                    : 0.0F);
+            }
+        }
+    }
+    return under;
+}
+
+Floats column_of_matrix(const Floats& matrix, std::size_t first, std::size_t step) {
+    Floats column;
+    for (std::size_t i = first; i < matrix.size(); i += step) column.push_back(matrix[i]);
+    return column;
+}
+
+}  // namespace
+
+TEST_CASE("Products multiply the parts of their operands that the precision names", "[compiler][reference]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(60); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const std::string precision = std::vector<std::string>{"default", "high", "highest"}[seed % 3];
+        const std::size_t tile = parts.number(1, 40);
+        const std::uint32_t groups = parts.number(1, 2);
+        const std::uint32_t own = parts.number(1, 4);
+        const std::uint32_t filters = groups * parts.number(1, 40);
+        const ir::FeatureMap map{parts.number(1, 5), parts.number(1, 5), groups * own};
+        const ir::Window window = parts.window(map);
+        const std::uint64_t depth = window.kernel_elements() * own;
+        tests::Op op = tests::convolution(window, own, filters, parts.values(depth * filters));
+        op.attributes.insert(op.attributes.end(), {{"groups", std::int64_t{groups}},
+                                                   {"sum_tile", static_cast<std::int64_t>(tile)},
+                                                   {"precision", precision}});
+        const ir::Graph graph = tests::one_node(op, {map});
+        const Floats image = parts.values(map.elements());
+        const ir::FeatureMap result = graph.output_map();
+        Floats expected;
+        for_each_place({result.height, result.width, filters}, [&](const Extents& place) {
+            const std::uint32_t group = place[2] / (filters / groups);
+            expected.push_back(product_of(under_window(image, map, window, place, group * own, own),
+                                          column_of_matrix(op.weights, place[2], filters), tile, precision));
+        });
+        CHECK(bits(reference::execute(graph, image, 1)) == bits(expected));
+
+        // A dense layer has the sums of a window over the whole image.
+        tests::Op dense = parts.dense(map, filters, false);
+        dense.attributes = {{"sum_tile", static_cast<std::int64_t>(tile)}, {"precision", precision}};
+        Floats units;
+        for (std::uint32_t unit = 0; unit < filters; ++unit) {
+            units.push_back(
+                product_of(image, column_of_matrix(dense.weights, unit, filters), tile, precision));
+        }
+        CHECK(bits(tests::evaluate(dense, map, image, 1)) == bits(units));
+    }
+}
+
+TEST_CASE("A depthwise convolution in order adds the products of elements inside the image",
+          "[compiler][reference]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const ir::FeatureMap map = parts.shape();
+        const ir::Window window = parts.window(map);
+        const std::uint32_t multiplier = parts.number(1, 3);
+        const std::uint32_t channels = map.channels * multiplier;
+        tests::Op op = parts.depthwise(map, window, multiplier, seed % 2 == 0);
+        op.weights = hard_floats(parts, op.weights.size());
+        op.attributes.emplace_back("in_order", std::int64_t{1});
+        const Floats image = hard_floats(parts, map.elements());
+        const ir::FeatureMap result = tests::output_shape(op, {map});
+        Floats expected;
+        for_each_place({result.height, result.width, channels}, [&](const Extents& place) {
+            float sum = 0.0F;
+            for (std::uint32_t tap = 0; tap < window.kernel_elements(); ++tap) {
+                const std::int64_t y =
+                    std::int64_t{place[0]} * window.stride_y + tap / window.kernel_width - window.pad_top;
+                const std::int64_t x =
+                    std::int64_t{place[1]} * window.stride_x + tap % window.kernel_width - window.pad_left;
+                if (y < 0 || x < 0 || y >= map.height || x >= map.width) continue;
+                const auto element = static_cast<std::size_t>((y * map.width + x) * map.channels);
+                sum = stored(std::fma(image[element + place[2] / multiplier],
+                                      op.weights[tap * channels + place[2]], sum));
+            }
+            expected.push_back(op.bias.empty() ? sum : stored(sum + op.bias[place[2]]));
+        });
+        CHECK(bits(tests::evaluate(op, map, image, 1)) == bits(expected));
+    }
+}
