@@ -85,6 +85,10 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
     return network;
 }
 
+bool places_operators(const machine::MachineConfig& machine) {
+    return family_of(machine).places_operators;
+}
+
 std::string machine_key(const machine::MachineConfig& machine, const machine::Mapping& mapping) {
     return family_of(machine).machine_key(machine, mapping);
 }

@@ -23,6 +23,7 @@ using mapping::Batches;
 using mapping::Compiled;
 using mapping::HostCosts;
 using mapping::Options;
+using mapping::PlacedOperators;
 using mapping::Simulate;
 using passes::Calibration;
 using passes::CalibrationMethod;
@@ -50,6 +51,9 @@ ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Cali
 std::vector<std::string> pass_names();
 /// The graph on integers beside the one in float.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
+
+/// Whether the machine's host computes operators that its chip does not: Compiled::placed says which and why.
+bool places_operators(const machine::MachineConfig& machine);
 
 /// All of the machine on which programs mapped like that depend: with equal keys, other machines have the
 /// same programs.

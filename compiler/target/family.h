@@ -19,6 +19,8 @@ struct Family {
     /// The numbers of the machine that decide the bits of floats, by which float graphs are computed in
     /// words; null for families that do not compute in floats.
     operators::WordsOptions (*words)(const machine::MachineConfig& machine) = nullptr;
+    /// Whether the host computes operators that the chip does not, for a reason that Compiled::placed has.
+    bool places_operators = false;
     /// The program of a prepared graph, mapped as the options say. Throws ModelError if the network does not
     /// fit the machine.
     mapping::Compiled (*compile)(const ir::Graph& prepared, const machine::MachineConfig& machine,

@@ -36,16 +36,19 @@ struct CompileCommand {
     void operator()() const {
         const run::RunConfig config = options.config();
         if (config.model.empty()) throw machine::ConfigError("sim compile needs a model, not a program");
-        if (output.empty() && text.empty() && dump_after.empty() && !explain) {
+        const run::RunSpec spec = run::make_spec(config);
+        // The log of the mapping is worth a compilation.
+        if (prints_nothing() && !compiler::places_operators(spec.machine)) {
             throw machine::ConfigError(
                 "sim compile needs somewhere to put the program: give -o FILE.tpu, or --text");
         }
-        const run::RunSpec spec = run::make_spec(config);
         const ir::Graph graph = run::read_model(spec).graph;
         run::naming_file(spec, graph, [&] { compile(spec, graph); });
     }
 
 private:
+    bool prints_nothing() const { return output.empty() && text.empty() && dump_after.empty() && !explain; }
+
     void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
         for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
@@ -53,7 +56,7 @@ private:
         }
         const auto calibration = run::calibration_of(graph, spec, input);
         const auto observer = [&](std::string_view pass, const ir::Graph& after) { dump(pass, after); };
-        if (output.empty() && text.empty() && !explain) {
+        if (!dump_after.empty() && output.empty() && text.empty() && !explain) {
             compiler::prepare(graph, calibration, spec.machine, observer);
             return;
         }
@@ -63,6 +66,10 @@ private:
         const compiler::Compiled compiled =
             compiler::compile(graph, calibration, spec.machine, how, observer);
         print_data(to_text(compiled.choices) + compiled.schedule_text);
+        const CompilerFacts facts{.batching = report::make_batching(how.batches.batch, compiled.batch),
+                                  .cut_images = compiled.cut_images,
+                                  .placed_operators = compiled.placed};
+        if (prints_nothing()) return print_placed_operators(facts, print);
         if (output.empty() && text != "assembly") return;
         const isa::Program& program = compiled.program;
         timing::check_formats(program, spec.machine);
@@ -70,8 +77,7 @@ private:
         if (output.empty()) return;
         isa::write_program(program, std::filesystem::path(output));
         if (!text.empty() || !dump_after.empty() || explain) return;
-        print_summary(output, program, print, report::make_batching(how.batches.batch, compiled.batch),
-                      compiled.cut_images);
+        print_summary(output, program, print, facts);
     }
 
     void dump(std::string_view pass, const ir::Graph& graph) const {
@@ -101,8 +107,10 @@ void add_compile_command(CLI::App& app, Context& context) {
     std::vector<std::string> passes = compiler::pass_names();
     passes.emplace_back("all");
     context.only(dump, passes);
-    command->add_flag("--explain", compile->explain,
-                      "print the mappings that each layer could have, with their predicted cycles");
+    command->add_flag(
+        "--explain", compile->explain,
+        "print the mappings that each layer could have, with their predicted cycles; of machines "
+        "with tiles, where each layer runs and why");
     CLI::Option* quiet = add_quiet_option(*command, compile->print)->excludes(text);
     add_json_option(*command, compile->print, "the program's data as JSON")->excludes(quiet)->excludes(text);
     add_color_option(*command, context);
@@ -111,6 +119,8 @@ void add_compile_command(CLI::App& app, Context& context) {
         "  sim compile configs/runs/mnist_cnn.json -o digits.tpu\n"
         "  sim compile mnist_cnn --limit 8 --batch 8 --text schedule\n"
         "  sim compile mnist_cnn --dump-after fold_padding > digits.txt\n\n"
+        "On machines with tiles, it says which operators are mapped and why others are\n"
+        "not, also without -o.\n\n"
         "A program is made for one array size, one batch and one number of images: as\n"
         "many as the input has, else --limit, else one batch.");
     command->callback([compile] { (*compile)(); });

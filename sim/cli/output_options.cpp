@@ -10,6 +10,33 @@
 #include "sim/view/terminal/layout.h"
 
 namespace systole::cli {
+namespace {
+
+constexpr std::size_t columns = 80;
+
+nlohmann::ordered_json placed_operators_json(const std::vector<compiler::PlacedOperators>& placed) {
+    auto json = nlohmann::ordered_json::array();
+    for (const compiler::PlacedOperators& operators : placed) {
+        json.push_back(
+            {{"operator", operators.op}, {"count", operators.count}, {"on_chip", operators.on_chip}});
+        if (!operators.on_chip) json.back()["reason"] = operators.reason;
+    }
+    return json;
+}
+
+/// A line for each kind of operator and place, as the log of the Edge TPU's own compiler.
+std::string placed_operators_text(const std::vector<compiler::PlacedOperators>& placed) {
+    std::size_t width = 0;
+    for (const compiler::PlacedOperators& operators : placed) width = std::max(width, operators.op.size());
+    std::string text;
+    for (const compiler::PlacedOperators& operators : placed) {
+        const std::string lead = fmt::format("  {:<{}} {:>4}  ", operators.op, width, operators.count);
+        text += terminal::beside(lead, operators.where(), columns) + '\n';
+    }
+    return text;
+}
+
+}  // namespace
 
 CLI::Option* add_quiet_option(CLI::App& command, OutputOptions& options) {
     return command.add_flag("--quiet", options.quiet, "print nothing");
@@ -67,14 +94,15 @@ nlohmann::ordered_json program_json(const isa::Program& program) {
 }
 
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
-                   const std::optional<report::Batching>& batching,
-                   const std::optional<machine::CutImages>& cut_images) {
+                   const CompilerFacts& facts) {
     if (options.quiet) return;
+    const auto& [batching, cut_images, placed] = facts;
     if (options.json) {
         nlohmann::ordered_json json = program_json(program);
         json["file"] = file;
         if (batching) json["batching"] = report::to_json(*batching);
         if (cut_images) json["cut_images"] = report::to_json(*cut_images);
+        if (!placed.empty()) json["placed_operators"] = placed_operators_json(placed);
         return print_json(json);
     }
     print_text({}, "{}: {} instructions, {} weight tiles", file, program.instructions.size(),
@@ -84,13 +112,21 @@ void print_summary(const std::string& file, const isa::Program& program, const O
                    report::batches_text(batching, program.batch, program.inferences));
     }
     fmt::print("\n");
-    constexpr std::size_t columns = 80;
     if (batching && !batching->text.empty()) {
         print_text({}, "{}\n", terminal::beside("  batch: ", batching->text, columns));
     }
     if (cut_images) {
         print_text({}, "{}\n", terminal::beside("  memory: ", report::cut_images_text(*cut_images), columns));
     }
+    print_text({}, "{}", placed_operators_text(placed));
+}
+
+void print_placed_operators(const CompilerFacts& facts, const OutputOptions& options) {
+    if (options.quiet) return;
+    if (options.json) {
+        return print_json({{"placed_operators", placed_operators_json(facts.placed_operators)}});
+    }
+    print_text({}, "{}", placed_operators_text(facts.placed_operators));
 }
 
 }  // namespace systole::cli

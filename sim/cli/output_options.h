@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "compiler/compile.h"
 #include "hw/isa/program.h"
 #include "sim/cli/context.h"
 #include "sim/view/report/batching.h"
@@ -31,10 +33,18 @@ void print_json(const nlohmann::ordered_json& json);
 /// Array size, amounts and layers of a program.
 nlohmann::ordered_json program_json(const isa::Program& program);
 
-/// Prints a summary of a program that was written to a file: a line, JSON, or nothing. With `batching` and
-/// `cut_images`, it says what became of the batch and of its images.
+/// What the compiler says of a program beside it.
+struct CompilerFacts {
+    std::optional<report::Batching> batching = {};                 ///< what became of the batch
+    std::optional<machine::CutImages> cut_images = {};             ///< and of its images
+    std::vector<compiler::PlacedOperators> placed_operators = {};  ///< which operators are mapped, or why not
+};
+
+/// Prints a summary of a program that was written to a file: a line and one for each fact, JSON, or nothing.
 void print_summary(const std::string& file, const isa::Program& program, const OutputOptions& options,
-                   const std::optional<report::Batching>& batching = {},
-                   const std::optional<machine::CutImages>& cut_images = {});
+                   const CompilerFacts& facts = {});
+
+/// Prints where the operators of a network run, and why.
+void print_placed_operators(const CompilerFacts& facts, const OutputOptions& options);
 
 }  // namespace systole::cli

@@ -170,3 +170,23 @@ TEST_CASE("Options of machines with an array are refused for tiles in one line",
     CHECK(sim("run mnist_cnn --limit 4 --batch 4 --show tile_array").out ==
           "no tile_array: the main unit of tpu_v1 is matrix_unit\n");
 }
+
+TEST_CASE("sim compile counts the operators that are mapped, and says why others are not",
+          "[system][tiles]") {
+    const std::string log =
+        "  convolution    3  mapped to the tiles\n"
+        "  dense          2  mapped to the tiles\n"
+        "  softmax        1  runs on the host: its shares are real numbers; tiles compute\n"
+        "                    softmax of 8 bits to 8 bits\n";
+    const std::string compile = "compile mnist_cnn --limit 1 --machine edge_tpu_usb ";
+    CHECK(sim(compile).out == log);
+    CHECK(sim(compile + "--quiet").out.empty());
+    const Folder folder;
+    const std::string summary = sim(compile + "-o " + (folder / "digits.tpu").string()).out;
+    CHECK(summary.ends_with(" 0 weight tiles, 1 inferences in batches of 1\n" + log));
+    const Json json = Json::parse(sim(compile + "--json").out);
+    CHECK(json.at("placed_operators").at(2).at("reason") ==
+          "its shares are real numbers; tiles compute softmax of 8 bits to 8 bits");
+    // On TPU v1, nothing would be printed.
+    CHECK(sim("compile mnist_cnn --limit 1 --machine tpu_v1").exit_code == 2);
+}

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
@@ -19,9 +18,27 @@
 namespace systole::edge_tpu {
 namespace {
 
-/// Why each node is on the chip or on the host, how many of each operator are, and where parameters are,
-/// as the log of the chip's own compiler.
+/// As the log of the chip's own compiler counts them.
+std::vector<mapping::PlacedOperators> placed_operators(const Network& network) {
+    std::vector<mapping::PlacedOperators> placed;
+    for (ir::NodeId id = 0; id < network.graph->nodes.size(); ++id) {
+        const std::string op(network.graph->nodes[id].op->name());
+        const Placement& placement = network.placements[id];
+        const auto found = std::ranges::find_if(placed, [&](const mapping::PlacedOperators& known) {
+            return known.op == op && known.on_chip == placement.on_chip && known.reason == placement.reason;
+        });
+        if (found == placed.end()) {
+            placed.push_back({op, 1, placement.on_chip, placement.reason});
+        } else {
+            ++found->count;
+        }
+    }
+    return placed;
+}
+
+/// Where each node runs and why, and where parameters are.
 std::vector<mapping::Choice> choices_of(const Network& network, const ParameterPlan& plan,
+                                        const std::vector<mapping::PlacedOperators>& placed,
                                         const machine::MachineConfig& machine) {
     std::vector<mapping::Choice> choices;
     choices.push_back({.of = fmt::format("placement: {}", name_of(machine.program.placement))});
@@ -29,23 +46,14 @@ std::vector<mapping::Choice> choices_of(const Network& network, const ParameterP
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph.nodes[id];
         const Placement& placement = network.placements[id];
-        choices.push_back({.of = fmt::format("{} {}: {}", node.op->name(), node.name,
-                                             placement.on_chip ? "mapped to the tiles"
-                                                               : "runs on the host: " + placement.reason)});
+        const mapping::PlacedOperators alone{std::string(node.op->name()), 1, placement.on_chip,
+                                             placement.reason};
+        choices.push_back({.of = fmt::format("{} {}: {}", alone.op, node.name, alone.where())});
     }
-    // As the log of the chip's own compiler ends.
-    std::vector<std::pair<std::string, std::size_t>> counts;
-    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        const std::string what = fmt::format("{}, {}", graph.nodes[id].op->name(),
-                                             network.placements[id].on_chip ? "mapped" : "on the host");
-        const auto found = std::ranges::find(counts, what, &std::pair<std::string, std::size_t>::first);
-        if (found == counts.end()) {
-            counts.emplace_back(what, 1);
-        } else {
-            ++found->second;
-        }
+    for (const mapping::PlacedOperators& operators : placed) {
+        choices.push_back(
+            {.of = fmt::format("{} of {}: {}", operators.count, operators.op, operators.where())});
     }
-    for (const auto& [what, count] : counts) choices.push_back({.of = fmt::format("{}: {}", what, count)});
     choices.push_back(
         {.of = fmt::format("parameters: {} bytes stay in wide memory, {} bytes come with every call",
                            plan.cached_bytes, plan.streamed_bytes)});
@@ -87,7 +95,8 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     mapping::Compiled compiled;
     compiled.program = emit_program(network, plan, machine, options.batches.inferences);
     compiled.batch = {.images = 1, .at_a_time = 1, .that_fit = 1};
-    if (options.explain) compiled.choices = choices_of(network, plan, machine);
+    compiled.placed = placed_operators(network);
+    if (options.explain) compiled.choices = choices_of(network, plan, compiled.placed, machine);
     return compiled;
 }
 
@@ -95,6 +104,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
 
 const target::Family family{
     .computes_on_integers = true,
+    .places_operators = true,
     .compile = compile,
     .machine_key = [](const machine::MachineConfig& machine,
                       const machine::Mapping& /*mapping*/) { return to_json(machine).dump(); },

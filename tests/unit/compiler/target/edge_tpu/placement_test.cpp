@@ -184,3 +184,21 @@ TEST_CASE("A spread image is as large as the result and the kernel's border", "[
     CHECK(products == 1);
     CHECK(said_of_last(made.graph()) == mapped);
 }
+
+TEST_CASE("Operators are counted by kind, place and reason, in the order of the layers", "[tiles]") {
+    Made made;
+    made.pool("max_pool", made.first, {});
+    const ir::ValueId least = made.append("cumulative_sum", {made.first}, uint8, {{"axis", std::int64_t{1}}});
+    made.pool("max_pool", least, {});
+    const std::vector<mapping::PlacedOperators> placed = compiled(made.graph()).placed;
+    const auto check = [&](std::size_t i, const std::string& op, std::size_t count,
+                           const std::string& where) {
+        CHECK(placed.at(i).op == op);
+        CHECK(placed.at(i).count == count);
+        CHECK(placed.at(i).where() == where);
+    };
+    REQUIRE(placed.size() == 3);
+    check(0, "max_pool", 2, mapped);
+    check(1, "cumulative_sum", 1, "runs on the host: cumulative_sum is not among the operators of the tiles");
+    check(2, "max_pool", 1, "runs on the host: it comes behind \"layer2\"");
+}
