@@ -1,4 +1,6 @@
 // x for x >= 0, slope * x for x < 0, with slopes from a tensor.
+#include "compiler/operators/prelu/prelu.h"
+
 #include <algorithm>
 
 #include "base/stored_integers.h"
@@ -77,8 +79,7 @@ public:
         const ir::Encoding x = encoding_of(call.node.input(0));
         const ir::Encoding slope = encoding_of(call.node.input(1));
         const ir::Encoding result = encoding_of(call.node.output());
-        const FixedPoint above = fixed_point_of(x.scale / result.scale);
-        const FixedPoint below = fixed_point_of(x.scale * slope.scale / result.scale);
+        const PreluScaling scaling = prelu_scaling(call.node);
         std::vector<std::int32_t> a(call.input_elements(0));
         std::vector<std::int32_t> b(call.input_elements(1));
         widen(call.inputs[0], x.type, a);
@@ -87,8 +88,9 @@ public:
         const auto function = [&](std::int32_t stored, std::int32_t stored_slope) {
             const std::int32_t real = stored - x.zero_point;
             const std::int32_t product = real * (stored_slope - slope.zero_point);
-            const std::int32_t scaled = real >= 0 ? scale(real, above.multiplier, above.shift)
-                                                  : scale(product, below.multiplier, below.shift);
+            const std::int32_t scaled = real >= 0
+                                            ? scale(real, scaling.above.multiplier, scaling.above.shift)
+                                            : scale(product, scaling.below.multiplier, scaling.below.shift);
             return offset_and_clamp(scaled, result.zero_point, lowest_of(result.type),
                                     highest_of(result.type));
         };
@@ -109,6 +111,13 @@ protected:
 };
 
 }  // namespace
+
+PreluScaling prelu_scaling(const ir::NodeView& node) {
+    const double x = encoding_of(node.input(0)).scale;
+    const double result = encoding_of(node.output()).scale;
+    return {.above = fixed_point_of(x / result),
+            .below = fixed_point_of(x * encoding_of(node.input(1)).scale / result)};
+}
 
 std::unique_ptr<ir::Operator> make_prelu() {
     return std::make_unique<Prelu>();

@@ -15,10 +15,12 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/multiply/multiply.h"
 #include "compiler/operators/pairwise.h"
+#include "compiler/operators/prelu/prelu.h"
 #include "compiler/operators/scaled_sum.h"
 #include "compiler/operators/subtract/subtract.h"
 #include "compiler/operators/weighted.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/math/elementwise.h"
 
 namespace systole::edge_tpu {
 namespace {
@@ -137,9 +139,79 @@ bool has_both_signs(const ir::Graph& graph) {
     return has_signed && has_unsigned;
 }
 
+/// 2^exponent as a multiplier, from 2^-31 to 2^30.
+Words power_of_two(std::int32_t exponent) {
+    constexpr std::int32_t half = 1 << 30;
+    return words_of(FixedPoint{.multiplier = half, .shift = exponent + 1});
+}
+
 void add_multiplier(Register first, Register second, const Words& words, RegisterValues& values) {
     values.push_back({first, words[0], true});
     values.push_back({second, words[1], true});
+}
+
+/// The product that leaves a constant operand at each pixel: sums of nothing but biases, which are the stored
+/// numbers.
+void add_constant(const ir::NodeView& node, const Step& step, ProductInstruction& made) {
+    const DataType type = node.input(step.operand).type;
+    made.multiply.scaling = isa::Scaling::FixedPoint;
+    made.multiply.is_signed = is_signed(type);
+    RegisterValues& values = made.registers;
+    values.push_back({Register::SourceZeroPoint, 0, true});
+    values.push_back({Register::MultiplyWeightZeroPoint, 0, true});
+    values.push_back({Register::OutputZeroPoint, 0, true});
+    values.push_back({Register::OutputMinimum, bits(lowest_of(type)), true});
+    values.push_back({Register::OutputMaximum, bits(highest_of(type)), true});
+    add_multiplier(Register::VectorMultiplier, Register::VectorShift, power_of_two(0), values);
+}
+
+/// The biases of that product: a number for each channel.
+std::vector<std::int32_t> constant_by_channel(const ir::NodeView& node, const Step& step) {
+    const ir::Value& constant = node.input(step.operand);
+    const std::span<const std::uint8_t> bytes = constant.constant->bytes();
+    std::vector<std::int32_t> numbers;
+    for (std::uint32_t channel = 0; channel < step.result.shape.channels; ++channel) {
+        const std::uint8_t byte = bytes[bytes.size() == 1 ? 0 : channel];
+        numbers.push_back(is_signed(constant.type) ? static_cast<std::int8_t>(byte) : byte);
+    }
+    return numbers;
+}
+
+/// The registers of a step of prelu. One of the two numbers that are added at the end is always 0.
+void add_prelu(const ir::NodeView& node, const Step& step, VectorInstruction& made) {
+    const ir::Encoding x = ir::encoding_of(node.input(0));
+    const ir::Encoding slope = ir::encoding_of(node.input(1));
+    const ir::Encoding result = ir::encoding_of(node.output());
+    const bool of_x = step.piece == Piece::AtMostZero;
+    const bool is_sum = step.piece == Piece::Together;
+    const std::int32_t zero = of_x ? x.zero_point : result.zero_point;
+    RegisterValues& values = made.registers;
+    made.vector.scaling = isa::Scaling::FixedPoint;
+    values.push_back({Register::VectorZeroPointA, bits(is_sum ? zero : x.zero_point), true});
+    values.push_back({Register::VectorZeroPointB, bits(is_sum ? zero : slope.zero_point), true});
+    values.push_back({Register::OutputZeroPoint, bits(zero), true});
+    values.push_back(
+        {Register::OutputMinimum, bits(step.piece == Piece::Above ? zero : lowest_of(result.type)), true});
+    values.push_back({Register::OutputMaximum, bits(of_x ? zero : highest_of(result.type)), true});
+    const Words one = power_of_two(0);
+    if (is_sum) {
+        add_multiplier(Register::VectorMultiplierA, Register::VectorShiftA, one, values);
+        add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, one, values);
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift,
+                       power_of_two(-math::addition_left_shift_8_bit), values);
+        return;
+    }
+    const operators::PreluScaling scaling = operators::prelu_scaling(node);
+    const Words multiplier = of_x                         ? one
+                             : step.piece == Piece::Below ? words_of(scaling.below)
+                                                          : words_of(scaling.above);
+    add_multiplier(Register::VectorMultiplier, Register::VectorShift, multiplier, values);
+}
+
+isa::WeightBlocks blocks_of(const ProductInstruction& made, const isa::TileGrid& grid) {
+    isa::Registers registers;
+    for (const RegisterValue& each : made.registers) registers.set(each.reg, each.value);
+    return isa::weight_blocks(made.multiply, registers, grid);
 }
 
 }  // namespace
@@ -160,11 +232,7 @@ ProductInstruction product_of(const Network& network, const Step& step) {
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     ProductInstruction made;
     made.multiply.product = step.product;
-    made.multiply.scaling =
-        operators::has_real_multiplier(node.node()) ? isa::Scaling::Real : scaling_of(node.node());
-    made.multiply.is_signed = is_signed(node.output().type);
     made.multiply.has_signed_weights = true;
-    made.multiply.by_channel = made.multiply.scaling == isa::Scaling::Real || is_by_channel(node);
     made.multiply.with_margins = step.with_margins;
     made.multiply.result = address_of(network, step.result);
     made.multiply.source = address_of(network, step.source);
@@ -172,6 +240,15 @@ ProductInstruction product_of(const Network& network, const Step& step) {
     add_source(network, step.source, values);
     add_result(network, step.result, values);
     if (step.product != isa::TileProduct::Dense) add_window(step.window.value_or(ir::Window{}), values);
+    if (step.piece == Piece::Constant) {
+        add_constant(node, step, made);
+        made.blocks = blocks_of(made, network.grid);
+        return made;
+    }
+    made.multiply.scaling =
+        operators::has_real_multiplier(node.node()) ? isa::Scaling::Real : scaling_of(node.node());
+    made.multiply.is_signed = is_signed(node.output().type);
+    made.multiply.by_channel = made.multiply.scaling == isa::Scaling::Real || is_by_channel(node);
     values.push_back({Register::SourceZeroPoint, bits(ir::encoding_of(node.input()).zero_point), true});
     values.push_back({Register::MultiplyWeightZeroPoint, bits(operators::weight_zero_point(node)), true});
     add_results(node, operators::clamp_of(node), values);
@@ -179,9 +256,7 @@ ProductInstruction product_of(const Network& network, const Step& step) {
         add_multiplier(Register::VectorMultiplier, Register::VectorShift,
                        multipliers_of(node, made.multiply.scaling).front(), values);
     }
-    isa::Registers registers;
-    for (const RegisterValue& each : values) registers.set(each.reg, each.value);
-    made.blocks = isa::weight_blocks(made.multiply, registers, network.grid);
+    made.blocks = blocks_of(made, network.grid);
     return made;
 }
 
@@ -212,6 +287,10 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         add_margins(layout_of(network, *step.other), isa::other_registers, values);
     }
     if (step.window) add_window(*step.window, values);
+    if (step.piece != Piece::Whole && step.piece != Piece::Reversed) {
+        add_prelu(node, step, made);
+        return made;
+    }
     const DataType type = node.output().type;
     const operators::Clamp whole_type{lowest_of(type), highest_of(type)};
     if (vector.operation == isa::TileOperation::Interpolate) {
@@ -288,6 +367,11 @@ std::vector<std::uint8_t> table_of(const Network& network, const Step& step) {
         step.kind == StepKind::Vector ? isa::TileVector{.operation = step.operation}.table_units() : 0;
     std::vector<std::uint8_t> bytes(std::size_t{units} * isa::tile_unit_bytes);
     if (units == 0 || !network.graph->has_weights) return bytes;
+    if (step.piece == Piece::Reversed) {
+        // -1 - x, or 255 - x: the complement of the byte.
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(~i);
+        return bytes;
+    }
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     if (step.operation == isa::TileOperation::Lookup) {
         const std::span<const std::uint8_t> table = node.constant(0)->constant->bytes();
@@ -304,8 +388,9 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
     const isa::WeightBlocks& blocks = product.blocks;
     const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
     if (!node.graph().has_weights) return std::vector<std::uint8_t>(blocks.block_bytes());
-    const std::vector<std::int32_t> bias = operators::bias_of(node);
-    const std::span<const std::int8_t> weights = operators::known_weights(node);
+    const bool is_constant = step.piece == Piece::Constant;
+    const std::vector<std::int32_t> bias =
+        is_constant ? constant_by_channel(node, step) : operators::bias_of(node);
     // A transposed convolution meets the kernel from its end.
     const bool is_transposed = node.node().is("transposed_convolution");
     const std::uint64_t channels = blocks.weights / step.window.value_or(ir::Window{}).kernel_elements();
@@ -325,6 +410,11 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
             }
         }
     }
+    if (is_constant) {
+        bytes.resize(blocks.block_bytes());
+        return bytes;
+    }
+    const std::span<const std::int8_t> weights = operators::known_weights(node);
     // Weights behind the last one are the zero point, as those of the chip's own files.
     const auto zero_point = static_cast<std::uint8_t>(operators::weight_zero_point(node));
     const std::size_t begin = bytes.size();

@@ -266,8 +266,18 @@ private:
                              .source = source,
                              .result = result_of(node, Form::OverLanes)});
         }
-        Step step{
-            .node = id, .layer = layer, .source = as_image(node.inputs.front(), id, layer), .result = {}};
+        if (node.is("prelu")) return add_prelu(id, layer);
+        Step step{.node = id, .layer = layer, .source = {}, .result = {}};
+        if (const auto pair = operation_of_pair(node)) {
+            const ir::FeatureMap shape = ir::feature_map(graph_.values[node.output()].shape);
+            step.kind = StepKind::Vector;
+            step.operation = *pair;
+            step.other = operand(step, 1, shape);
+            step.source = operand(step, 0, shape);
+            step.result = result_of(node, Form::Image);
+            return add_step(step);
+        }
+        step.source = as_image(node.inputs.front(), id, layer);
         if (node.is("transposed_convolution")) {
             step.source = spread(id, layer, step.source);
             step.kind = StepKind::Multiply;
@@ -282,13 +292,12 @@ private:
             step.operation = operation_of(node);
             if (isa::TileVector{.operation = step.operation}.is_pooling()) {
                 step.window = pooling_window(node);
-            } else if (isa::TileVector{.operation = step.operation}.has_other()) {
-                const ir::FeatureMap shape = ir::feature_map(graph_.values[node.output()].shape);
-                step.other = repeated(step, node.inputs.at(1), as_image(node.inputs.at(1), id, layer), shape);
-                step.source = repeated(step, node.inputs.front(), step.source, shape);
             }
+            // The least is the largest of the numbers in reversed order.
+            if (node.is("reduce_min")) step.source = reversed(step, step.source);
         }
-        step.result = result_of(node, Form::Image);
+        step.result = node.is("reduce_min") ? whole(add_tensor(tensor_for(node.output(), Form::Image)))
+                                            : result_of(node, Form::Image);
         if (step.reads_around() && network_.tensors[step.source.tensor].form != Form::Image &&
             margins(step).any()) {
             // A vector has no margins: the first tile copies it to where it has some.
@@ -296,8 +305,83 @@ private:
             copy(id, layer, step.source, image);
             step.source = image;
         }
-        if (step.kind == StepKind::Vector && step.window) return pool(step);
+        if (step.kind == StepKind::Vector && step.window) {
+            pool(step);
+            if (node.is("reduce_min")) reverse(step, step.result, result_of(node, Form::Image));
+            return;
+        }
         add_step(step);
+    }
+
+    void reverse(const Step& of, const Part& from, const Part& to) {
+        add_step({.kind = StepKind::Vector,
+                  .node = of.node,
+                  .layer = of.layer,
+                  .operation = isa::TileOperation::Lookup,
+                  .piece = Piece::Reversed,
+                  .source = from,
+                  .result = to});
+    }
+
+    Part reversed(const Step& of, const Part& from) {
+        Tensor tensor = network_.tensors[from.tensor];
+        tensor.form = Form::Image;
+        tensor.shape = from.shape;
+        const Part result = whole(add_tensor(std::move(tensor)));
+        reverse(of, from, result);
+        return result;
+    }
+
+    /// An operand of an element-wise node as an image of the result's extents.
+    Part operand(const Step& of, std::size_t index, const ir::FeatureMap& shape) {
+        const Node& node = graph_.nodes[of.node];
+        const auto image = [&](std::size_t input) {
+            return as_image(node.inputs.at(input), of.node, of.layer);
+        };
+        const ValueId value = node.inputs.at(index);
+        if (!graph_.values[value].constant) return repeated(of, value, image(index), shape);
+        Tensor tensor{.name = graph_.values[value].name, .form = Form::Image, .shape = shape};
+        tensor.zero_point = ir::encoding_of(graph_.values[value]).zero_point;
+        const Part result = whole(add_tensor(std::move(tensor)));
+        // A product with weights of 0 leaves its biases at each pixel of the other operand.
+        add_step({.kind = StepKind::Multiply,
+                  .node = of.node,
+                  .layer = of.layer,
+                  .product = isa::TileProduct::Depthwise,
+                  .piece = Piece::Constant,
+                  .operand = index,
+                  .window = ir::Window{},
+                  .source = image(1 - index),
+                  .result = result});
+        return result;
+    }
+
+    /// Both sides of 0 one after the other, since no instruction chooses between two multipliers.
+    void add_prelu(NodeId id, std::uint32_t layer) {
+        const Node& node = graph_.nodes[id];
+        const ir::FeatureMap shape = ir::feature_map(graph_.values[node.output()].shape);
+        const Step step{.node = id, .layer = layer, .source = {}, .result = {}};
+        const Part slopes = operand(step, 1, shape);
+        const Part x = operand(step, 0, shape);
+        const auto add = [&](isa::TileOperation operation, Piece piece, const Part& source,
+                             const std::optional<Part>& other, const Part& result) {
+            add_step({.kind = StepKind::Vector,
+                      .node = id,
+                      .layer = layer,
+                      .operation = operation,
+                      .piece = piece,
+                      .source = source,
+                      .other = other,
+                      .result = result});
+        };
+        const auto like = [&](ValueId value) { return whole(add_tensor(tensor_for(value, Form::Image))); };
+        const Part negative = like(node.inputs.front());
+        const Part below = like(node.output());
+        const Part above = like(node.output());
+        add(isa::TileOperation::Requantize, Piece::AtMostZero, x, std::nullopt, negative);
+        add(isa::TileOperation::Multiply, Piece::Below, negative, slopes, below);
+        add(isa::TileOperation::Requantize, Piece::Above, x, std::nullopt, above);
+        add(isa::TileOperation::Add, Piece::Together, above, below, result_of(node, Form::Image));
     }
 
     /// A node that only puts elements elsewhere.
@@ -414,21 +498,26 @@ private:
         }
     }
 
-    static isa::TileOperation operation_of(const Node& node) {
+    /// Of a node that combines two operands element by element.
+    static std::optional<isa::TileOperation> operation_of_pair(const Node& node) {
         static const std::map<std::string_view, isa::TileOperation> operations{
             {"add", isa::TileOperation::Add},
             {"multiply", isa::TileOperation::Multiply},
             {"maximum", isa::TileOperation::Maximum},
             {"minimum", isa::TileOperation::Minimum},
-            {"max_pool", isa::TileOperation::MaxPool},
-            {"average_pool", isa::TileOperation::AveragePool},
-            {"subtract", isa::TileOperation::Subtract},
-            {"lookup", isa::TileOperation::Lookup},
-            {"integer_softmax", isa::TileOperation::Softmax},
-            {"resize", isa::TileOperation::Interpolate},
-            {"reduce_mean", isa::TileOperation::SumPool},
-            {"reduce_sum", isa::TileOperation::SumPool},
-            {"reduce_max", isa::TileOperation::MaxPool}};
+            {"subtract", isa::TileOperation::Subtract}};
+        const auto found = operations.find(node.op->name());
+        if (found == operations.end()) return std::nullopt;
+        return found->second;
+    }
+
+    static isa::TileOperation operation_of(const Node& node) {
+        static const std::map<std::string_view, isa::TileOperation> operations{
+            {"max_pool", isa::TileOperation::MaxPool},   {"average_pool", isa::TileOperation::AveragePool},
+            {"lookup", isa::TileOperation::Lookup},      {"integer_softmax", isa::TileOperation::Softmax},
+            {"resize", isa::TileOperation::Interpolate}, {"reduce_mean", isa::TileOperation::SumPool},
+            {"reduce_sum", isa::TileOperation::SumPool}, {"reduce_max", isa::TileOperation::MaxPool},
+            {"reduce_min", isa::TileOperation::MaxPool}};
         return operations.at(node.op->name());
     }
 

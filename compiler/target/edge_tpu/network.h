@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,6 +63,17 @@ struct Part {
 
 enum class StepKind : std::uint8_t { Multiply, Vector, Collect, Move };
 
+/// What a step computes of a node that takes several.
+enum class Piece : std::uint8_t {
+    Whole,       ///< the node itself, with its numbers
+    Constant,    ///< a constant operand, repeated over the image of the other one
+    Reversed,    ///< the same numbers in reversed order: the least becomes the largest
+    AtMostZero,  ///< of prelu: x where it is negative, else 0
+    Below,       ///< of prelu: the slope times that
+    Above,       ///< of prelu: x where it is positive, else 0, as the result is stored
+    Together,    ///< of prelu: the sum of the two, of which one is 0
+};
+
 /// An instruction of the tiles, of the ring or of the mesh, with what it needs.
 struct Step {
     StepKind kind = StepKind::Multiply;
@@ -69,6 +81,8 @@ struct Step {
     std::uint32_t layer = 0;  ///< of Network::layers
     isa::TileProduct product = isa::TileProduct::Convolve;
     isa::TileOperation operation = isa::TileOperation::Add;
+    Piece piece = Piece::Whole;
+    std::size_t operand = 0;                ///< of Piece::Constant: which input of the node it is
     std::optional<ir::Window> window = {};  ///< of products and pooling of images
     Part source;
     std::optional<Part> other = {};

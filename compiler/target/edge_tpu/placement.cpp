@@ -59,13 +59,34 @@ std::optional<std::string> rule_of_pooling(const ir::NodeView& node) {
     return std::nullopt;
 }
 
+/// Whether a constant has one number, or one for each channel of the result.
+bool is_by_channel(const ir::Value& constant, const ir::FeatureMap& result) {
+    const ir::Shape& shape = constant.shape;
+    if (shape.elements() == 1) return true;
+    return shape.elements() == result.channels && shape[shape.rank() - 1] == result.channels;
+}
+
+/// Element by element of two operands.
 std::optional<std::string> rule_of_pair(const ir::NodeView& node) {
-    if (node.data_inputs() != node.node().inputs.size()) return "one of its operands is a constant tensor";
+    const ir::FeatureMap result = node.output_map();
+    const bool has_constant = node.input(0).constant || node.input(1).constant;
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-        if (repetition(node.input_map(i), node.output_map())) continue;
+        if (node.input(i).constant) {
+            if (is_by_channel(node.input(i), result)) continue;
+            return "its constant has several pixels; it must have one number for each channel, or one";
+        }
+        if (has_constant && node.input_map(i) != result) {
+            return "its constant has more channels than its other operand";
+        }
+        if (repetition(node.input_map(i), result)) continue;
         return "its inputs have several numbers of channels, or one is no part of the other's image";
     }
     return std::nullopt;
+}
+
+std::optional<std::string> rule_of_slopes(const ir::NodeView& node) {
+    if (!node.input(1).constant) return "its slopes are computed";
+    return rule_of_pair(node);
 }
 
 std::optional<std::string> rule_of_choice(const ir::NodeView& node) {
@@ -124,6 +145,7 @@ std::optional<std::string> rule_of_sum(const ir::NodeView& node) {
     return rule_of_reduction(node);
 }
 
+/// The largest or the least.
 std::optional<std::string> rule_of_largest(const ir::NodeView& node) {
     if (!operators::is_stored_alike(node.input(), node.output())) {
         return "its input and its result have several scales";
@@ -154,15 +176,16 @@ std::optional<std::string> rule_of_resize(const ir::NodeView& node) {
 }
 
 /// Operators that the chip's own compiler maps, and this one does not.
-constexpr std::array<std::string_view, 6> mapped_by_the_chips_compiler{
-    "normalize", "prelu", "reduce_min", "rsqrt", "squared_difference", "transpose"};
+constexpr std::array<std::string_view, 4> mapped_by_the_chips_compiler{"normalize", "rsqrt",
+                                                                       "squared_difference", "transpose"};
 
 struct OperatorRule {
     std::string_view op;
     Rule rule;
+    bool takes_constants = false;  ///< operands may be constants
 };
 
-constexpr std::array<OperatorRule, 25> rules{{{"add", rule_of_pair},
+constexpr std::array<OperatorRule, 27> rules{{{"add", rule_of_pair, true},
                                               {"average_pool", rule_of_pooling},
                                               {"concat", rule_of_concat},
                                               {"convolution", rule_of_convolution},
@@ -172,34 +195,38 @@ constexpr std::array<OperatorRule, 25> rules{{{"add", rule_of_pair},
                                               {"integer_softmax", rule_of_softmax},
                                               {"lookup", no_rule},
                                               {"max_pool", rule_of_pooling},
-                                              {"maximum", rule_of_choice},
-                                              {"minimum", rule_of_choice},
-                                              {"multiply", rule_of_pair},
+                                              {"maximum", rule_of_choice, true},
+                                              {"minimum", rule_of_choice, true},
+                                              {"multiply", rule_of_pair, true},
                                               {"pad", rule_of_move},
+                                              {"prelu", rule_of_slopes, true},
                                               {"reduce_max", rule_of_largest},
                                               {"reduce_mean", rule_of_reduction},
+                                              {"reduce_min", rule_of_largest},
                                               {"reduce_sum", rule_of_sum},
                                               {"reshape", no_rule},
                                               {"resize", rule_of_resize},
                                               {"slice", rule_of_move},
                                               {"space_to_depth", rule_of_move},
                                               {"strided_slice", rule_of_move},
-                                              {"subtract", rule_of_pair},
+                                              {"subtract", rule_of_pair, true},
                                               {"transposed_convolution", rule_of_transposed},
                                               {"zero_padding", rule_of_move}}};
 
 /// Numbers of 8 bits with one scale, in images or vectors; all of one type.
-std::optional<std::string> rule_of_values(const ir::NodeView& node) {
+std::optional<std::string> rule_of_values(const ir::NodeView& node, bool takes_constants) {
     std::optional<DataType> type;
     const auto broken = [&](const ir::Value& value) -> std::optional<std::string> {
-        if (value.constant) return fmt::format("{} is a constant", in_quotes(value.name));
+        if (value.constant && !takes_constants) {
+            return fmt::format("{} is a constant", in_quotes(value.name));
+        }
         if (!is_integer(value.type) || bytes_of(value.type) != 1) {
             return fmt::format("{} is {}; it must have 8 bits", in_quotes(value.name), name_of(value.type));
         }
         if (!value.quantization || value.quantization->axis) {
             return fmt::format("{} has no single scale", in_quotes(value.name));
         }
-        if (!ir::is_feature_map(value.shape)) {
+        if (!value.constant && !ir::is_feature_map(value.shape)) {
             return fmt::format("{} is no image and no vector", in_quotes(value.name));
         }
         // A table's entries may have the other sign.
@@ -209,7 +236,8 @@ std::optional<std::string> rule_of_values(const ir::NodeView& node) {
         type = value.type;
         return std::nullopt;
     };
-    for (std::size_t i = 0, count = node.data_inputs(); i < count; ++i) {
+    const std::size_t count = takes_constants ? node.node().inputs.size() : node.data_inputs();
+    for (std::size_t i = 0; i < count; ++i) {
         if (auto rule = broken(node.input(i))) return rule;
     }
     return broken(node.output());
@@ -225,7 +253,7 @@ std::optional<std::string> broken_rule(const ir::Graph& graph, const ir::Node& n
                            is_mapped_elsewhere ? ", though the chip's own compiler maps it" : "");
     }
     const ir::NodeView view(graph, node);
-    if (auto rule = rule_of_values(view)) return rule;
+    if (auto rule = rule_of_values(view, found->takes_constants)) return rule;
     return found->rule(view);
 }
 
@@ -247,7 +275,7 @@ std::optional<std::string> broken_rule_of_readers(const ir::Graph& graph, const 
 
 std::uint64_t table_units_of(const ir::Node& node) {
     using enum isa::TileOperation;
-    if (node.is("lookup")) return isa::TileVector{.operation = Lookup}.table_units();
+    if (node.is("lookup") || node.is("reduce_min")) return isa::TileVector{.operation = Lookup}.table_units();
     return node.is("integer_softmax") ? isa::TileVector{.operation = Softmax}.table_units() : 0;
 }
 

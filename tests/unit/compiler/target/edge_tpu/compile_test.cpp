@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/reference/executor.h"
 #include "hw/isa/assembly.h"
@@ -236,6 +237,82 @@ private:
     std::vector<ir::ValueId> values_;
 };
 
+/// Element-wise layers with constants, slopes and minima: nodes that several instructions compute.
+class PiecesNetwork {
+public:
+    explicit PiecesNetwork(std::mt19937& random)
+        : random_(random), type_(one_of(random, DataType::Int8, DataType::Uint8)) {}
+
+    ir::Graph draw() {
+        const bool is_vector = picked(random_, 0, 4) == 0;
+        last_ = made_.input({is_vector ? 1 : picked(random_, 1, 12), is_vector ? 1 : picked(random_, 1, 12),
+                             picked(random_, 1, 80)},
+                            encoding());
+        for (std::uint32_t i = picked(random_, 1, 3); i > 0; --i) add();
+        return made_.graph();
+    }
+
+private:
+    ir::Encoding encoding() {
+        const bool is_signed = type_ == DataType::Int8;
+        return {0.25 + picked(random_, 0, 100) / 300.0,
+                static_cast<std::int32_t>(picked(random_, 0, 255)) - (is_signed ? 128 : 0), type_};
+    }
+
+    ir::ValueId constant(const ir::Encoding& stored, bool is_slope) {
+        const std::uint32_t channels = made_.map(last_).channels;
+        ir::Shape shape{1, 1, channels};
+        if (made_.map(last_).is_vector() || picked(random_, 0, 2) == 0) shape = ir::Shape{channels};
+        if (!is_slope && picked(random_, 0, 5) == 0) shape = ir::Shape{1};
+        std::vector<std::uint8_t> bytes = random_bytes(random_, shape.elements());
+        const std::string name = fmt::format("constant{}", made_.graph().values.size());
+        ir::ValueId id = 0;
+        if (type_ == DataType::Uint8) {
+            id = made_.graph().add_constant(name, shape, type_, bytes);
+        } else {
+            id = made_.graph().add_constant(name, shape, type_,
+                                            std::vector<std::int8_t>(bytes.begin(), bytes.end()));
+        }
+        made_.store(id, stored);
+        return id;
+    }
+
+    void add() {
+        const ir::Encoding own = made_.encoding(last_);
+        switch (picked(random_, 0, 3)) {
+            case 0: {
+                const ir::ValueId slopes = constant(encoding(), true);
+                last_ = made_.append("prelu", {last_, slopes}, encoding());
+                return;
+            }
+            case 1: {
+                const std::string op = one_of(random_, "maximum", "minimum");
+                last_ = made_.append(op, {last_, constant(own, false)}, own);
+                return;
+            }
+            case 2: {
+                if (made_.map(last_).is_vector()) return;
+                const std::int64_t axis = picked(random_, 1, 2);
+                last_ = made_.append("reduce_min", {last_}, own,
+                                     {{"axes", std::vector<std::int64_t>{axis}}, {"keep", std::int64_t{1}}});
+                return;
+            }
+            default: {
+                const ir::ValueId other = constant(encoding(), false);
+                const bool is_first = picked(random_, 0, 1) == 0;
+                last_ = made_.append(one_of(random_, "add", "subtract", "multiply"),
+                                     is_first ? std::vector{other, last_} : std::vector{last_, other},
+                                     encoding());
+            }
+        }
+    }
+
+    std::mt19937& random_;
+    DataType type_;
+    tests::IntegerGraph made_;
+    ir::ValueId last_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("Random networks of the tiles' operators compute what the reference computes",
@@ -264,6 +341,44 @@ TEST_CASE("Random networks of the tiles' operators compute what the reference co
     for (const std::uint32_t met : {streamed, exchanged, joined, dense, by_tile}) {
         CHECK(met >= tests::random_share(20));
     }
+}
+
+TEST_CASE("Constant operands, slopes and minima compute what the reference computes",
+          "[compiler][edge_tpu]") {
+    constexpr std::uint32_t first_seed = 71000;
+    std::uint32_t slopes = 0, minima = 0, first = 0, cut = 0;
+    const std::uint32_t runs = tests::random_runs(200);
+    for (std::uint32_t seed = first_seed; seed < first_seed + runs; ++seed) {
+        std::mt19937 random(seed);
+        const ir::Graph graph = PiecesNetwork(random).draw();
+        if (graph.nodes.empty()) continue;
+        machine::MachineConfig machine = random_tiles(random);
+        machine.wide_memory.bytes = 1U << 18U;
+        // What does not fit is computed in strips, or by the host.
+        const bool is_small = picked(random, 0, 2) == 0;
+        if (is_small) machine.narrow_memory.bytes = 64 * picked(random, 10, 40);
+        const auto input = random_bytes(random, graph.input().shape.elements());
+        INFO("seed " << seed << "\n" << ir::to_text(graph));
+        TilesRun run;
+        try {
+            run = run_on_tiles(graph, machine, input, 1);
+        } catch (const ModelError&) {
+            REQUIRE(is_small);  // the input alone takes more
+            continue;
+        }
+        const ir::Graph prepared = compiler::prepare(graph, {}, machine);
+        REQUIRE(run.output == reference::execute(prepared, input, 1));
+        if (!is_small) REQUIRE(run.program.host_segments.empty());
+        for (const ir::Node& node : graph.nodes) {
+            slopes += node.is("prelu");
+            minima += node.is("reduce_min");
+            first += graph.values[node.inputs.front()].constant.has_value();
+        }
+        for (const isa::TileVector& vector : instructions_of<isa::TileVector>(run.program)) {
+            cut += vector.with_margins;
+        }
+    }
+    for (const std::uint32_t met : {slopes, minima, first, cut}) CHECK(met >= tests::random_share(20));
 }
 
 }  // namespace systole

@@ -91,9 +91,8 @@ TEST_CASE("Each refused layer has its reason", "[tiles]") {
     CHECK(reduced("reduce_sum", int8, {1}) ==
           host + "its sums of int8 are scaled in float32, as TFLite's are");
     CHECK(reduced("reduce_max", uint8, {2}) == mapped);
-    CHECK(reduced("reduce_min", uint8, {2}) ==
-          host +
-              "reduce_min is not among the operators of the tiles, though the chip's own compiler maps it");
+    CHECK(reduced("reduce_min", uint8, {2}) == mapped);
+    CHECK(reduced("reduce_min", uint8, {3}) == host + "it reduces channels");
     const auto resized = [&](const std::string& mode, const Numbers& shape) {
         return said("resize", uint8, {{"shape", shape}, {"mode", mode}});
     };
@@ -136,8 +135,7 @@ TEST_CASE("Operands of one line, one column or one pixel are repeated", "[tiles]
 
 TEST_CASE("All behind the first layer that is not mapped is the host's, or nothing may be", "[tiles]") {
     Made made;
-    const ir::ValueId sums =
-        made.append("reduce_min", {made.first}, uint8, {{"axes", Numbers{1}}, {"keep", std::int64_t{1}}});
+    const ir::ValueId sums = made.append("squared_difference", {made.first, made.first}, uint8);
     made.pool("max_pool", sums, {});
     CHECK(said_of_last(made.graph()) == "runs on the host: it comes behind \"layer1\"");
     CHECK(compiled(made.graph()).choices.front().of == "placement: after_first_unsupported");
@@ -145,7 +143,7 @@ TEST_CASE("All behind the first layer that is not mapped is the host's, or nothi
     machine.program.placement = machine::TilePlacement::ChipAlone;
     CHECK_THROWS_WITH(
         compiled(made.graph(), machine),
-        "made: layer \"layer1\" is not mapped: reduce_min is not among the operators of the tiles, "
+        "made: layer \"layer1\" is not mapped: squared_difference is not among the operators of the tiles, "
         "though the chip's own compiler maps it; with program.placement chip_alone it must be");
     CHECK(compiled(Made().graph(), machine).choices.front().of == "placement: chip_alone");
 }
@@ -201,4 +199,29 @@ TEST_CASE("Operators are counted by kind, place and reason, in the order of the 
     check(0, "max_pool", 2, mapped);
     check(1, "cumulative_sum", 1, "runs on the host: cumulative_sum is not among the operators of the tiles");
     check(2, "max_pool", 1, "runs on the host: it comes behind \"layer2\"");
+}
+
+TEST_CASE("A constant operand has one number for each channel, or one", "[tiles]") {
+    const auto said = [](const std::string& op, const ir::Shape& shape, bool is_first) {
+        Made made(uint8, {8, 8, 4});
+        const ir::ValueId constant = made.graph().add_constant(
+            "constant", shape, DataType::Uint8, std::vector<std::uint8_t>(shape.elements(), 3));
+        made.store(constant, uint8);
+        made.append(op, is_first ? std::vector{constant, made.first} : std::vector{made.first, constant},
+                    uint8);
+        return said_of_last(made.graph());
+    };
+    const std::string host = "runs on the host: ";
+    for (const bool is_first : {false, true}) {
+        for (const std::string op : {"add", "subtract", "multiply", "maximum", "minimum"}) {
+            CHECK(said(op, ir::Shape{4}, is_first) == mapped);
+            CHECK(said(op, ir::Shape{1, 1, 1, 4}, is_first) == mapped);
+            CHECK(said(op, ir::Shape{1}, is_first) == mapped);
+            CHECK(said(op, ir::Shape{8, 1}, is_first) ==
+                  host + "its constant has several pixels; it must have one number for each channel, or one");
+        }
+    }
+    CHECK(said("prelu", ir::Shape{1, 1, 4}, false) == mapped);
+    CHECK(said("prelu", ir::Shape{8, 8, 4}, false) ==
+          host + "its constant has several pixels; it must have one number for each channel, or one");
 }
