@@ -246,9 +246,9 @@ Table unnoticed_table(const ParameterStudy& study) {
     for (const MachineParameters& machine : study.machines) {
         for (const ParameterRow& row : machine.rows) {
             if (row.is_noticed()) continue;
-            table.add(
-                "`" + row.parameter.key + "`",
-                {Cell::words(machine.machine), Cell::words(row.parameter.shown()), Cell::words(row.kind())});
+            table.add("`" + row.parameter.key + "`",
+                      {Cell::words(machine.machine), Cell::words(row.parameter.shown()),
+                       Cell::words(row.kind()), Cell::words(row.largest_growth())});
         }
     }
     return table;

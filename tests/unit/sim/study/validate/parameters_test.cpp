@@ -239,6 +239,8 @@ TEST_CASE("Of further machines, what differs from the first is listed", "[sim][v
     const std::string page =
         to_page(result, "{{summary}}\n{{none}}\n{{made}}\n{{other}}\n", "page.template.md");
     CHECK_THAT(page, Catch::Contains("| `weight_fifo.depth_tiles` | 2 tiles | choice | none | four |"));
+    CHECK_THAT(page,
+               Catch::Contains("| `weight_fifo.depth_tiles` | other | 2 tiles | choice | no error grows |"));
     CHECK_THROWS_AS(to_page(result, "{{summary}}", "page.template.md"), machine::ConfigError);
     CHECK(to_json(result)["machines"][1]["parameters"].size() == 2);
     const std::string text = to_text(result);
