@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace systole::isa {
@@ -45,6 +46,23 @@ private:
 
 /// The memories that a program may begin with values in.
 inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryId::Accumulators};
+
+/// The name of the unit that is the memory, in machine files and reports.
+constexpr std::string_view name(MemoryId memory) {
+    constexpr std::array<std::string_view, memory_count> names = {
+        "unified_buffer", "accumulators", "weight_memory", "host_memory",
+        "narrow_memory",  "wide_memory",  "vector_memory", "hbm"};
+    static_assert(!names.back().empty(), "each memory has a name");
+    return names[index_of(memory)];
+}
+
+/// The memory that a unit is; none for other units.
+constexpr std::optional<MemoryId> memory_named(std::string_view unit) {
+    for (std::size_t i = 0; i < memory_count; ++i) {
+        if (name(static_cast<MemoryId>(i)) == unit) return static_cast<MemoryId>(i);
+    }
+    return std::nullopt;
+}
 
 /// What messages call a place in the memory: "unified-buffer row", "host byte"; an s makes it plural.
 constexpr std::string_view place_name(MemoryId memory) {

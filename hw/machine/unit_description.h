@@ -50,7 +50,8 @@ struct Filled {
     bool operator==(const Filled&) const = default;
 };
 
-/// How a memory's occupancy over time is told, where the run notes it.
+/// How a memory's occupancy over time is told, where the run notes it: that of the values of instructions,
+/// or, of a unit that is no memory of theirs, of the weight tiles on their way through it.
 struct Occupied {
     std::string title;                ///< "Unified buffer"
     std::string figure;               ///< the name of its windows in report.json
@@ -61,6 +62,9 @@ struct Occupied {
     std::string track = {};
     std::string places = {};
     std::string map = {};  ///< the name of the map of its values in report.json; empty for no map
+    /// A value ends where a new one begins in its place. Else both count while the instruction that replaces
+    /// one by the other is under way.
+    bool in_place = false;
 
     bool operator==(const Occupied&) const = default;
 };

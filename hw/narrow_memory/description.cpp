@@ -18,7 +18,8 @@ void NarrowMemory::describe(const machine::MachineConfig& machine, machine::Unit
                      .unit = "bytes",
                      .capacity = machine.narrow_memory.bytes,
                      .track = "narrow memory",
-                     .places = "bytes"};
+                     .places = "bytes",
+                     .in_place = true};
 }
 
 }  // namespace systole::hw

@@ -63,7 +63,8 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     system.run();
     trace::Afterwards known;
     if (!folder.empty()) {
-        const run::Occupancy occupancy = std::move(recorder).occupancy(program, system.cycles());
+        const run::Occupancy occupancy =
+            std::move(recorder).occupancy(program, system.cycles(), system.descriptions());
         known.memories = {{"unified buffer", "rows",
                            occupancy::changes_of(occupancy.values.in("unified_buffer"), system.cycles())}};
     }

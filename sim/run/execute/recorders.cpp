@@ -18,12 +18,14 @@ void SpanRecorder::instruction(const hw::InstructionTimes& times) {
     span.complete = std::max(span.complete, times.complete);
 }
 
-Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles) && {
-    Levels tiles = std::move(weight_fifo_tiles_).until(cycles);
+Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles,
+                                  std::span<const machine::UnitDescription> units) && {
+    const Levels tiles = std::move(tiles_).until(cycles);
     Occupancy occupancy{
-        .values = find_values(program, spans_), .most_held = {}, .window_cycles = tiles.window_cycles};
-    if (program.geometry.has_unified_buffer()) {
-        occupancy.most_held.push_back({.unit = "weight_fifo", .windows = std::move(tiles.windows)});
+        .values = find_values(program, spans_, units), .most_held = {}, .window_cycles = tiles.window_cycles};
+    for (const machine::UnitDescription& unit : units) {
+        if (!unit.occupied || isa::memory_named(unit.name)) continue;
+        occupancy.most_held.push_back({.unit = unit.name, .windows = tiles.windows});
     }
     return occupancy;
 }

@@ -16,21 +16,21 @@
 namespace systole::run {
 
 /// Collects the data for the occupancy of a run's memories: the times of the instructions for those whose
-/// values are followed, and windows of peak occupancy for the weight FIFO, through which millions of tiles
-/// pass.
+/// values are followed, and windows of peak occupancy for weight tiles, of which a run may have millions.
 class SpanRecorder final : public hw::TraceListener {
 public:
     void instruction(const hw::InstructionTimes& times) override;
-    void tile_fetched(const hw::TileTimes& times) override { weight_fifo_tiles_.change(times.fetched, 1); }
-    void tile(const hw::TileTimes& times) override { weight_fifo_tiles_.change(times.shifted, -1); }
+    void tile_fetched(const hw::TileTimes& times) override { tiles_.change(times.fetched, 1); }
+    void tile(const hw::TileTimes& times) override { tiles_.change(times.shifted, -1); }
 
     const Spans& spans() const { return spans_; }
-    /// The occupancy of the memories up to the end of the run.
-    Occupancy occupancy(const isa::Program& program, Cycle cycles) &&;
+    /// The occupancy of the memories among the units up to the end of the run.
+    Occupancy occupancy(const isa::Program& program, Cycle cycles,
+                        std::span<const machine::UnitDescription> units) &&;
 
 private:
     Spans spans_;
-    LevelWindows weight_fifo_tiles_;  ///< slots taken: from a fetch's issue until it is shifted
+    LevelWindows tiles_;  ///< slots taken: from a fetch's issue until it is shifted
 };
 
 /// Records the cycles in which the units of a run worked.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -23,15 +24,15 @@ bool is_before(const RowValue& a, const RowValue& b) {
 /// Walks a program as the sequencer does: a register or tag holds until it is set again.
 class Walk {
 public:
-    Walk(const isa::Program& program, const Spans& spans) : program_(program), spans_(spans) {
-        if (program.geometry.has_tiles()) {
-            followed_.push_back({isa::MemoryId::NarrowMemory, "narrow_memory", RowTracker(true)});
-        } else if (program.geometry.has_tensor_core()) {
-            followed_.push_back({isa::MemoryId::VectorMemory, "vector_memory", RowTracker()});
-        } else {
-            followed_.push_back({isa::MemoryId::UnifiedBuffer, "unified_buffer", RowTracker()});
-            followed_.push_back({isa::MemoryId::Accumulators, "accumulators", RowTracker()});
+    Walk(const isa::Program& program, const Spans& spans, std::span<const machine::UnitDescription> units)
+        : program_(program), spans_(spans) {
+        for (const machine::UnitDescription& unit : units) {
+            const std::optional<isa::MemoryId> memory = isa::memory_named(unit.name);
+            if (memory && unit.occupied) {
+                followed_.push_back({*memory, unit.name, RowTracker(unit.occupied->in_place)});
+            }
         }
+        std::ranges::sort(followed_, {}, &Followed::memory);
     }
 
     MemoryValues values() && {
@@ -51,7 +52,7 @@ private:
     /// A memory whose values are followed, and the unit that it is.
     struct Followed {
         isa::MemoryId memory = isa::MemoryId::UnifiedBuffer;
-        const char* unit = "";
+        std::string unit = {};
         RowTracker tracker{};
     };
 
@@ -196,8 +197,9 @@ std::vector<RowValue> RowTracker::take() && {
     return std::move(values_);
 }
 
-MemoryValues find_values(const isa::Program& program, const Spans& spans) {
-    return Walk(program, spans).values();
+MemoryValues find_values(const isa::Program& program, const Spans& spans,
+                         std::span<const machine::UnitDescription> units) {
+    return Walk(program, spans, units).values();
 }
 
 }  // namespace systole::run

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
+#include "hw/machine/unit_description.h"
 #include "sim/run/record/record.h"
 
 namespace systole::run {
@@ -28,8 +30,7 @@ using Spans = std::deque<Span>;
 /// continues.
 class RowTracker {
 public:
-    /// `in_place`: a value ends where a new one begins in its rows. Else both count while the instruction
-    /// that replaces one by the other is under way.
+    /// `in_place`: see machine::Occupied.
     explicit RowTracker(bool in_place = false) : in_place_(in_place) {}
 
     /// Rows are written by the writer in its turn `visit`.
@@ -62,7 +63,9 @@ private:
     std::vector<RowValue> values_;
 };
 
-/// The values of a program's instructions up to `halt`.
-MemoryValues find_values(const isa::Program& program, const Spans& spans);
+/// The values of a program's instructions up to `halt`, in the memories among the units that describe their
+/// occupancy.
+MemoryValues find_values(const isa::Program& program, const Spans& spans,
+                         std::span<const machine::UnitDescription> units);
 
 }  // namespace systole::run

@@ -301,7 +301,7 @@ public:
         if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
         if (activity_) record.work = activity_->work();
-        if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles);
+        if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles, record.units);
         if (phases_) record.phases = phases_->phases();
         if (register_recorder_) register_recorder_->check(record.cycles);
         record.registers = std::move(registers_);

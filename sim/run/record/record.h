@@ -34,7 +34,7 @@ SYSTOLE_RECORD_FIELDS(EnergyRow, unit, counter, picojoules, during, once)
 SYSTOLE_RECORD_FIELDS(ShownNumber, number, format)
 SYSTOLE_RECORD_FIELDS(ShownLine, text, numbers)
 SYSTOLE_RECORD_FIELDS(Filled, used_bytes, bytes, figure)
-SYSTOLE_RECORD_FIELDS(Occupied, title, figure, unit, capacity, units_a_place, track, places, map)
+SYSTOLE_RECORD_FIELDS(Occupied, title, figure, unit, capacity, units_a_place, track, places, map, in_place)
 SYSTOLE_RECORD_FIELDS(Box, title, column, row, lines, busy_counter, filled, word)
 SYSTOLE_RECORD_FIELDS(DataPath, from, to, counters, unit, most, traffic, label, figures, shift_x, shift_y)
 constexpr std::array<std::string_view, 5> names_of(CauseForm) {

@@ -259,7 +259,8 @@ std::vector<Comparison> make_comparison(const run::RunRecord& record, const Host
 
 void add_occupancy(Report& report, const run::RunRecord& record) {
     if (!record.occupancy) return;
-    report.memory_over_time = make_memory_over_time(record);
+    MemoryOverTime over_time = make_memory_over_time(record);
+    if (!over_time.memories.empty()) report.memory_over_time = std::move(over_time);
     report.memory_maps = make_memory_maps(record);
 }
 

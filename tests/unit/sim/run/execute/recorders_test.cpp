@@ -15,7 +15,11 @@ TEST_CASE("A tile occupies its slot from its fetch to its shift, or to the end o
     recorder.tile_fetched({.fetched = 1});
     recorder.tile_fetched({.fetched = 2});
     recorder.tile({.fetched = 1, .whole = 2, .shifted = 4});
-    const run::Occupancy occupancy = std::move(recorder).occupancy(isa::Program(), 6);
+    // Of a unit that describes no occupancy, none is noted.
+    const std::vector<machine::UnitDescription> units{
+        {.name = "matrix_unit"}, {.name = "weight_fifo", .occupied = machine::Occupied()}};
+    const run::Occupancy occupancy = std::move(recorder).occupancy(isa::Program(), 6, units);
+    CHECK(occupancy.values.memories.empty());
     REQUIRE(occupancy.most_held.size() == 1);
     CHECK(occupancy.most_held[0].unit == "weight_fifo");
     CHECK(occupancy.most_held[0].windows == std::vector<std::uint64_t>{0, 1, 2, 2, 1, 1});

@@ -92,7 +92,12 @@ TEST_CASE("A value is named after the layer or host buffer that wrote it", "[occ
             spans[number] = span(10 * number, 10 * number + 4, 10 * number + 9);
         ++number;
     }
-    const run::MemoryValues values = run::find_values(program, spans);
+    const run::MemoryValues values = run::find_values(
+        program, spans,
+        std::vector<machine::UnitDescription>{{.name = "accumulators", .occupied = machine::Occupied()},
+                                              {.name = "unified_buffer", .occupied = machine::Occupied()}});
+    REQUIRE(values.memories.size() == 2);
+    CHECK(values.memories[0].unit == "unified_buffer");  // in the order of the memories, not of the units
     REQUIRE(values.in("unified_buffer").size() == 1);
     CHECK(values.writers[values.in("unified_buffer")[0].writer] == "pixels");
     CHECK(values.in("unified_buffer")[0].rows == run::RowRange{0, 4});
@@ -131,7 +136,9 @@ TEST_CASE("A tensor whose margins are exchanged is one value, of the bytes that 
     constexpr std::size_t read = 14;
     spans[read] = span(100, 110, 120);
     spans[read + 1] = span(130, 140, 145);
-    const run::MemoryValues values = run::find_values(program, spans);
+    std::vector<machine::UnitDescription> units{{.name = "narrow_memory"}, {.name = "wide_memory"}};
+    units[0].occupied.emplace().in_place = true;
+    const run::MemoryValues values = run::find_values(program, spans, units);
     REQUIRE(values.memories.size() == 1);
     REQUIRE(values.in("narrow_memory").size() == 1);
     const RowValue& value = values.in("narrow_memory")[0];
