@@ -3,6 +3,7 @@
 
 #include "hw/accumulators/accumulators.h"
 #include "hw/machine/event_energies.h"
+#include "hw/machine/floorplan.h"
 
 namespace systole::hw {
 
@@ -16,6 +17,14 @@ void Accumulators::describe(const machine::MachineConfig& machine, machine::Unit
                           {fmt::format("{} banks, {} ports", sums.banks, sums.ports)}}};
     unit.occupied = {
         .title = "Accumulators", .figure = "accumulator_rows", .unit = "rows", .capacity = sums.rows};
+    constexpr double percent = 6.0;  // for 4 MiB
+    constexpr double mib = 1024.0 * 1024.0;
+    const double bytes = 4.0 * machine.matrix_unit.columns * sums.rows;
+    unit.die_part = {.name = "accumulators",
+                     .label = "accumulators",
+                     .place = 3,
+                     .percent = machine::floorplan::memory(percent, bytes / (4.0 * mib)),
+                     .core_percent = percent};
     unit.paths = {{.from = "matrix_unit",
                    .to = "accumulators",
                    .counters = {"accumulators.pass_writes"},

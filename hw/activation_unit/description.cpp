@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include "hw/activation_unit/activation_unit.h"
 #include "hw/machine/event_energies.h"
+#include "hw/machine/floorplan.h"
 
 namespace systole::hw {
 
@@ -12,6 +13,13 @@ void ActivationUnit::describe(const machine::MachineConfig& machine, machine::Un
         .row = 2,
         .lines = {{"one row a cycle"}, machine::latency_line(config.latency_cycles, config.latency_ns)},
         .busy_counter = "activation_unit.busy_cycles"};
+    constexpr double percent_of_die = 6.0;  // TPU v1: 256 columns
+    unit.die_part = {.name = "activation_unit",
+                     .label = "activation unit",
+                     .place = 4,
+                     .percent = machine::floorplan::between(
+                         percent_of_die * static_cast<double>(machine.matrix_unit.columns) / 256.0),
+                     .core_percent = percent_of_die};
     // Two nested paths.
     unit.paths = {{.from = "unified_buffer",
                    .to = "activation_unit",

@@ -1,9 +1,11 @@
 // What the unit says of itself.
+#include <algorithm>
 #include <cstdint>
 
 #include "hw/common/host_link.h"
 #include "hw/host_interface/host_interface.h"
 #include "hw/machine/event_energies.h"
+#include "hw/machine/floorplan.h"
 #include "hw/timing/transfers.h"
 
 namespace systole::hw {
@@ -18,6 +20,17 @@ void HostInterface::describe(const machine::MachineConfig& machine, machine::Uni
                         .in_shift_y = -22,
                         .out_shift_y = 18},
                        unit);
+    constexpr double percent_of_die = 2.0 + 3.0;  // TPU v1: host interface, PCI Express
+    constexpr double gb_per_s_of_v1 = 10.73741824;
+    const double most = std::max(machine.host_interface.read_gb_per_s, machine.host_interface.write_gb_per_s);
+    // In proportion, as lanes; or as it is, since a link may be wider than what is used of it. Pads do not
+    // shrink.
+    unit.die_part = {
+        .name = "host_interface",
+        .label = "host interface",
+        .place = 6,
+        .percent = machine::floorplan::between(percent_of_die * most / gb_per_s_of_v1, {percent_of_die}),
+        .shrinks = false};
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);
     unit.energy = {{"unified_buffer", "host_interface.buffer_writes", each.buffer_row, "host_read"},

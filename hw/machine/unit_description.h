@@ -178,6 +178,30 @@ struct MainUnit {
     bool operator==(const MainUnit&) const = default;
 };
 
+/// A value with the ends of its error bar.
+struct Estimate {
+    double nominal = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+
+    bool operator==(const Estimate&) const = default;
+};
+
+/// What a unit takes of the die (hw/machine/floorplan.h).
+struct DiePart {
+    std::string name;         ///< a key of report.json
+    std::string label;        ///< in texts
+    std::uint32_t place = 0;  ///< among the parts, in reports
+    Estimate percent;         ///< of the die of TPU v1, in its process
+    bool shrinks = true;      ///< with the process
+    /// The percentage of TPU v1's unit, if what no unit takes grows with this one.
+    double core_percent = 0.0;
+    /// That of a unit that the floorplan does not name.
+    double unnamed_percent = 0.0;
+
+    bool operator==(const DiePart&) const = default;
+};
+
 struct UnitDescription {
     std::string name;    ///< its path in the machine
     bool on_die = true;  ///< else its energy is neither calibrated nor scaled with the voltage
@@ -188,6 +212,7 @@ struct UnitDescription {
     std::vector<CycleCause> causes = {};  ///< of the main unit's cycles, in the order of reports
     std::optional<MainUnit> main = {};    ///< absent for all other units
     std::optional<Occupied> occupied = {};
+    std::optional<DiePart> die_part = {};
 
     bool operator==(const UnitDescription&) const = default;
 };

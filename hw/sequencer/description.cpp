@@ -1,6 +1,9 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "hw/machine/floorplan.h"
 #include "hw/sequencer/sequencer.h"
 
 namespace systole::hw {
@@ -14,6 +17,15 @@ void Sequencer::describe(const machine::MachineConfig& machine, machine::UnitDes
                   {"buffer of {}",
                    {{static_cast<double>(machine.sequencer.instruction_buffer_bytes), "bytes"}}}},
         .busy_counter = "sequencer.busy_cycles"};
+    // TPU v1: control, with an instruction buffer of 32 KiB.
+    namespace floorplan = machine::floorplan;
+    constexpr double percent_of_die = 2.0;
+    const double more_bytes = machine.sequencer.instruction_buffer_bytes - 32768.0;
+    const double more = floorplan::unified_buffer_percent * more_bytes / floorplan::unified_buffer_bytes;
+    unit.die_part = {.name = "sequencer",
+                     .label = "sequencer",
+                     .place = 5,
+                     .percent = floorplan::between(std::max(percent_of_die + more, 0.0))};
     unit.what_ifs = {{"queues",
                       "4x the depth of the instruction queues",
                       {{"sequencer.queue_depth", machine.sequencer.queue_depth * 4}}}};

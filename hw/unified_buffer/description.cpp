@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/machine/floorplan.h"
 #include "hw/unified_buffer/unified_buffer.h"
 
 namespace systole::hw {
@@ -24,6 +25,14 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
                      .track = "unified buffer",
                      .places = "rows",
                      .map = "unified_buffer_map"};
+    namespace floorplan = machine::floorplan;
+    unit.die_part = {
+        .name = "unified_buffer",
+        .label = "unified buffer",
+        .place = 2,
+        .percent = floorplan::memory(floorplan::unified_buffer_percent,
+                                     static_cast<double>(bytes) / floorplan::unified_buffer_bytes),
+        .core_percent = floorplan::unified_buffer_percent};
     unit.what_ifs = {
         {"buffer", "2x the unified buffer", {{"unified_buffer.rows", buffer.rows * 2}}, true},
         // A port for each unit that uses the memory; more are not possible.

@@ -6,6 +6,7 @@
 #include "hw/common/weight_link.h"
 #include "hw/isa/instruction.h"
 #include "hw/machine/event_energies.h"
+#include "hw/machine/floorplan.h"
 #include "hw/timing/transfers.h"
 #include "hw/weight_fifo/weight_fifo.h"
 
@@ -19,6 +20,17 @@ void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDe
                            {{static_cast<double>(machine.tile_bytes()), "bytes"}}}}};
     unit.occupied = {
         .title = "Weight FIFO", .figure = "weight_fifo_tiles", .unit = "tiles", .capacity = depth_};
+    // The floorplan does not name the FIFO: by its bytes, as a memory like the unified buffer.
+    namespace floorplan = machine::floorplan;
+    constexpr double bytes_of_v1 = 4.0 * 65536.0;
+    constexpr double percent =
+        floorplan::unified_buffer_percent * bytes_of_v1 / floorplan::unified_buffer_bytes;
+    const auto bytes = static_cast<double>(machine.weight_fifo.depth_tiles * machine.tile_bytes());
+    unit.die_part = {.name = "weight_fifo",
+                     .label = "weight FIFO",
+                     .place = 9,
+                     .percent = floorplan::memory(percent, bytes / bytes_of_v1),
+                     .unnamed_percent = percent};
     unit.paths = {{.from = "weight_memory",
                    .to = "weight_fifo",
                    .counters = {"weight_fifo.bytes"},

@@ -45,12 +45,12 @@ bool reaches_clock(const machine::MachineConfig& machine) {
     return point.most_mhz == 0.0 || machine.clock_mhz <= point.most_mhz;
 }
 
-double static_watts(const machine::MachineConfig& machine) {
+double static_watts(const machine::MachineConfig& machine, std::span<const machine::UnitDescription> units) {
     const double voltage = operating_point(machine).voltage;
     const double idle = machine.power.idle_watts * voltage * voltage;
-    const std::optional<area::Area> area = area::area_of(machine);
+    const std::optional<area::Area> area = area::area_of(machine, units);
     if (!(machine.power.die_mm2 > 0.0) || !area) return idle;
-    return idle * area->die.mm2 / machine.power.die_mm2;
+    return idle * area->die.nominal / machine.power.die_mm2;
 }
 
 }  // namespace systole::energy

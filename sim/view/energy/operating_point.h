@@ -1,6 +1,9 @@
 #pragma once
 
+#include <span>
+
 #include "hw/machine/machine_config.h"
+#include "hw/machine/unit_description.h"
 
 namespace systole::energy {
 
@@ -23,6 +26,6 @@ bool reaches_clock(const machine::MachineConfig& machine);
 
 /// Static power in W: power.idle_watts, in proportion to the die's area where the machine says the area of
 /// the chip that was measured (power.die_mm2), and with the square of the voltage.
-double static_watts(const machine::MachineConfig& machine);
+double static_watts(const machine::MachineConfig& machine, std::span<const machine::UnitDescription> units);
 
 }  // namespace systole::energy

@@ -10,7 +10,7 @@ namespace systole::energy {
 
 Consumers::Consumers(const std::vector<machine::UnitDescription>& units, const run::Counters& counters,
                      const machine::MachineConfig& machine) {
-    const double chip = static_watts(machine);
+    const double chip = static_watts(machine, units);
     const double whole_board = machine.tile_energy ? machine.tile_energy->board_watts : 0.0;
     if (chip > 0.0 || !(whole_board > 0.0)) {
         all_.push_back({.name = std::string(chip_static), .static_watts = chip, .is_static = true});

@@ -94,13 +94,16 @@ std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Ta
 namespace {
 
 /// For a machine whose static power follows its die's area.
-std::optional<std::string> area_note(const machine::MachineConfig& machine) {
+std::optional<std::string> area_note(const machine::MachineConfig& machine,
+                                     std::span<const machine::UnitDescription> units) {
     const double measured = machine.power.die_mm2;
-    const area::Estimate die = area::area_of(machine)->die;
-    if (std::abs(die.mm2 / measured - 1.0) < noticeable_change) return std::nullopt;
+    const std::optional<area::Area> area = area::area_of(machine, units);
+    if (!area) return std::nullopt;
+    const area::Estimate& die = area->die;
+    if (std::abs(die.nominal / measured - 1.0) < noticeable_change) return std::nullopt;
     return fmt::format(
         "static power, {:g} W for {:g} mm2, goes with the die's area: {:.0f} mm2 ({:.0f} to {:.0f})",
-        machine.power.idle_watts, measured, die.mm2, die.low, die.high);
+        machine.power.idle_watts, measured, die.nominal, die.low, die.high);
 }
 
 /// For a machine whose events have a section `energy`, at another clock than the measured chip's.
@@ -117,6 +120,7 @@ std::string voltage_note(const machine::MachineConfig& machine) {
 }  // namespace
 
 std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
+                                      std::span<const machine::UnitDescription> units,
                                       std::span<const std::string> settings) {
     const machine::PowerConfig& power = machine.power;
     const machine::MatrixUnitConfig& array = machine.matrix_unit;
@@ -136,7 +140,7 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
                               : fmt::format("power, {:g} W,", power.busy_watts);
     std::vector<std::string> notes;
     if (machine.energy && power.die_mm2 > 0.0) {
-        if (auto note = area_note(machine)) notes.push_back(*std::move(note));
+        if (auto note = area_note(machine, units)) notes.push_back(*std::move(note));
     } else if (other_array) {
         const std::string whose =
             knows_array ? fmt::format("an array of {} x {}", power.array_rows, power.array_columns)
@@ -183,7 +187,7 @@ std::optional<Energy> make_energy(const run::RunRecord& record, double seconds) 
     if (no_energy_reason(machine)) return std::nullopt;
     Energy energy =
         machine.has_event_energy() ? by_event(record, seconds) : from_published_watts(record, seconds);
-    energy.notes = energy_notes(machine, changed_keys(record));
+    energy.notes = energy_notes(machine, record.units, changed_keys(record));
     return energy;
 }
 

@@ -9,23 +9,17 @@ FamilyParts parts_of(machine::Family family) {
         case machine::Family::TpuV1:
             return {.weight_memory = true,
                     .batching = true,
-                    .area = true,
                     .claim = true,
                     .calls = false,
                     .names_classes = false};
         case machine::Family::EdgeTpu:
             return {.weight_memory = false,
                     .batching = false,
-                    .area = false,
                     .claim = false,
                     .calls = true,
                     .names_classes = true};
         case machine::Family::TensorCore:
-            return {.weight_memory = false,
-                    .batching = false,
-                    .area = false,
-                    .claim = false,
-                    .names_classes = true};
+            return {.weight_memory = false, .batching = false, .claim = false, .names_classes = true};
     }
     throw std::logic_error("a family without reports");
 }

@@ -9,7 +9,6 @@ struct FamilyParts {
     /// Weights come from a memory of their own, whose bandwidth is a roof: roofline, spilled weights.
     bool weight_memory = false;
     bool batching = false;  ///< a batch may be cut, by what a memory of the chip holds
-    bool area = false;      ///< sim/view/area has the family's units
     bool claim = false;     ///< a published claim is about it
     bool calls = false;     ///< the host calls the chip for each batch; the first call differs
     /// Reports say which classes the main unit's cycles have. Those of tpu_v1 are in the list of

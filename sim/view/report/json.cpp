@@ -146,15 +146,13 @@ Json energy(const std::optional<Energy>& energy, const std::optional<std::string
 
 Json area(const std::optional<area::Area>& area) {
     if (!area) return nullptr;
-    Json object{{"mm2", area->die.mm2},
-                {"mm2_low", area->die.low},
-                {"mm2_high", area->die.high},
-                {"process_nm", area->process_nm},
-                {"by_unit", Json::object()}};
-    for (const area::UnitArea& unit : area->units) {
-        object["by_unit"][std::string(unit.name)] = {
-            {"mm2", unit.area.mm2}, {"mm2_low", unit.area.low}, {"mm2_high", unit.area.high}};
-    }
+    const auto estimate = [](const area::Estimate& mm2) {
+        return Json{{"mm2", mm2.nominal}, {"mm2_low", mm2.low}, {"mm2_high", mm2.high}};
+    };
+    Json object = estimate(area->die);
+    object["process_nm"] = area->process_nm;
+    object["by_unit"] = Json::object();
+    for (const area::UnitArea& unit : area->units) object["by_unit"][unit.name] = estimate(unit.mm2);
     return object;
 }
 

@@ -523,7 +523,7 @@ Report make_report(const run::RunRecord& record) {
     report.energy = make_energy(record, report.seconds);
     if (report.energy && !report.left_out.speed.empty()) report.energy->joules_per_inference.reset();
     report.no_energy = no_energy_reason(record.spec.machine);
-    if (report.parts.area) report.area = area::area_of(machine);
+    report.area = area::area_of(machine, record.units);
     if (report.inferences_per_second) {
         report.host_time = make_host_time(record, *report.inferences_per_second);
         report.comparison =

@@ -494,6 +494,7 @@ std::optional<Energy> make_energy(const run::RunRecord& record, double seconds);
 /// machine whose die or clock differs from that of the chip whose watts it has. A machine that does not say
 /// which chip that is (`power`) is compared with its file: `settings` are the keys that the run changed.
 std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
+                                      std::span<const machine::UnitDescription> units,
                                       std::span<const std::string> settings);
 /// The energy of one tag; `cycles` are the main unit's cycles under it. Absent without a section `energy`.
 std::optional<energy::Joules> energy_under(const run::RunRecord& record, run::Tag tag, std::uint64_t cycles);

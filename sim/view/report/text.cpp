@@ -118,7 +118,7 @@ private:
         if (std::ranges::find(main_units, section) != main_units.end()) {
             why = chosen_ ? fmt::format("the main unit of {} is {}", report_.machine, report_.main.name) : "";
         }
-        if (chosen_ && section == "area" && !report_.parts.area) {
+        if (chosen_ && section == "area" && !area::is_known(report_.units_drawn)) {
             why = fmt::format("it is not known for the units of {}", report_.machine);
         }
         if (why.empty() && chosen_) why = usual_reason(section);
@@ -486,7 +486,7 @@ private:
 
     /// A study of machines asks for it; most runs have the machine of all others.
     void write_area() {
-        const bool is_shown = chosen_ && report_.parts.area;
+        const bool is_shown = chosen_ && area::is_known(report_.units_drawn);
         const std::string text = is_shown ? area_text(report_, look_) : std::string();
         if (!text.empty()) text_ += '\n' + text;
     }

@@ -4,14 +4,16 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/view/energy/operating_point.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/unit_descriptions.h"
 
 using namespace systole;
 using area::Area;
-using area::area_of;
 using machine::MachineConfig;
 
 namespace {
@@ -20,22 +22,30 @@ MachineConfig tpu_v1() {
     return machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v1.json");
 }
 
+std::optional<Area> area_of(const MachineConfig& machine) {
+    return area::area_of(machine, tests::descriptions_of(machine));
+}
+
+double static_watts(const MachineConfig& machine) {
+    return energy::static_watts(machine, tests::descriptions_of(machine));
+}
+
 double unit(const Area& area, std::string_view name) {
-    return std::ranges::find(area.units, name, &area::UnitArea::name)->area.mm2;
+    return std::ranges::find(area.units, name, &area::UnitArea::name)->mm2.nominal;
 }
 
 double die(const std::function<void(MachineConfig&)>& change) {
     MachineConfig machine = tpu_v1();
     change(machine);
-    return area_of(machine)->die.mm2;
+    return area_of(machine)->die.nominal;
 }
 
 TEST_CASE("TPU v1 has the published floorplan") {
     const Area area = *area_of(tpu_v1());
-    CHECK(area.die.mm2 == 331.0);  // exactly: static power is then the published 28 W
+    CHECK(area.die.nominal == 331.0);  // exactly: static power is then the published 28 W
     CHECK(area.die.low == Approx(331.0).epsilon(1e-12));
     CHECK(area.die.high == Approx(331.0).epsilon(1e-12));
-    const auto percent = [&](std::string_view name) { return 100.0 * unit(area, name) / area.die.mm2; };
+    const auto percent = [&](std::string_view name) { return 100.0 * unit(area, name) / area.die.nominal; };
     // Jouppi et al., ISCA 2017, Figure 2.
     CHECK(percent("unified_buffer") == Approx(29.0));
     CHECK(percent("matrix_unit") == Approx(24.0));
@@ -49,7 +59,7 @@ TEST_CASE("TPU v1 has the published floorplan") {
     for (const char* const other : {"tpu_v1_published", "tpu_v1_dram"}) {
         const auto file =
             std::filesystem::path(tests::source_dir()) / "configs/machines" / (std::string(other) + ".json");
-        CHECK(area_of(machine::read_machine(file))->die.mm2 == Approx(331.0).epsilon(1e-12));
+        CHECK(area_of(machine::read_machine(file))->die.nominal == Approx(331.0).epsilon(1e-12));
     }
 }
 
@@ -70,16 +80,16 @@ TEST_CASE("More of each unit is a larger die, within its error bar") {
         MachineConfig machine = tpu_v1();
         change(machine);
         const Area area = *area_of(machine);
-        CHECK(area.die.mm2 > 331.1);
-        CHECK(area.die.low <= area.die.mm2);
-        CHECK(area.die.high >= area.die.mm2);
+        CHECK(area.die.nominal > 331.1);
+        CHECK(area.die.low <= area.die.nominal);
+        CHECK(area.die.high >= area.die.nominal);
         double sum = 0.0;
         for (const area::UnitArea& each : area.units) {
-            CHECK(each.area.low <= each.area.mm2);
-            CHECK(each.area.high >= each.area.mm2);
-            sum += each.area.mm2;
+            CHECK(each.mm2.low <= each.mm2.nominal);
+            CHECK(each.mm2.high >= each.mm2.nominal);
+            sum += each.mm2.nominal;
         }
-        CHECK(sum == Approx(area.die.mm2));
+        CHECK(sum == Approx(area.die.nominal));
     };
     grows("rows", [](MachineConfig& m) { m.matrix_unit.rows = 512; });
     grows("columns", [](MachineConfig& m) { m.matrix_unit.columns = 512; });
@@ -124,6 +134,30 @@ TEST_CASE("A machine without a process has no area") {
     CHECK_FALSE(area_of(machine));
 }
 
+TEST_CASE("The area of a die follows from what its units say, of whatever name") {
+    const MachineConfig machine = tpu_v1();
+    std::vector<machine::UnitDescription> units = tests::descriptions_of(machine);
+    machine::UnitDescription sorter{.name = "toy_sorter"};
+    // 3 % of TPU v1's die, of what its floorplan does not name; twice as much here, and it does not shrink.
+    sorter.die_part = {.name = "toy_sorter",
+                       .label = "sorter",
+                       .place = 1,
+                       .percent = {6.0, 5.0, 7.0},
+                       .shrinks = false,
+                       .unnamed_percent = 3.0};
+    units.push_back(sorter);
+    const Area area = *area::area_of(machine, units);
+    CHECK(unit(area, "toy_sorter") == Approx(331.0 * 0.06));
+    CHECK(area.die.nominal == Approx(331.0 * 1.03));
+    CHECK(area.die.low == Approx(331.0 * 1.02));
+    CHECK(area.die.high == Approx(331.0 * 1.04));
+    // That of a die whose main unit has no known area is none.
+    for (machine::UnitDescription& each : units) {
+        if (each.main) each.die_part.reset();
+    }
+    CHECK_FALSE(area::area_of(machine, units));
+}
+
 TEST_CASE("The voltage follows the clock within limits") {
     MachineConfig machine = tpu_v1();
     const auto voltage = [&](double mhz) {
@@ -147,13 +181,13 @@ TEST_CASE("The voltage follows the clock within limits") {
 
 TEST_CASE("Static power goes with the die's area and the square of the voltage") {
     MachineConfig machine = tpu_v1();
-    CHECK(energy::static_watts(machine) == Approx(28.0).epsilon(1e-12));
+    CHECK(static_watts(machine) == Approx(28.0).epsilon(1e-12));
     machine.unified_buffer.rows *= 2;
-    CHECK(energy::static_watts(machine) == Approx(28.0 * area_of(machine)->die.mm2 / 331.0));
+    CHECK(static_watts(machine) == Approx(28.0 * area_of(machine)->die.nominal / 331.0));
     machine.clock_mhz = 5000.0;
-    CHECK(energy::static_watts(machine) == Approx(1.44 * 28.0 * area_of(machine)->die.mm2 / 331.0));
+    CHECK(static_watts(machine) == Approx(1.44 * 28.0 * area_of(machine)->die.nominal / 331.0));
     machine.power.die_mm2 = 0.0;
-    CHECK(energy::static_watts(machine) == Approx(1.44 * 28.0));
+    CHECK(static_watts(machine) == Approx(1.44 * 28.0));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "sim/view/report/report_file.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/unit_descriptions.h"
 
 using namespace systole;
 
@@ -647,12 +648,14 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
     machine::MachineConfig& machine = finished.result.spec.machine;
     // The machine of the test says which die and array were measured.
     CHECK(report::make_report(finished.result).energy->notes.empty());
-    machine.power.die_mm2 = area::area_of(machine)->die.mm2;
+    machine.power.die_mm2 = area::area_of(machine, finished.result.units)->die.nominal;
     CHECK(report::make_report(finished.result).energy->notes.empty());
 
     machine.matrix_unit.columns = 128;
     machine.clock_mhz = 840;
-    std::vector<std::string> notes = report::energy_notes(machine, {});
+    finished.result.units = tests::descriptions_of(machine);
+    const std::vector<machine::UnitDescription>& units = finished.result.units;
+    std::vector<std::string> notes = report::energy_notes(machine, units, {});
     REQUIRE(notes.size() == 2);
     CHECK_THAT(notes[0],
                Catch::StartsWith("static power, 28 W for ") && Catch::Contains("goes with the die's area: "));
@@ -678,27 +681,29 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
 
     machine.clock_mhz = 350;
     CHECK_THAT(
-        report::energy_notes(machine, {})[1],
+        report::energy_notes(machine, units, {})[1],
         Catch::EndsWith("0.70 times the voltage of 700 MHz, the lowest of the model: it would be enough "
                         "for 406 MHz"));
     machine.clock_mhz = 750;
-    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::EndsWith("times the voltage of 700 MHz"));
+    CHECK_THAT(report::energy_notes(machine, units, {})[1], Catch::EndsWith("times the voltage of 700 MHz"));
 
     // The die is not known: the array is compared.
     machine.power.die_mm2 = 0;
-    CHECK(report::energy_notes(machine, {})[0] ==
+    CHECK(report::energy_notes(machine, units, {})[0] ==
           "static power, 28 W, is that of an array of 256 x 256: it does not follow the array's size, "
           "now 256 x 128");
     machine.energy.reset();
-    CHECK_THAT(report::energy_notes(machine, {})[0], Catch::StartsWith("power, 40 W, is that of an array"));
-    CHECK_THAT(report::energy_notes(machine, {})[1], Catch::Contains("750 MHz may have another voltage"));
+    CHECK_THAT(report::energy_notes(machine, units, {})[0],
+               Catch::StartsWith("power, 40 W, is that of an array"));
+    CHECK_THAT(report::energy_notes(machine, units, {})[1],
+               Catch::Contains("750 MHz may have another voltage"));
 
     // A machine that does not say which chip was measured: the run's own changes count.
     machine.power.clock_mhz = 0;
     machine.power.array_rows = 0;
-    CHECK(report::energy_notes(machine, {}).empty());
+    CHECK(report::energy_notes(machine, units, {}).empty());
     const std::vector<std::string> set{"clock_mhz", "matrix_unit.rows"};
-    notes = report::energy_notes(machine, set);
+    notes = report::energy_notes(machine, units, set);
     REQUIRE(notes.size() == 2);
     CHECK_THAT(notes[0], Catch::Contains("the unchanged array"));
     CHECK_THAT(notes[1], Catch::Contains("the unchanged clock"));
