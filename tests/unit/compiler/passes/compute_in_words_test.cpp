@@ -39,10 +39,6 @@ float nearest_bfloat16(float x) {
     return std::bit_cast<float>((bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000);
 }
 
-bool is_matrix_product(const ir::Node& node) {
-    return node.is("dense") || node.is("convolution") || node.is("transposed_convolution");
-}
-
 /// The elements of all values of a graph for a batch; those of constants are empty.
 Tensors values_of_run(const ir::Graph& graph, const Numbers& input, std::uint32_t batch) {
     Tensors values(graph.values.size());
@@ -97,7 +93,7 @@ void check_words(const ir::Graph& graph, const Numbers& input, std::uint32_t bat
         }
         const Numbers expected =
             computed_plainly(graph, node, values, batch, [&](std::size_t operand, Numbers& elements) {
-                if (!is_matrix_product(node) || operand > 1) return;
+                if (!node.op->has_weights() || operand > 1) return;
                 for (float& x : elements) x = nearest_bfloat16(x);
             });
         const Numbers sizes =
