@@ -26,7 +26,8 @@ const target::Family tensor_core_family{
             const auto precision = static_cast<std::size_t>(machine.matrix_unit.precision);
             return operators::WordsOptions{
                 .sum_tile = machine.matrix_unit.rows,
-                .precision = std::string(machine::matrix_precision_names.at(precision))};
+                .precision = std::string(machine::matrix_precision_names.at(precision)),
+                .reduction_block = machine.vector_unit.lanes};
         },
     .compile = [](const ir::Graph& /*prepared*/, const machine::MachineConfig& machine,
                   const mapping::Options& /*options*/) -> Compiled { fail_without_programs(machine); },
@@ -76,7 +77,10 @@ ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Cali
 }
 
 std::vector<std::string> pass_names() {
-    return passes::preparation({}).names();
+    std::vector<std::string> names = passes::preparation({}).names();
+    // Those of machines that compute in floats begin as these do.
+    names.push_back(passes::preparation_in_words({}).names().back());
+    return names;
 }
 
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration) {

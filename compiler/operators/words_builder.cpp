@@ -106,6 +106,7 @@ ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const Wo
     for (const ir::ValueId id : inputs) {
         if (!is_number(id) && std::ranges::find(read, id) == read.end()) read.push_back(id);
     }
+    if (read.size() > most_chain_inputs) throw std::logic_error("a chain of words has too many inputs");
     WordSteps steps(read.size());
     std::vector<Word> words;
     for (const ir::ValueId id : inputs) {
@@ -131,7 +132,8 @@ ir::ValueId WordsBuilder::reduce(systole::Reduction reduction, ir::ValueId input
     return append("word_reduce",
                   {{"reduction", std::string(reduction_names.at(static_cast<std::size_t>(reduction)))},
                    {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
-                   {"keep", std::int64_t{keep ? 1 : 0}}},
+                   {"keep", std::int64_t{keep ? 1 : 0}},
+                   {"sum_tile", std::int64_t{options_.reduction_block}}},
                   {input});
 }
 
@@ -160,6 +162,13 @@ ir::ValueId WordsBuilder::reshape(ir::ValueId input, const ir::Shape& shape) {
         return static_cast<ir::ValueId>(result_.values.size() - 1);
     }
     return append("reshape", {{"shape", as_list(shape)}}, {input});
+}
+
+ir::ValueId WordsBuilder::take(ir::ValueId input, std::size_t axis, const std::vector<std::int64_t>& places) {
+    const ir::ValueId indices =
+        result_.add_constant(node_->name + "/places", {static_cast<std::uint32_t>(places.size())},
+                             DataType::Int32, std::vector<std::int32_t>(places.begin(), places.end()));
+    return append("gather", {{"axis", static_cast<std::int64_t>(axis)}}, {input, indices});
 }
 
 ir::ValueId WordsBuilder::slice(ir::ValueId input, const std::vector<std::int64_t>& first,

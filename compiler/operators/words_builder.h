@@ -17,9 +17,13 @@ namespace systole::operators {
 
 /// The numbers of a machine that decide the bits of its answers.
 struct WordsOptions {
-    std::uint32_t sum_tile = 128;       ///< rows of the array
-    std::string precision = "default";  ///< of products: default, high or highest
+    std::uint32_t sum_tile = 128;         ///< rows of the array
+    std::string precision = "default";    ///< of products: default, high or highest
+    std::uint32_t reduction_block = 128;  ///< lanes: numbers that are reduced by halves
 };
+
+/// As many as a chain of a program has sources (docs/isa.md, `.source`).
+inline constexpr std::size_t most_chain_inputs = 4;
 
 /// The result of a chain as a formula of its inputs.
 using WordFormula = std::function<Word(std::span<const Word> inputs)>;
@@ -57,7 +61,8 @@ public:
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> elements);
     ir::ValueId unknown_constant(std::string_view role, const ir::Shape& shape);
 
-    /// A `word_chain`. Inputs that are a known number become constants of it.
+    /// A `word_chain`. Inputs that are a known number become constants of it; at most `most_chain_inputs`
+    /// others.
     ir::ValueId chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula);
     /// A `word_reduce`; axes keep an extent of 1.
     ir::ValueId reduce(systole::Reduction reduction, ir::ValueId input, const std::vector<std::size_t>& axes,
@@ -68,6 +73,8 @@ public:
     ir::ValueId windows(systole::Reduction reduction, ir::ValueId input, const ir::Window& window);
     /// Reshapes; the value itself if it has the shape.
     ir::ValueId reshape(ir::ValueId input, const ir::Shape& shape);
+    /// The elements with these places along an axis.
+    ir::ValueId take(ir::ValueId input, std::size_t axis, const std::vector<std::int64_t>& places);
     /// The elements [first, first + count) along each axis; the value itself if that is all.
     ir::ValueId slice(ir::ValueId input, const std::vector<std::int64_t>& first,
                       const std::vector<std::int64_t>& count);

@@ -233,6 +233,8 @@ struct MachineConfig {
     }
     /// Multiply-accumulates of all cells, or of all lanes of all tiles.
     std::uint64_t macs_a_cycle() const;
+    /// Whether networks are computed in floats, and not quantized.
+    bool computes_floats() const { return family == Family::TensorCore; }
     /// Operations per second; a multiply-accumulate counts as two.
     double peak_ops_per_second() const;
     /// The key of the simulator's engine, and its value for the fast one. All give the same cycles.

@@ -55,6 +55,7 @@ void check_calibration(const NamedImages& named, std::span<const float> values) 
 compiler::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec,
                                      const std::vector<NamedImages>& inputs) {
     compiler::Calibration calibration;
+    if (spec.machine.computes_floats()) return calibration;
     calibration.encoding = pixel_encoding(graph, spec, inputs);
     if (!graph.has_weights || ir::is_quantized(graph)) return calibration;
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);

@@ -6,6 +6,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -37,6 +38,16 @@ ir::Results read_tflite_normalization(ir::LayerReader& layer) {
                             {"beta", double{layer.number("beta", 0.0F)}},
                             {"bias", double{layer.number("bias", 0.0F)}}},
                            {input_of(layer, 0)});
+}
+
+/// base^exponent of a base that is not below 0.
+Word power_of(const Word& base, float exponent) {
+    constexpr float half = 0.5F;
+    constexpr float three_quarters = 0.75F;
+    if (exponent == 1.0F) return base;
+    if (exponent == half) return sqrt(base);
+    if (exponent == three_quarters) return sqrt(base) * sqrt(sqrt(base));
+    return exp(exponent * log(base));
 }
 
 class LocalResponseNormalization final : public Operator {
@@ -88,6 +99,31 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId x = builder.input_of(node);
+        const ir::Shape shape = builder.shape_of(x);
+        const AxisLines lines = lines_along(shape, axis_of_attribute(builder.view(node)));
+        const ir::ValueId squares =
+            builder.chain({x}, [](std::span<const Word> in) { return in[0] * in[0]; });
+        // The neighbours along the axis are those of a window over the columns of an image.
+        const auto extent = [](std::size_t number) { return static_cast<std::uint32_t>(number); };
+        const ir::FeatureMap map{extent(lines.outer), extent(lines.count), extent(lines.inner)};
+        const auto side = [&](const char* name) {
+            return static_cast<std::uint32_t>(std::min(node.integer(name), std::int64_t{map.width} - 1));
+        };
+        const ir::Window window{.kernel_width = side("before") + side("after") + 1,
+                                .pad_left = side("before"),
+                                .pad_right = side("after")};
+        const ir::ValueId sums = builder.reshape(
+            builder.windows(systole::Reduction::Sum, builder.reshape(squares, ir::image_shape(map)), window),
+            shape);
+        const auto alpha = static_cast<float>(node.real("alpha"));
+        const auto beta = static_cast<float>(node.real("beta"));
+        const auto bias = static_cast<float>(node.real("bias"));
+        builder.set(node.output(), builder.chain({x, sums}, [=](std::span<const Word> in) {
+            return in[0] / power_of(bias + alpha * in[1], beta);
+        }));
+    }
     void evaluate(const FloatCall& call) const override {
         const ir::Node& node = call.node.node();
         AxisLines lines = lines_along(call.node.input().shape, axis_of_attribute(call.node));

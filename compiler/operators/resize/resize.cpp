@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "base/message_text.h"
 #include "base/stored_integers.h"
@@ -137,6 +138,31 @@ bool resizes_images(const ir::NodeView& node) {
     return from.rank() == 4 && from[0] == to[0] && from[3] == to[3];
 }
 
+/// The elements along an axis as sums of weighted ones, from the first tap to the last.
+ir::ValueId append_interpolation(WordsBuilder& builder, ir::ValueId x, std::size_t axis,
+                                 const std::vector<std::vector<Tap>>& elements) {
+    std::size_t most = 0;
+    for (const std::vector<Tap>& taps : elements) most = std::max(most, taps.size());
+    std::vector<std::uint32_t> by_element(builder.shape_of(x).rank() - axis, 1);
+    by_element.front() = static_cast<std::uint32_t>(elements.size());
+    std::optional<ir::ValueId> sum;
+    for (std::size_t i = 0; i < most; ++i) {
+        std::vector<std::int64_t> sources;
+        std::vector<float> weights;
+        for (const std::vector<Tap>& taps : elements) {
+            // Where there are fewer taps, one counts for nothing.
+            sources.push_back(static_cast<std::int64_t>(taps[i < taps.size() ? i : 0].source));
+            weights.push_back(i < taps.size() ? taps[i].weight : 0.0F);
+        }
+        const ir::ValueId taken = builder.take(x, axis, sources);
+        const ir::ValueId factors = builder.constant("weights", ir::Shape(by_element), std::move(weights));
+        sum = sum ? builder.chain({*sum, taken, factors},
+                                  [](std::span<const Word> in) { return in[0] + in[1] * in[2]; })
+                  : builder.chain({taken, factors}, [](std::span<const Word> in) { return in[0] * in[1]; });
+    }
+    return sum.value();
+}
+
 class Resize final : public Operator {
 public:
     std::string_view name() const override { return "resize"; }
@@ -235,8 +261,16 @@ public:
     }
 
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
-        if (node.text("mode") != "nearest") return Operator::to_words(node, builder);
-        builder.copy(node);
+        if (node.text("mode") == "nearest") return builder.copy(node);
+        const ir::NodeView view = builder.view(node);
+        const bool is_cubic = node.text("mode") == "cubic";
+        ir::ValueId x = builder.input_of(node);
+        for (std::size_t axis = 0; axis < view.input().shape.rank(); ++axis) {
+            const AxisResize resize = axis_resize(view, axis);
+            if (!is_resized(resize)) continue;
+            x = append_interpolation(builder, x, axis, is_cubic ? cubic_taps(resize) : linear_taps(resize));
+        }
+        builder.set(node.output(), x);
     }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <iterator>
 #include <span>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "hw/isa/program_error.h"
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
+#include "hw/math/floats/float_values.h"
 #include "hw/system/system.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
@@ -356,6 +358,16 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
     throw std::logic_error("a memory without bytes");
 }
 
+/// Makes float32 what a machine of floats takes: no subnormal number, and one NaN.
+void settle(std::span<std::uint8_t> floats) {
+    for (std::size_t first = 0; first + sizeof(float) <= floats.size(); first += sizeof(float)) {
+        float x = 0.0F;
+        std::memcpy(&x, floats.data() + first, sizeof x);
+        x = math::settled(x);
+        std::memcpy(floats.data() + first, &x, sizeof x);
+    }
+}
+
 /// Writes the inputs to host memory, where the chip fetches them, and records the host's work for them.
 void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system) {
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(prepared.program, isa::BufferKind::Input);
@@ -378,6 +390,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system
         }
         if (record.spec.timing_only) continue;
         store(images, normalization, storage, system.host_bytes(*buffers.at(i)));
+        if (record.spec.machine.computes_floats()) settle(system.host_bytes(*buffers.at(i)));
     }
 }
 
@@ -530,6 +543,12 @@ Prepared prepare(const RunSpec& spec) {
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
                 prepared.graph->name));
         }
+        if (spec.observed.layer_accuracy && spec.machine.computes_floats()) {
+            throw machine::ConfigError(
+                fmt::format("--show accuracy (accuracy_by_layer) compares layers on integers with the float "
+                            "network; machine {} computes in floats",
+                            spec.machine.name));
+        }
         if (spec.observed.layer_accuracy && ir::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(
                 fmt::format("{} is already quantized: there is no float network with which --show accuracy "
@@ -545,7 +564,8 @@ Prepared prepare(const RunSpec& spec) {
         // Data before the compilation, which takes longer, so that errors in it show first.
         prepared.inputs = read_input(spec, *prepared.graph);
         prepared.labels = read_labels(spec, prepared.inputs);
-        if (takes_long_to_calibrate(*prepared.graph)) check_compiles(*prepared.graph, spec, prepared.inputs);
+        if (!spec.machine.computes_floats() && takes_long_to_calibrate(*prepared.graph))
+            check_compiles(*prepared.graph, spec, prepared.inputs);
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             compiler::Compiled compiled =
                 compiler::compile(*prepared.graph, calibration_of(*prepared.graph, spec, prepared.inputs),
