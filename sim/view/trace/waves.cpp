@@ -116,6 +116,7 @@ void Waves::begun(const std::vector<hw::TracedQueue>& queues) {
     for (const hw::TracedQueue& queue : by_number) {
         if (queue.unit >= queues_.size()) queues_.resize(queue.unit + 1);
         QueueSignals& signals = queues_[queue.unit];
+        signals.prefix = queue.signals;
         signals.waiting = &level(queue.signals + "queue", machine_.sequencer.queue_depth);
         if (has_own_signals(queue.unit)) {
             std::rotate(std::next(signals_.begin(), static_cast<std::ptrdiff_t>(levels_end)),
@@ -234,6 +235,16 @@ void Waves::instruction(const hw::InstructionTimes& times) {
         activation_unit(times);
         bound_.drop(times.number);
     }
+}
+
+void Waves::stalled(const hw::StallTimes& times) {
+    heard(times.until);
+    QueueSignals& signals = queues_.at(times.unit);
+    const std::string name =
+        signals.prefix + std::string(times.reason.substr(0, times.reason.rfind("_cycles")));
+    auto found = signals.stalls.find(name);
+    if (found == signals.stalls.end()) found = signals.stalls.emplace(name, &flag(name)).first;
+    found->second->hold(times.from, times.until);
 }
 
 void Waves::activation_unit(const hw::InstructionTimes& times) {

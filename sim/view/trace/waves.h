@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,7 @@ public:
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
+    void stalled(const hw::StallTimes& times) override;
     void tile_fetched(const hw::TileTimes& times) override;
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
@@ -64,9 +66,11 @@ private:
         }
     };
     struct QueueSignals {
+        std::string prefix;  ///< of their names
         LevelSignal* waiting = nullptr;
         /// The instruction at which the unit works; absent if the unit has signals of its own.
         std::optional<NumberedFlag> work;
+        std::map<std::string, DrivenSignal*> stalls;  ///< by the names of those that the run has had
     };
     /// The signals of a machine with an array; those of other machines are made from their queues.
     struct ArraySignals {
