@@ -26,7 +26,7 @@ void HostProcessorUnit::describe(const machine::MachineConfig& machine,
     unit.on_die = false;
     if (!machine.tile_energy || !isa::uses_host(program_)) return;
     unit.energy = {
-        {"host_processor", "host.busy_cycles", machine.tile_energy->host_pj(1.0 / machine.clock_mhz), ""}};
+        {"host_processor", "host.busy_cycles", machine.tile_energy->host_pj(1.0 / machine.clock_mhz), "host"}};
 }
 
 void HostProcessorUnit::execute(const Command& command) {

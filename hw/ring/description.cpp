@@ -36,8 +36,8 @@ void RingBus::describe(const machine::MachineConfig& machine, machine::UnitDescr
          {{"tile_array.weight_buffers", 2 * machine.tile_array.weight_buffers}}}};
     if (!machine.tile_energy) return;
     // What the ring sends, all tiles write into their buffers.
-    unit.energy = {
-        {"ring", "ring.busy_cycles", machine.tile_energy->tile_cycle_pj * machine.tile_array.tiles(), ""}};
+    unit.energy = {{"ring", "ring.busy_cycles",
+                    machine.tile_energy->tile_cycle_pj * machine.tile_array.tiles(), "ring"}};
 }
 
 std::vector<UnitBound> RingBus::bounds(const machine::MachineConfig& machine) const {

@@ -156,8 +156,8 @@ void TileArray::describe(const machine::MachineConfig& machine, machine::UnitDes
     unit.main = main_unit();
     if (!machine.tile_energy) return;
     const machine::TileEnergyConfig& each = *machine.tile_energy;
-    unit.energy = {{"tile_array", "tile_array.work.useful_macs", each.mac_pj, ""},
-                   {"tile_array", "tile_array.busy_cycles", each.tile_cycle_pj * array.tiles(), ""}};
+    unit.energy = {{"tile_array", "tile_array.work.useful_macs", each.mac_pj, "tiles"},
+                   {"tile_array", "tile_array.busy_cycles", each.tile_cycle_pj * array.tiles(), "tiles"}};
 }
 
 std::vector<UnitBound> TileArray::bounds(const machine::MachineConfig& /*machine*/) const {

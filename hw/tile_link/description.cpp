@@ -40,13 +40,14 @@ void TileLink::describe(const machine::MachineConfig& machine, machine::UnitDesc
     if (!machine.tile_energy) return;
     const machine::TileEnergyConfig& each = *machine.tile_energy;
     const double byte = each.host_link_pj_per_byte;
-    unit.energy = {{"host_interface", "host_interface.read_bytes", byte, ""},
-                   {"host_interface", "host_interface.write_bytes", byte, ""},
-                   {"host_interface", "host_interface.parameter_bytes", byte, "", true},
-                   {"host_interface", "host_interface.streamed_bytes", byte, ""},
-                   {"host_interface", "host_interface.program_bytes", byte, ""},
-                   {"host_interface", "host_interface.instruction_bytes", byte, ""},
-                   {"host_processor", "host_interface.calls", each.host_pj(machine.host.call_us), ""}};
+    unit.energy = {
+        {"host_interface", "host_interface.read_bytes", byte, "host_read"},
+        {"host_interface", "host_interface.write_bytes", byte, "host_write"},
+        {"host_interface", "host_interface.parameter_bytes", byte, "host_read", true},
+        {"host_interface", "host_interface.streamed_bytes", byte, "host_read"},
+        {"host_interface", "host_interface.program_bytes", byte, "host_read"},
+        {"host_interface", "host_interface.instruction_bytes", byte, ""},
+        {"host_processor", "host_interface.calls", each.host_pj(machine.host.call_us), "host_read"}};
 }
 
 std::vector<UnitBound> TileLink::bounds(const machine::MachineConfig& machine) const {

@@ -109,11 +109,45 @@ TEST_CASE("A program for tiles leaves a report, its page and all traces, which a
     // Under an instruction, the tiles also wait for the ring.
     CHECK(ones(waves, "tile_array.busy") ==
           tiles.at("busy_cycles").get<std::uint64_t>() + tiles.at("ring_stall_cycles").get<std::uint64_t>());
+    CHECK(ones(waves, "tile_array.ring_stall") == tiles.at("ring_stall_cycles"));
+    // A wait that the run does not have has no signal.
+    REQUIRE(report.at("units").at("ring").at("buffer_stall_cycles") == 0);
+    CHECK_FALSE(waves.signals.contains("tpu.ring.buffer_stall"));
+    CHECK_FALSE(waves.signals.contains("tpu.host_interface.read_staging_full"));  // nothing is streamed
 
     CHECK(report.at("explanation").at("text").get<std::string>().starts_with("Host-bound: "));
     const std::string page = (folder / "again.html").string();
     CHECK(sim("report " + out + " --out " + page).exit_code == 0);
     CHECK(text_in(page).find("\"tile_array\"") != std::string::npos);
+}
+
+TEST_CASE("Power over time of tiles sums to the energy of the run, and is where the units work",
+          "[system][tiles][energy]") {
+    const Json report =
+        report_of("mnist_cnn --machine edge_tpu_usb --limit 2 --timing-only --power-windows 50");
+    const Json& energy = report.at("energy");
+    const Json& power = energy.at("power_over_time");
+    const double seconds = power.at("window_cycles").get<double>() / 500e6;
+    const auto watts = [&](const std::string& consumer) {
+        return power.at("watts").at(consumer).get<std::vector<double>>();
+    };
+    const auto cycles = report.at("cycles").get<double>();
+    for (const char* const consumer : {"tile_array", "ring", "host_interface", "host_processor", "board"}) {
+        const std::vector<double> windows = watts(consumer);
+        REQUIRE(windows.size() == 50);
+        double joules = 0;
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            const double last = cycles / 500e6 - static_cast<double>(i) * seconds;
+            joules += windows[i] * std::min(seconds, last);
+        }
+        INFO(consumer);
+        CHECK(joules == Approx(energy.at("by_unit").at(consumer).get<double>()));
+    }
+    // Until the first parameters have come, the tiles wait; the board takes its watt all the time.
+    const std::vector<double> tiles = watts("tile_array");
+    CHECK(tiles.front() == 0.0);
+    CHECK(watts("board").front() == Approx(watts("board").back()));
+    CHECK(*std::ranges::max_element(tiles) > 0.0);
 }
 
 TEST_CASE("Reports of tiles are compared side by side", "[system][tiles]") {
@@ -158,7 +192,6 @@ TEST_CASE("Options of machines with an array are refused for tiles in one line",
     CHECK(cells.find(family) != std::string::npos);
     CHECK(tile_mistake("--random-input 3 --print ub:0")
               .find("there is no host buffer \"ub\"; there are: image, kernels") != std::string::npos);
-    CHECK(tile_mistake("--timing-only --power-windows 4").starts_with("sim: power_windows: "));
     CHECK(tile_mistake("--timing-only --set machine.matrix_unit.rows=4").find("matrix_unit") !=
           std::string::npos);
     const auto only = [](const std::string& section) {

@@ -44,8 +44,21 @@ ActivityRecorder::ActivityRecorder() {
 }
 
 void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
-    work_.intervals.push_back(
-        {static_cast<std::uint8_t>(times.unit), times.tag, times.begun, times.released});
+    const auto unit = static_cast<std::uint8_t>(times.unit);
+    Cycle begin = times.begun;
+    if (times.unit < stalls_.size()) {
+        for (const hw::StallTimes& stall : stalls_[times.unit]) {
+            if (begin < stall.from) work_.intervals.push_back({unit, times.tag, begin, stall.from});
+            begin = stall.until;
+        }
+        stalls_[times.unit].clear();
+    }
+    work_.intervals.push_back({unit, times.tag, begin, times.released});
+}
+
+void ActivityRecorder::stalled(const hw::StallTimes& times) {
+    if (times.unit >= stalls_.size()) stalls_.resize(times.unit + 1);
+    stalls_[times.unit].push_back(times);
 }
 
 void ActivityRecorder::tile(const hw::TileTimes& times) {

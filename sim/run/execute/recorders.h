@@ -39,13 +39,15 @@ public:
     ActivityRecorder();
 
     void instruction(const hw::InstructionTimes& times) override;
+    void stalled(const hw::StallTimes& times) override;
     void tile(const hw::TileTimes& times) override;
 
     const Work& work() const { return work_; }
 
 private:
     Work work_;
-    Cycle last_whole_ = 0;  ///< the memory delivers one tile after the other
+    std::vector<std::vector<hw::StallTimes>> stalls_;  ///< of the instruction under way in each unit
+    Cycle last_whole_ = 0;                             ///< the memory delivers one tile after the other
 };
 
 /// Records the parts of a run in which the chip waits only for the host, and the times of its weight tiles.

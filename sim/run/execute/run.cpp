@@ -247,9 +247,10 @@ class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
         const Observed& observed = spec.observed;
-        if (observed.power_windows > 0 && !spec.machine.energy) {
+        if (observed.power_windows > 0 && !spec.machine.has_event_energy()) {
             throw machine::ConfigError(
-                "power_windows: the machine has no section energy, from which power over time follows");
+                "power_windows: the machine has no section energy, nor tile_energy, from which power over "
+                "time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace(program));

@@ -110,6 +110,24 @@ TEST_CASE("Energy of something that is no unit is refused", "[energy]") {
                       "array.products gives energy to arrray, which is no unit");
 }
 
+TEST_CASE("A unit takes no energy in the cycles in which it waits under an instruction", "[energy]") {
+    constexpr auto ring = static_cast<std::size_t>(isa::QueueId::Ring);
+    run::ActivityRecorder recorder;
+    const auto stalled = [&](std::size_t unit, Cycle from, Cycle until) {
+        recorder.stalled({.unit = unit, .number = 1, .tag = 3, .from = from, .until = until, .reason = {}});
+    };
+    const auto worked = [&](Cycle begun, Cycle released) {
+        recorder.instruction({.unit = ring, .number = 1, .tag = 3, .begun = begun, .released = released});
+    };
+    stalled(ring, 10, 14);
+    stalled(ring + 1, 12, 90);
+    stalled(ring, 20, 25);
+    worked(10, 30);
+    worked(30, 31);
+    CHECK(recorder.work().intervals ==
+          std::vector<Interval>{{ring, 3, 14, 20}, {ring, 3, 25, 30}, {ring, 3, 30, 31}});
+}
+
 TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[energy]") {
     run::ActivityRecorder recorder;
     recorder.tile(

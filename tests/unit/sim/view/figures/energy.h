@@ -98,13 +98,14 @@ inline std::vector<EventOf> events_of_tiles(const Facts& facts) {
     const double byte = facts.number("tile_energy.host_link_pj_per_byte");
     const double host_microjoules = facts.number("tile_energy.host_watts") * facts.number("host.call_us");
     std::vector<EventOf> events{
-        {"tile_array", "", "tile_array.work.useful_macs", facts.number("tile_energy.mac_pj")},
-        {"tile_array", "", "tile_array.busy_cycles", tile_cycle},
-        {"ring", "", "ring.busy_cycles", tile_cycle},
-        {"host_processor", "", "host_interface.calls", 1e6 * host_microjoules}};
-    for (const char* const bytes : {"read_bytes", "write_bytes", "parameter_bytes", "streamed_bytes",
-                                    "program_bytes", "instruction_bytes"}) {
-        events.push_back({"host_interface", "", std::string("host_interface.") + bytes, byte});
+        {"tile_array", "tiles", "tile_array.work.useful_macs", facts.number("tile_energy.mac_pj")},
+        {"tile_array", "tiles", "tile_array.busy_cycles", tile_cycle},
+        {"ring", "ring", "ring.busy_cycles", tile_cycle},
+        {"host_processor", "host_read", "host_interface.calls", 1e6 * host_microjoules},
+        {"host_interface", "host_write", "host_interface.write_bytes", byte},
+        {"host_interface", "", "host_interface.instruction_bytes", byte}};
+    for (const char* const bytes : {"read_bytes", "parameter_bytes", "streamed_bytes", "program_bytes"}) {
+        events.push_back({"host_interface", "host_read", std::string("host_interface.") + bytes, byte});
     }
     return events;
 }
@@ -238,7 +239,9 @@ inline Expected power_over_time(const Facts& facts, const Place&) {
     const std::uint64_t length = (cycles + windows - 1) / windows;
     const std::uint64_t count = (cycles + length - 1) / length;
     const double volts = *voltage(facts);
-    const double die = volts * volts * facts.number("energy.die_dynamic_factor");
+    const bool has_tiles = facts.has_tiles();
+    const double die = volts * volts * (has_tiles ? 1.0 : facts.number("energy.die_dynamic_factor"));
+    const double board = has_tiles ? facts.number("tile_energy.board_watts") : 0.0;
     Json watts;
     const Json units = JoulesOf(facts, cycles).json();
     for (const auto& [unit, joules] : units.items()) watts[unit] = Json::array();
@@ -247,7 +250,8 @@ inline Expected power_over_time(const Facts& facts, const Place&) {
         const std::uint64_t end = std::min(cycles, begin + length);
         std::map<std::string, double> joules;
         for (const EventOf& event : events_of(facts)) {
-            const double each = 1e-12 * event.picojoules * (event.unit == "weight_memory" ? 1.0 : die);
+            const bool is_on_die = event.unit != "weight_memory" && event.unit != "host_processor";
+            const double each = 1e-12 * event.picojoules * (is_on_die ? die : 1.0);
             for (const run::Counter& counter : facts.record().counters.all) {
                 if (counter.path != event.counter) continue;
                 for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
@@ -269,7 +273,8 @@ inline Expected power_over_time(const Facts& facts, const Place&) {
                 }
             }
         }
-        joules["chip_static"] = static_watts(facts) * facts.seconds(end - begin);
+        joules["chip_static"] = (static_watts(facts) - board) * facts.seconds(end - begin);
+        joules["board"] = board * facts.seconds(end - begin);
         for (auto& [unit, list] : watts.items()) list.push_back(joules[unit] / facts.seconds(end - begin));
     }
     return Json{{"window_cycles", length}, {"watts", watts}};
