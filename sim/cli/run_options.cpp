@@ -279,7 +279,7 @@ void add_run_only_options(CLI::App& command, Context& context, RunOptions& optio
     command
         .add_option("--print", options.print,
                     "show a host buffer (NAME, NAME:int8, NAME:int16x4) or rows of the chip (ub:ROW+ROWS, "
-                    "acc:ROW+ROWS)")
+                    "acc:ROW+ROWS; of tiles, tile0:BYTE+BYTES)")
         ->type_name("BUFFER")
         ->allow_extra_args(false);
     command.add_flag("--no-explain", options.no_explain,

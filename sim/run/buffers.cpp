@@ -59,12 +59,31 @@ bool read_type(std::string_view text, BufferView& view) {
 /// A memory of the chip as it is named in requests.
 struct ChipMemory {
     isa::MemoryId memory;
-    std::string_view prefix;
-    std::string_view name;
+    std::string prefix;
+    std::string name;
     std::uint64_t rows = 0;
     std::uint64_t row_bytes = 0;
     DataType type = DataType::Uint8;  ///< unless the request says another one
+    std::string_view unit = "row";
+    std::string_view place = "ROW";
+    std::size_t tile = 0;
 };
+
+/// One for each tile: "tile3".
+std::vector<ChipMemory> narrow_memories(const machine::MachineConfig& machine) {
+    std::vector<ChipMemory> memories;
+    for (std::size_t tile = 0; tile < machine.tile_array.tiles(); ++tile) {
+        memories.push_back({.memory = isa::MemoryId::NarrowMemory,
+                            .prefix = fmt::format("tile{}", tile),
+                            .name = fmt::format("the narrow memory of tile {}", tile),
+                            .rows = machine.narrow_memory.bytes,
+                            .row_bytes = 1,
+                            .unit = "byte",
+                            .place = "BYTE",
+                            .tile = tile});
+    }
+    return memories;
+}
 
 /// Those whose rows a machine can show.
 std::vector<ChipMemory> memories_of(const isa::Program& program, const machine::MachineConfig& machine) {
@@ -75,7 +94,7 @@ std::vector<ChipMemory> memories_of(const isa::Program& program, const machine::
                     {isa::MemoryId::Accumulators, "acc", "the accumulator memory", machine.accumulators.rows,
                      isa::row_bytes(isa::MemoryId::Accumulators, program.geometry), DataType::Int32}};
         case machine::Family::EdgeTpu:
-            return {};
+            return narrow_memories(machine);
         case machine::Family::TensorCore: {
             const std::uint64_t row_bytes = machine.vector_row_bytes();
             return {{isa::MemoryId::VectorMemory, "vmem", "the vector memory", machine.vector_memory.rows,
@@ -87,13 +106,18 @@ std::vector<ChipMemory> memories_of(const isa::Program& program, const machine::
     throw std::logic_error("a family of machines without memories");
 }
 
-/// What a machine's rows are asked for by, for messages.
-std::string prefixes_of(const std::vector<ChipMemory>& memories) {
-    std::string text;
-    for (std::size_t i = 0; i < memories.size(); ++i) {
-        text += fmt::format("{}{}:ROW+ROWS", i == 0 ? "; " : " and ", memories[i].prefix);
+/// What a machine's memories are asked for by, for messages.
+std::string places_of(const machine::MachineConfig& machine) {
+    switch (machine.family) {
+        case machine::Family::TpuV1:
+            return "ub:ROW+ROWS and acc:ROW+ROWS show rows of the chip";
+        case machine::Family::EdgeTpu:
+            return fmt::format("tile0:BYTE+BYTES to tile{}:BYTE+BYTES show bytes of a tile",
+                               machine.tile_array.tiles() - 1);
+        case machine::Family::TensorCore:
+            return "vmem:ROW+ROWS and hbm:ROW+ROWS show rows of the chip";
     }
-    return text.empty() ? text : text + " show rows of the chip";
+    throw std::logic_error("a family of machines without memories");
 }
 
 /// The text of a request, for messages.
@@ -125,14 +149,18 @@ public:
         const auto first = read_number(range.substr(0, plus), 0);
         const auto rows = plus == std::string_view::npos ? std::optional<std::uint64_t>(1)
                                                          : read_number(range.substr(plus + 1), 1);
-        if (!first || !rows) fail(fmt::format("{}: must have ROW or ROW+ROWS behind it", memory.prefix));
+        if (!first || !rows) {
+            fail(fmt::format("{}: must have {} or {}+{}S behind it", memory.prefix, memory.place,
+                             memory.place, memory.place));
+        }
         if (*first >= memory.rows || *rows > memory.rows - *first) {
-            fail(fmt::format("{} has rows 0 to {}", memory.name, memory.rows - 1));
+            fail(fmt::format("{} has {}s 0 to {}", memory.name, memory.unit, memory.rows - 1));
         }
         BufferView view{.memory = memory.memory,
                         .place = fmt::format("{}:{}", memory.prefix, range),
                         .first_row = *first,
                         .rows = *rows,
+                        .tile = memory.tile,
                         .type = memory.type};
         if (colon != std::string_view::npos) set_type(rest.substr(colon + 1), view);
         if (memory.memory == isa::MemoryId::Accumulators && view.type != DataType::Int32)
@@ -163,8 +191,8 @@ BufferView find_view(const isa::Program& program, const machine::MachineConfig& 
                 return request.chip_view(memory,
                                          first == std::string_view::npos ? "" : text.substr(first + 1));
             }
-            request.fail(fmt::format("there is no host buffer \"{}\"; there are: {}{}", name,
-                                     names_of(program), prefixes_of(memories)));
+            request.fail(fmt::format("there is no host buffer \"{}\"; there are: {}; {}", name,
+                                     names_of(program), places_of(machine)));
         }
         request.set_type(text.substr(colon + 1), view);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,13 +17,15 @@ namespace systole::run {
 
 /// A part of a memory that was requested as "PLACE", "PLACE:TYPE", or "PLACE:TYPExCOLUMNS". A place is the
 /// name of a host buffer, or rows of the chip: "ub:ROW+ROWS" or "acc:ROW+ROWS", of a machine with a tensor
-/// core "vmem:ROW+ROWS" or "hbm:ROW+ROWS"; "ub:ROW" for one row.
+/// core "vmem:ROW+ROWS" or "hbm:ROW+ROWS"; "ub:ROW" for one row. On a machine with tiles, "tile3:BYTE+BYTES"
+/// are bytes of a tile's narrow memory.
 struct BufferView {
-    isa::MemoryId memory = isa::MemoryId::HostMemory;  ///< or one of the chip whose rows are shown
+    isa::MemoryId memory = isa::MemoryId::HostMemory;  ///< or one of the chip whose rows or bytes are shown
     const isa::HostBuffer* buffer = nullptr;           ///< of the program; null for rows of the chip
     std::string place = {};                            ///< as it was requested
-    std::uint64_t first_row = 0;                       ///< of rows of the chip
+    std::uint64_t first_row = 0;                       ///< of rows of the chip; of tiles, the first byte
     std::uint64_t rows = 0;
+    std::size_t tile = 0;             ///< of narrow memory
     DataType type = DataType::Uint8;  ///< uint8, int8, int16, int32 or float32; of accumulators, int32
     std::uint64_t columns = 0;        ///< elements of a printed line; 0: as many as fit
 };

@@ -217,7 +217,7 @@ void describe(Visitor& visitor, RunConfig& config) {
         {.key = "print",
          .meaning =
              "host buffers or rows of the chip to report after the run: NAME, NAME:int8, NAME:int16x4, "
-             "ub:ROW+ROWS, acc:ROW+ROWS",
+             "ub:ROW+ROWS, acc:ROW+ROWS, tile0:BYTE+BYTES",
          .rule = print_rule},
         config.print);
     visitor.field(

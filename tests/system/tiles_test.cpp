@@ -121,6 +121,16 @@ TEST_CASE("A program for tiles leaves a report, its page and all traces, which a
     CHECK(text_in(page).find("\"tile_array\"") != std::string::npos);
 }
 
+TEST_CASE("Bytes of a tile's narrow memory are printed", "[system][tiles]") {
+    // A tile has 2 x 2 pixels of 4 channels and a margin of one pixel: its first pixel begins at byte 20.
+    const Json report = report_of(tile_run + "--random-input 3 --print image --print tile1:20+8");
+    const auto image = report.at("buffers").at(0).at("values").get<std::vector<int>>();
+    const auto tile = report.at("buffers").at(1).at("values").get<std::vector<int>>();
+    CHECK(report.at("buffers").at(1).at("name") == "tile1:20+8");
+    CHECK(std::set<int>(tile.begin(), tile.end()).size() > 1);
+    CHECK(tile == std::vector<int>(image.begin() + 8, image.begin() + 16));
+}
+
 TEST_CASE("Power over time of tiles sums to the energy of the run, and is where the units work",
           "[system][tiles][energy]") {
     const Json report =
@@ -192,6 +202,8 @@ TEST_CASE("Options of machines with an array are refused for tiles in one line",
     CHECK(cells.find(family) != std::string::npos);
     CHECK(tile_mistake("--random-input 3 --print ub:0")
               .find("there is no host buffer \"ub\"; there are: image, kernels") != std::string::npos);
+    CHECK(tile_mistake("--random-input 3 --print tile99:0").find("the machine has tiles 0 to ") !=
+          std::string::npos);
     CHECK(tile_mistake("--timing-only --set machine.matrix_unit.rows=4").find("matrix_unit") !=
           std::string::npos);
     const auto only = [](const std::string& section) {

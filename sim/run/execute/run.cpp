@@ -351,8 +351,9 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
             return bytes_of_rows(system.tensor_core().vector_memory(), view, machine);
         case isa::MemoryId::Hbm:
             return bytes_of_rows(system.tensor_core().hbm(), view, machine);
-        case isa::MemoryId::WeightMemory:
         case isa::MemoryId::NarrowMemory:
+            return system.edge_tpu_core().narrow_memory(view.tile).subspan(view.first_row, view.rows);
+        case isa::MemoryId::WeightMemory:
         case isa::MemoryId::WideMemory:
             break;
     }

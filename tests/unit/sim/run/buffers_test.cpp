@@ -112,6 +112,36 @@ TEST_CASE("A view names rows of the memories of a tensor core", "[run]") {
     CHECK_THROWS_WITH(find("ub:0"), Contains("vmem:ROW+ROWS and hbm:ROW+ROWS show rows of the chip"));
 }
 
+TEST_CASE("A view names bytes of a tile", "[run][tiles]") {
+    machine::MachineConfig machine;
+    machine.family = machine::Family::EdgeTpu;
+    machine.tile_array.lines = 2;
+    machine.tile_array.columns = 3;
+    machine.narrow_memory.bytes = 1024;
+    isa::Program program = with_buffers();
+    const run::BufferView view = run::find_view(program, machine, "tile5:128+16:int8x4");
+    CHECK(view.memory == isa::MemoryId::NarrowMemory);
+    CHECK(view.tile == 5);
+    CHECK(view.first_row == 128);
+    CHECK(view.rows == 16);
+    CHECK(view.type == DataType::Int8);
+    CHECK(view.columns == 4);
+    CHECK(run::find_view(program, machine, "tile0:1023").rows == 1);
+    const auto check = [&](const std::string& text, const std::string& what) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH(run::find_view(program, machine, text), Contains(what));
+    };
+    check("tile6:0", "tile0:BYTE+BYTES to tile5:BYTE+BYTES show bytes of a tile");
+    check("tile5:1020+5", "the narrow memory of tile 5 has bytes 0 to 1023");
+    check("tile5", "tile5: must have BYTE or BYTE+BYTES behind it");
+    check("tile5:0+3:int16", "3 bytes are not a whole number of int16");
+    check("tile:0", "there is no host buffer \"tile\"");
+    check("ub:0", "tile0:BYTE+BYTES to tile5:BYTE+BYTES");
+    check_error("tile0:0", "there is no host buffer \"tile0\"");
+    program.buffers[0].name = "tile1";
+    CHECK(run::find_view(program, machine, "tile1").buffer == &program.buffers[0]);
+}
+
 TEST_CASE("An invalid view is a ProgramError", "[run]") {
     check_error("out", "there is no host buffer \"out\"; there are: in, in:int8, odd");
     check_error("", "there is no host buffer \"\"");
