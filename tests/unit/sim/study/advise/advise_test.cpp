@@ -373,3 +373,89 @@ TEST_CASE("The best size is that with the largest share, wherever it is in the l
                   std::to_string(best + 1) + ".");
     }
 }
+
+namespace {
+
+/// A question about the digits' network on the Edge TPU.
+Question of_tiles(const std::vector<run::Setting>& machine = {}) {
+    const std::string root(tests::source_dir());
+    std::vector<run::Setting> settings{{"machine", root + "/configs/machines/edge_tpu_usb.json"},
+                                       {"model", root + "/models/mnist_cnn/mnist_cnn.h5"}};
+    for (const run::Setting& setting : machine) settings.push_back({"machine." + setting.key, setting.value});
+    return {.config = tests::run_with(settings),
+            .batches = {4, 64},
+            .sizes = {1},
+            .cpu = tests::a_baseline(),
+            .has_tiles = true};
+}
+
+}  // namespace
+
+TEST_CASE("Of tiles, 256 calls of one image are asked for, whatever the batches", "[study][advise][tiles]") {
+    const sweep::Study study(advise::study_of(of_tiles()));
+    REQUIRE(study.points().size() == 1);
+    const run::RunSpec spec = study.spec_of(study.points().at(0));
+    CHECK(spec.compiler.batch == 1);
+    CHECK(spec.compiler.limit == 256);
+    CHECK(spec.timing_only);
+}
+
+TEST_CASE("The limit of tiles is the part that is slow", "[study][advise][tiles]") {
+    const std::vector<run::Setting> quick{
+        {"host_interface.read_gb_per_s", 1000}, {"host_interface.write_gb_per_s", 1000},
+        {"host_interface.latency_cycles", 0},   {"host.call_us", 0},
+        {"ring.bytes_per_cycle", 64},           {"program.bytes", 1}};
+    const auto advice_with = [&](const std::vector<run::Setting>& slow) {
+        std::vector<run::Setting> settings = quick;
+        settings.insert(settings.end(), slow.begin(), slow.end());
+        const Question question = of_tiles(settings);
+        const sweep::Study study(advise::study_of(question));
+        const tests::FreshSimulation simulation;
+        std::vector<run::RunOutcome> outcomes(1);
+        outcomes.front().record = run::run(study.spec_of(study.points().at(0)));
+        return advise::advise(question, outcomes);
+    };
+    const auto limit_with = [&](const std::vector<run::Setting>& slow) {
+        return advice_with(slow).points.at(0).limit;
+    };
+    CHECK(limit_with({{"tile_array.vector_bytes_per_cycle", 1}, {"tile_array.pooling_bytes_per_cycle", 1}}) ==
+          "tiles");
+    CHECK(limit_with({{"ring.bytes_per_cycle", 0.5}}) == "ring");
+    CHECK(limit_with({{"mesh.bytes_per_cycle", 0.01}}) == "mesh");
+    CHECK(limit_with({{"host_interface.read_gb_per_s", 0.001}}) == "host link");
+    CHECK(limit_with({{"host.call_us", 900}}) == "host link");
+    const Advice advice = advice_with({{"ring.bytes_per_cycle", 0.5}});
+    REQUIRE(advice.points.size() == 1);
+    CHECK(advice.points.front().batch == 1);
+    CHECK(advice.machine == "edge_tpu_usb");
+    const auto says = [&](const std::string& sentence) {
+        return std::ranges::count(advice.sentences, sentence) == 1;
+    };
+    CHECK(says("The ring is the limit."));
+    for (const std::string& sentence : advice.sentences) {
+        INFO(sentence);
+        CHECK(sentence.find("x cores") == std::string::npos);  // there is no batch to choose
+    }
+}
+
+TEST_CASE("The sentences of tiles say how long an image takes, what limits, and the CPU's speed",
+          "[study][advise][tiles]") {
+    const auto said = [](const std::vector<Point>& points) {
+        return sentences_for("chip", "net", "cpu", points, true);
+    };
+    CHECK(said({point(1, 1, 400, 0.02, 0.5, "ring"), point(2, 1, 200, 0.05, 0.7, "tiles")}) ==
+          std::vector<std::string>{
+              "chip takes one image at a time, so that there is no batch to choose. Once it has the "
+              "parameters, net does 400 inferences a second, 2.0 % of the peak: one takes 2.500 ms.",
+              "The ring is the limit.",
+              "Images 2 times as wide and high fill it better, with 5.0 % of the peak.",
+              "A die of cpu is expected to be 2.0 times as quick."});
+    CHECK(said({point(1, 1, 400, 0.05, 4.0, "waiting"), point(2, 1, 200, 0.02, {})}) ==
+          std::vector<std::string>{
+              "chip takes one image at a time, so that there is no batch to choose. Once it has the "
+              "parameters, net does 400 inferences a second, 5.0 % of the peak: one takes 2.500 ms.",
+              "Work mostly waits for other work.",
+              "Larger images fill it no better: at most 2.0 % of the peak.",
+              "It is expected to be 4.0 times as quick as a die of cpu."});
+    CHECK(said({}).empty());
+}
