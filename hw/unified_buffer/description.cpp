@@ -9,11 +9,12 @@ namespace systole::hw {
 void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const {
     const machine::UnifiedBufferConfig& buffer = machine.unified_buffer;
     const std::uint64_t bytes = machine.unified_buffer_bytes();
+    const std::uint64_t row = row_bytes_;
     unit.box = {
         .title = "Unified buffer",
         .column = 1,
         .row = 1,
-        .lines = {{fmt::format("{{}}, rows of {} B", row_bytes_), {{static_cast<double>(bytes), "bytes"}}},
+        .lines = {{fmt::format("{{}}, rows of {} B", row), {{static_cast<double>(bytes), "bytes"}}},
                   {fmt::format("{} ports to read, {} to write", buffer.read_ports, buffer.write_ports)}},
         .filled = machine::Filled{touched_bytes(), bytes, "peak"},
         .word = "ever used"};
@@ -21,7 +22,7 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
                      .figure = "unified_buffer_bytes",
                      .unit = "bytes",
                      .capacity = bytes,
-                     .units_a_place = row_bytes_,
+                     .units_a_place = row,
                      .track = "unified buffer",
                      .places = "rows",
                      .map = "unified_buffer_map"};
