@@ -202,7 +202,7 @@ TEST_CASE("Options of machines with an array are refused for tiles in one line",
     CHECK(cells.find(family) != std::string::npos);
     CHECK(tile_mistake("--random-input 3 --print ub:0")
               .find("there is no host buffer \"ub\"; there are: image, kernels") != std::string::npos);
-    CHECK(tile_mistake("--random-input 3 --print tile99:0").find("the machine has tiles 0 to ") !=
+    CHECK(tile_mistake("--random-input 3 --print tile99:0").find("tile15:BYTE+BYTES show bytes of a tile") !=
           std::string::npos);
     CHECK(tile_mistake("--timing-only --set machine.matrix_unit.rows=4").find("matrix_unit") !=
           std::string::npos);
