@@ -109,7 +109,8 @@ void print_summary(const std::string& file, const isa::Program& program, const O
                program.tiles.size());
     if (program.inferences > 0) {
         print_text({}, ", {} inferences {}", program.inferences,
-                   report::batches_text(batching, program.batch, program.inferences));
+                   report::batches_text(batching ? report::to_json(*batching) : nullptr, program.batch,
+                                        program.inferences));
     }
     fmt::print("\n");
     if (batching && !batching->text.empty()) {

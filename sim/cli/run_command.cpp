@@ -100,8 +100,7 @@ struct RunCommand {
         if (sign) sign->begin(SignOfLife::compiling);
         const run::RunRecord record = simulate(config, sign ? &*sign : nullptr);
         sign.reset();
-        report::Report report = report::make_report(record);
-        report.explanations = std::move(why);
+        const report::Json report = report::make_report(record, {.explanations = why ? &*why : nullptr});
         std::vector<arrays::WrittenOutput> outputs;
         const auto write_outputs = [&](const std::vector<run::OutputArray>& values,
                                        const std::string& folder) {
@@ -114,7 +113,7 @@ struct RunCommand {
         if (print.json) {
             print_data(report::to_json_text(report) + "\n");
         } else if (!print.quiet) {
-            print_for_people(screen->out(), report::to_text(report, show, screen->out(), all_layers));
+            print_for_people(screen->out(), report::to_text(report, record, show, screen->out(), all_layers));
             if (!config.out.empty()) print_files(config);
             for (const auto& [output, file, contents] : outputs) {
                 print_text({}, "Output \"{}\" in {}: {}\n", terminal::fitted(output, 60), file.string(),
@@ -161,9 +160,9 @@ private:
     }
 
     /// Report and page get their names together, or the folder keeps none: traces of this run are there.
-    static void write(const report::Report& report, const run::RunConfig& config) {
+    static void write(const report::Json& report, const run::RunConfig& config) {
         const std::string& folder = config.out;
-        const std::vector<page::NamedReport> shown{{.name = folder, .report = report::to_json(report)}};
+        const std::vector<page::NamedReport> shown{{.name = folder, .report = report}};
         try {
             WholeFile json(report::report_path(folder));
             WholeFile page(report::page_path(folder));

@@ -161,11 +161,11 @@ void StudyAnswer::tell_end(const sweep::Answer& answer, const std::filesystem::p
 /// Report and page of one point, as `sim run --out` writes them.
 void StudyAnswer::write_report(const sweep::Answer& answer, sweep::Database& database,
                                const std::filesystem::path& file) const {
-    const report::Report report = sweep::StoredRecord::of_point(database, options_.report).report();
+    const report::Json report = sweep::StoredRecord::of_point(database, options_.report).report();
     const std::filesystem::path folder =
         file.parent_path() / fmt::format("{}_{}", answer.study, options_.report);
     report::make_folder(folder);
-    const std::vector<page::NamedReport> shown{{.name = folder.string(), .report = report::to_json(report)}};
+    const std::vector<page::NamedReport> shown{{.name = folder.string(), .report = report}};
     write_file(report::report_path(folder), report::to_json_text(report) + "\n");
     write_file(report::page_path(folder), page::to_html(shown));
     if (!print_.quiet && !print_.json) {

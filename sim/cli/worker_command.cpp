@@ -30,7 +30,7 @@ std::string report_of(const run::RunRecord& record, const run::RunConfig& config
     };
     write("outputs", record.answers.output_arrays, config.outputs);
     write("float_outputs", record.answers.float_output_arrays, config.float_outputs);
-    nlohmann::ordered_json report = report::to_json(report::make_report(record));
+    nlohmann::ordered_json report = report::make_report(record);
     report["output_files"] = std::move(files);
     // A name from a file may be no UTF-8.
     return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -45,17 +45,24 @@ std::vector<nlohmann::json> axis_values(const std::vector<Number>& numbers) {
     return values;
 }
 
+/// Why a report has no figure of this kind; empty if it has.
+std::string left_out(const report::Json& report, const char* what) {
+    return report["left_out"].value(what, std::string());
+}
+
 /// The part that is the busiest of most layers, by cycles; "waiting" if those of all layers together take
 /// less than two thirds of the run.
-std::string limit_of(const report::Report& report) {
+std::string limit_of(const run::RunRecord& record) {
     std::map<std::string, Cycle> by_part;
     Cycle all = 0;
-    for (const report::Layer& layer : report.layers) {
-        const report::LeastCycles busiest = layer.bounds.largest();
-        by_part[busiest.part] += busiest.cycles;
-        all += busiest.cycles;
+    const std::size_t tags = std::max(record.program.layers.size() + 1, record.program.tags.size());
+    for (std::size_t tag = 0; tag < tags; ++tag) {
+        const machine::Bound& busiest = *report::largest_bound(record.bounds, static_cast<run::Tag>(tag));
+        const Cycle cycles = busiest.value(static_cast<run::Tag>(tag));
+        by_part[busiest.part] += cycles;
+        all += cycles;
     }
-    if (3 * all < 2 * report.cycles || by_part.empty()) return "waiting";
+    if (3 * all < 2 * record.cycles || by_part.empty()) return "waiting";
     return std::ranges::max_element(by_part, {}, [](const auto& part) { return part.second; })->first;
 }
 
@@ -65,21 +72,22 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
         point.error = outcome.error;
         return point;
     }
-    const report::Report report = report::make_report(*outcome.record);
-    if (!report.left_out.speed.empty()) {
-        point.error = fmt::format("no figure of the speed of {}: {}", report.machine, report.left_out.speed);
+    const report::Json report = report::make_report(*outcome.record);
+    if (const std::string why = left_out(report, "speed"); !why.empty()) {
+        point.error =
+            fmt::format("no figure of the speed of {}: {}", report["machine"].get<std::string>(), why);
         return point;
     }
     // Every network has inferences; a bare program has none.
-    point.inferences_per_second = report.inferences_per_second.value_or(0.0);
-    const report::BatchSeconds times = report.latency.value_or(report::BatchSeconds());
+    point.inferences_per_second = report::number_at(report, "inferences_per_second").value_or(0.0);
+    const report::BatchSeconds times =
+        report::batch_seconds(*outcome.record).value_or(report::BatchSeconds());
     point.latency_seconds = times.latency;
     point.interval_seconds = times.interval;
-    point.peak_share = report.peak_share;
-    point.limit = limit_of(report);
-    if (!report.comparison.empty() && report.comparison.front().expected) {
-        point.speedup = report.comparison.front().expected->speedup;
-    }
+    const std::optional<double> achieved = report::number_at(report, "tops.achieved");
+    if (achieved) point.peak_share = *achieved / *report::number_at(report, "tops.peak");
+    point.limit = limit_of(*outcome.record);
+    point.speedup = report::number_at(report, "comparison.0.expected.speedup");
     return point;
 }
 
@@ -278,11 +286,12 @@ namespace {
 std::optional<std::string> host_sentence(std::span<const run::RunOutcome> outcomes) {
     for (const run::RunOutcome& outcome : outcomes) {
         if (!outcome.record) continue;
-        const report::Report report = report::make_report(*outcome.record);
-        if (!report.host_share) return std::nullopt;
+        const report::Json report = report::make_report(*outcome.record);
+        const report::Json& share = report["host_share"];
+        if (share.is_null()) return std::nullopt;
         return fmt::format("{} of the multiply-accumulates run on the host, not on {}: {}.",
-                           report::percent(report.host_share->macs_share), report.machine,
-                           report::layers_text(*report.host_share));
+                           report::percent(report::number_at(share, "macs_share")),
+                           report["machine"].get<std::string>(), report::host_layers_text(share));
     }
     return std::nullopt;
 }
@@ -292,10 +301,11 @@ std::optional<std::string> no_comparison_sentence(const std::string& cpu,
                                                   std::span<const run::RunOutcome> outcomes) {
     for (const run::RunOutcome& outcome : outcomes) {
         if (!outcome.record) continue;
-        const report::Report report = report::make_report(*outcome.record);
-        if (!report.left_out.speed.empty()) continue;
-        if (report.left_out.comparison.empty()) return std::nullopt;
-        return fmt::format("No comparison with {}: {}.", cpu, report.left_out.comparison);
+        const report::Json report = report::make_report(*outcome.record);
+        if (!left_out(report, "speed").empty()) continue;
+        const std::string why = left_out(report, "comparison");
+        if (why.empty()) return std::nullopt;
+        return fmt::format("No comparison with {}: {}.", cpu, why);
     }
     return std::nullopt;
 }

@@ -19,7 +19,7 @@ namespace systole::sweep {
 PointAnswer answer_of(const Metrics& metrics, const run::RunRecord& record) {
     PointAnswer answer;
     try {
-        answer.metrics = metrics_json(metrics, report::to_json(report::make_report(record)));
+        answer.metrics = metrics_json(metrics, report::make_report(record));
     } catch (const machine::ConfigError& error) {
         answer.metrics_error = error.what();
         return answer;

@@ -123,7 +123,7 @@ private:
 /// Runs of before may have other metrics.
 void compute_metrics_again(const Metrics& metrics, Database& database, const std::set<std::string>& wanted) {
     for (const std::string& key : database.done_runs()) {
-        const nlohmann::ordered_json report = report::to_json(StoredRecord::of_run(database, key).report());
+        const nlohmann::ordered_json report = StoredRecord::of_run(database, key).report();
         try {
             database.set_metrics(key, metrics_json(metrics, report));
         } catch (const ConfigError&) {

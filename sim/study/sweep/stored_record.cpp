@@ -55,7 +55,7 @@ run::RunRecord StoredRecord::read() const {
     return read_from(place_, [&] { return run::read_record(expanded(stream_)); });
 }
 
-report::Report StoredRecord::report() const {
+report::Json StoredRecord::report() const {
     return read_from(place_, [&] { return report::make_report(run::read_record(expanded(stream_))); });
 }
 

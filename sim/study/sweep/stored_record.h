@@ -20,7 +20,7 @@ public:
 
     // Both throw DatabaseError, with the file and the point, where the record is damaged.
     run::RunRecord read() const;
-    report::Report report() const;
+    report::Json report() const;
 
 private:
     StoredRecord(std::string place, std::string stream);

@@ -102,7 +102,7 @@ Json best_of(const Answer& answer) {
 std::string report_line(std::uint64_t point, const StoredRecord& record) {
     // Names from networks may be no UTF-8.
     const std::string bytes =
-        compressed(report::to_json(record.report()).dump(-1, ' ', false, Json::error_handler_t::replace));
+        compressed(record.report().dump(-1, ' ', false, Json::error_handler_t::replace));
     return fmt::format(
         "{} {}\n", point,
         report::to_base64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));

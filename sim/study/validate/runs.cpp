@@ -57,25 +57,36 @@ Simulate make_simulate() {
     };
 }
 
-nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers) {
-    report::Report report = report::make_report(record);
+namespace {
+
+/// The cycles in which the main unit waited for weights, by kind of layer.
+std::map<std::string, std::uint64_t> weight_waits(const run::RunRecord& record) {
     // Kinds of layers with weights are there also where the network has none of them.
     std::map<std::string, std::uint64_t> waits{{"dense", 0}, {"convolution", 0}};
-    for (const report::Layer& layer : report.layers) {
-        for (std::size_t i = 0; i < report.main.main->classes.size(); ++i) {
-            if (report.main.main->classes[i].waits_for_weights)
-                waits[layer.kind] += layer.main_unit.classes[i];
+    const run::ProgramFacts& program = record.program;
+    const std::size_t tags = std::max(program.layers.size() + 1, program.tags.size());
+    for (std::size_t tag = 0; tag < tags; ++tag) {
+        const bool is_layer = tag > 0 && tag <= program.layers.size();
+        std::uint64_t& of_kind = waits[is_layer ? program.layers[tag - 1].kind : std::string()];
+        for (const machine::CycleClass& each : record.main_unit().main->classes) {
+            if (!each.waits_for_weights) continue;
+            of_kind += record.counters.at(each.counter).value(static_cast<run::Tag>(tag));
         }
     }
-    if (!with_layers) report.layers.clear();
-    nlohmann::ordered_json numbers = report::to_json(report);
+    return waits;
+}
+
+}  // namespace
+
+nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers) {
+    nlohmann::ordered_json numbers = report::make_report(record, {.with_layers = with_layers});
     const run::Phases& phases = record.phases.value();
     const Cycle tail = record.cycles - std::min(record.cycles, phases.last_result);
     numbers["phases"] = {{"host_only_cycles", phases.head + tail}, {"fetch_cycles", nullptr}};
     if (phases.first_fetch) numbers["phases"]["fetch_cycles"] = phases.last_tile - *phases.first_fetch;
     numbers["weight_tile_bytes"] = record.program.tile_bytes;
     numbers["network_macs"] = record.network.value().macs() * record.program.inferences;
-    numbers["weight_waits"] = waits;
+    numbers["weight_waits"] = weight_waits(record);
     return numbers;
 }
 

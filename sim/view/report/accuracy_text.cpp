@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
 #include "sim/view/report/report_lines.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
@@ -15,7 +16,8 @@ namespace {
 
 class AccuracyTable : ReportLines {
 public:
-    AccuracyTable(const Report& report, const terminal::Look& look) : ReportLines(look), report_(report) {}
+    AccuracyTable(std::span<const run::LayerAccuracy> layers, const terminal::Look& look)
+        : ReportLines(look), layers_(layers) {}
 
     std::string write() && {
         constexpr std::size_t figures = 33;  // behind name and kind
@@ -23,10 +25,10 @@ public:
         const std::size_t name = columns_ - figures - kind - 4;
         line("{:<{}}{:>9}{:>9}  {:>10}", "Accuracy", name + kind + 4, "dB", "lost", "clipped");
         std::vector<std::string> names;
-        for (const run::LayerAccuracy& layer : report_.layer_accuracy) names.push_back(layer.name);
+        for (const run::LayerAccuracy& layer : layers_) names.push_back(layer.name);
         const std::vector<std::string> shown = terminal::told_apart(names, name);
         for (std::size_t i = 0; i < shown.size(); ++i) {
-            const run::LayerAccuracy& layer = report_.layer_accuracy[i];
+            const run::LayerAccuracy& layer = layers_[i];
             const std::optional<double> clipped = share_of(layer.clipped, layer.numbers);
             line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", shown[i], name, terminal::fitted(layer.kind, kind),
                  kind, decibels(layer.decibels), decibels(layer.lost),
@@ -45,13 +47,13 @@ private:
         return value ? fmt::format("{:.1f}", *value) : "-";
     }
 
-    const Report& report_;
+    const std::span<const run::LayerAccuracy> layers_;
 };
 
 }  // namespace
 
-std::string accuracy_text(const Report& report, const terminal::Look& look) {
-    return AccuracyTable(report, look).write();
+std::string accuracy_text(std::span<const run::LayerAccuracy> layers, const terminal::Look& look) {
+    return AccuracyTable(layers, look).write();
 }
 
 }  // namespace systole::report

@@ -92,12 +92,14 @@ Batching make_batching(std::uint64_t asked, const machine::BatchFacts& done) {
     return batching;
 }
 
-std::string batches_text(const std::optional<Batching>& batching, std::uint64_t batch,
+std::string batches_text(const nlohmann::ordered_json& batching, std::uint64_t batch,
                          std::uint64_t inferences) {
-    if (!batching) return fmt::format("compiled for batches of {}", grouped(batch));
+    if (batching.is_null()) return fmt::format("compiled for batches of {}", grouped(batch));
     if (batch > inferences) return fmt::format("in one batch; {} asked for", grouped(batch));
     const std::string cut =
-        batching->slices > 1 ? fmt::format(", {} at a time", grouped(batching->done.at_a_time)) : "";
+        batching["slices"] > 1
+            ? fmt::format(", {} at a time", grouped(batching["at_a_time"].get<std::uint64_t>()))
+            : "";
     return fmt::format("in batches of {}{}", grouped(batch), cut);
 }
 

@@ -25,8 +25,8 @@ nlohmann::ordered_json to_json(const machine::CutImages& cut);
 Batching make_batching(std::uint64_t asked, const machine::BatchFacts& done);
 
 /// "in batches of 5,000, 2,500 at a time"; "compiled for batches of 5,000" for a program, which does not say
-/// how many images go through the network together.
-std::string batches_text(const std::optional<Batching>& batching, std::uint64_t batch,
+/// how many images go through the network together. `batching` is the one of a report, or null.
+std::string batches_text(const nlohmann::ordered_json& batching, std::uint64_t batch,
                          std::uint64_t inferences);
 
 /// {"asked", "images", "at_a_time", "slices", "limit", "limited_by", "grouped_layers", "group",

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/data_type.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/texts.h"
 
 namespace systole::report {
 namespace {

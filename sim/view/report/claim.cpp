@@ -3,79 +3,81 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/report_lines.h"
+#include "sim/view/report/sections.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using terminal::beside;
 using terminal::fitted;
 using terminal::Role;
-using terminal::wrapped;
 
-std::string_view place_of(double value, double least, double most) {
-    if (value < least) return "below";
-    return value > most ? "above" : "within";
+/// "15X - 30X faster than its contemporary GPU or CPU, with TOPS/Watt about 30X - 80X higher": Jouppi et al.,
+/// ISCA 2017, abstract.
+struct Range {
+    double least;
+    double most;
+
+    std::string_view place_of(double value) const {
+        if (value < least) return "below";
+        return value > most ? "above" : "within";
+    }
+    Json json() const { return {{"least", least}, {"most", most}}; }
+};
+constexpr Range performance{15.0, 30.0};
+constexpr Range performance_per_watt{30.0, 80.0};
+
+/// By the best known figure of the baseline. Performance per watt is judged by the incremental figure, as in
+/// the paper's claim, or by the total if there is none.
+Json against_json(const Json& comparison) {
+    const bool is_measured = !comparison["measured"].is_null();
+    const bool is_expected = !is_measured && !comparison["expected"].is_null();
+    const Json& figures = is_measured   ? comparison["measured"]["fp32"]
+                          : is_expected ? comparison["expected"]
+                                        : comparison;
+    const Json& speedup = figures["speedup"];
+    const Json& per_watt = figures["performance_per_watt"];
+    const Json& judged = per_watt["incremental"].is_null() ? per_watt["total"] : per_watt["incremental"];
+    return {{"baseline", comparison["baseline"]},
+            {"basis", is_measured   ? "measured"
+                      : is_expected ? "expected"
+                                    : "upper bound"},
+            {"performance", speedup},
+            {"performance_place", performance.place_of(speedup.get<double>())},
+            {"performance_per_watt", per_watt},
+            {"band",
+             {{"performance", figures["band"]["speedup"]},
+              {"performance_per_watt", figures["band"]["performance_per_watt"]}}},
+            {"performance_per_watt_place",
+             judged.is_null() ? Json(nullptr) : Json(performance_per_watt.place_of(judged.get<double>()))}};
 }
 
-ClaimAgainst against(const Comparison& comparison) {
-    ClaimAgainst result;
-    result.baseline = comparison.baseline;
-    if (comparison.measured) {
-        result.basis = "measured";
-        result.performance = comparison.measured->fp32.speedup;
-        result.performance_per_watt = comparison.measured->fp32.performance_per_watt;
-        result.band = comparison.measured->fp32.ratio_band;
-    } else if (comparison.expected) {
-        result.basis = "expected";
-        result.performance = comparison.expected->speedup;
-        result.performance_per_watt = comparison.expected->performance_per_watt;
-        result.band = comparison.expected->ratio_band;
-    } else {
-        result.basis = "upper bound";
-        result.performance = comparison.speedup;
-        result.performance_per_watt = comparison.performance_per_watt;
-        result.band = comparison.ratio_band;
-    }
-    result.performance_place =
-        place_of(result.performance, Claim::least_performance, Claim::most_performance);
-    const auto& per_watt = result.performance_per_watt;
-    const std::optional<double> judged = per_watt.incremental ? per_watt.incremental : per_watt.total;
-    if (judged) {
-        result.performance_per_watt_place =
-            place_of(*judged, Claim::least_performance_per_watt, Claim::most_performance_per_watt);
-    }
-    return result;
-}
-
-/// The parts of the array's possible MACs (cells times cycles), each with its reason as text.
+/// The parts of the array's possible MACs (cells times cycles), each with its reason as text. They sum to 1.
 struct Part {
     std::string_view key;
     std::string_view sentence;
-    double ArrayShares::*share;
     Role role;
 };
 
 constexpr std::array<Part, 5> parts{
-    {{"useful", "multiplied for the network", &ArrayShares::useful, Role::Active},
-     {"unused", "in active cycles, but the network's layers did not fill the array", &ArrayShares::unused,
-      Role::Active},
-     {"weight_stall", "waited for weights from memory", &ArrayShares::weight_stall, Role::WeightStall},
-     {"weight_shift", "waited for weights shifting into the array", &ArrayShares::weight_shift,
-      Role::WeightShift},
-     {"non_matrix", "had no matrix instruction, or not yet its input", &ArrayShares::non_matrix,
-      Role::NonMatrix}}};
+    {{"useful_share", "multiplied for the network", Role::Active},
+     {"unused_share", "in active cycles, but the network's layers did not fill the array", Role::Active},
+     {"weight_stall_share", "waited for weights from memory", Role::WeightStall},
+     {"weight_shift_share", "waited for weights shifting into the array", Role::WeightShift},
+     {"non_matrix_share", "had no matrix instruction, or not yet its input", Role::NonMatrix}}};
 
-const Part& largest_loss(const ArrayShares& shares) {
-    return *std::max_element(parts.begin() + 1, parts.end(),
-                             [&](const Part& a, const Part& b) { return shares.*a.share < shares.*b.share; });
+/// The most of these shares but the useful one.
+std::string largest_loss(const Json& array) {
+    const Part& largest = *std::max_element(
+        parts.begin() + 1, parts.end(),
+        [&](const Part& a, const Part& b) { return array[std::string(a.key)] < array[std::string(b.key)]; });
+    return std::string(largest.key.substr(0, largest.key.rfind('_')));
 }
 
 std::string with_place(std::optional<double> factor, std::string_view place) {
@@ -83,119 +85,120 @@ std::string with_place(std::optional<double> factor, std::string_view place) {
 }
 
 /// The ends of the bands of one baseline's figures; empty without a band.
-std::string bands_text(const ClaimAgainst& each) {
-    if (!each.band) return {};
-    const auto& [total, incremental] = each.performance_per_watt;
-    std::string text = band_text(each.performance, each.band, rough_times);
-    if (total) text += fmt::format("; per W {} total", band_text(*total, each.band, rough_times));
-    if (incremental) text += fmt::format(", {} incremental", band_text(*incremental, each.band, rough_times));
+std::string bands_text(const Json& against) {
+    const Json& band = against["band"];
+    if (band["performance"].is_null()) return {};
+    std::string text = band_text(band["performance"], rough_times);
+    const Json& per_watt = band["performance_per_watt"];
+    if (!per_watt["total"].is_null()) {
+        text += fmt::format("; per W {} total", band_text(per_watt["total"], rough_times));
+    }
+    if (!per_watt["incremental"].is_null()) {
+        text += fmt::format(", {} incremental", band_text(per_watt["incremental"], rough_times));
+    }
     return fmt::format("({})", text);
 }
 
-/// The widths of the columns that depend on the terminal, in characters.
-struct ClaimWidths {
-    std::size_t name = 0;
-    std::size_t basis = 0;  ///< 0 if there is no room for it
+bool falls_short(const Json& against) {
+    return against["performance_place"] == "below" || against["performance_per_watt_place"] == "below";
+}
+
+/// A line for each baseline and, if the run falls short against one, the shares of the array's cycles.
+class ClaimText : ReportLines {
+public:
+    ClaimText(const Json& claim, const terminal::Look& look) : ReportLines(look), claim_(claim) {}
+
+    std::string write() && {
+        line("{}",
+             look_.paint(Role::Heading, terminal::wrapped("The claim: 15-30x the performance and 30-80x the "
+                                                          "performance/W of CPUs and GPUs",
+                                                          columns_)));
+        const Widths widths = column_widths();
+        const auto basis = [&](const std::string& shown) {
+            return widths.basis > 0 ? fmt::format("   {}", shown) : std::string();
+        };
+        line("  {:<{}} {:>14} {:>11} {:>16}{}", fitted("against a die of", widths.name), widths.name,
+             "performance", "per W total", "incremental", basis("basis"));
+        for (const Json& each : claim_["against"]) {
+            const bool by_incremental = number_at(each, "performance_per_watt.incremental").has_value();
+            const std::string place = each.value("performance_per_watt_place", Json()).is_null()
+                                          ? std::string()
+                                          : each["performance_per_watt_place"].get<std::string>();
+            line("  {:<{}}{}{}{}{}", fitted(each["baseline"].get<std::string>(), widths.name), widths.name,
+                 cell(number_at(each, "performance"), each["performance_place"].get<std::string>(), 14),
+                 cell(number_at(each, "performance_per_watt.total"), by_incremental ? "" : place, 11),
+                 cell(number_at(each, "performance_per_watt.incremental"), by_incremental ? place : "", 16),
+                 basis(each["basis"]));
+            const std::string bands = bands_text(each);
+            if (!bands.empty()) note(4, bands);
+        }
+        note(2, fmt::format("({})", claim_["host_time"].get<std::string>()));
+        if (std::ranges::none_of(claim_["against"], falls_short)) return take();
+        note(2, "Why: of all the multiply-accumulates that the array had cells and cycles for");
+        for (const Part& part : parts) {
+            const std::optional<double> share = number_at(claim_["array"], part.key);
+            line_and(fmt::format("  {}  ", look_.paint(part.role, fmt::format("{:>9}", percent(share)))),
+                     part.sentence);
+        }
+        return take();
+    }
+
+private:
+    /// The widths of the columns that depend on the terminal, in characters.
+    struct Widths {
+        std::size_t name = 0;
+        std::size_t basis = 0;  ///< 0 if there is no room for it
+    };
+
+    Widths column_widths() const {
+        constexpr std::size_t fixed = 2 + 15 + 12 + 17;
+        std::size_t longest = 0;
+        for (const Json& each : claim_["against"]) {
+            longest = std::max(longest, each["baseline"].get_ref<const std::string&>().size());
+        }
+        const std::array<terminal::Column, 2> table{
+            {{.width = 20, .least = 12, .most = longest}, {.width = 14, .least = 14, .leave = 1}}};
+        const std::vector<std::size_t> widths = terminal::fit(table, columns_ - fixed);
+        return {.name = widths[0], .basis = widths[1]};
+    }
+
+    std::string cell(std::optional<double> factor, std::string_view place, std::size_t width) const {
+        const std::string shown = fmt::format(" {:>{}}", with_place(factor, place), width);
+        return place == "below" ? look_.paint(Role::Wrong, shown) : shown;
+    }
+
+    const Json& claim_;
 };
-
-ClaimWidths claim_widths(const Claim& claim, std::size_t columns) {
-    constexpr std::size_t fixed = 2 + 15 + 12 + 17;
-    std::size_t longest = 0;
-    for (const ClaimAgainst& each : claim.against) longest = std::max(longest, each.baseline.size());
-    const std::array<terminal::Column, 2> table{
-        {{.width = 20, .least = 12, .most = longest}, {.width = 14, .least = 14, .leave = 1}}};
-    const std::vector<std::size_t> widths = terminal::fit(table, columns - fixed);
-    return {.name = widths[0], .basis = widths[1]};
-}
-
-bool falls_short(const ClaimAgainst& each) {
-    return each.performance_place == "below" || each.performance_per_watt_place == "below";
-}
 
 }  // namespace
 
-std::optional<Claim> make_claim(const Report& report) {
-    const std::uint64_t cells = report.cycles * report.array_cells;
-    if (!report.parts.claim || report.comparison.empty() || cells == 0) return std::nullopt;
-    Claim claim;
-    for (const Comparison& comparison : report.comparison) claim.against.push_back(against(comparison));
-    claim.host_time = report.host_time;
-    const auto share = [](std::uint64_t part, std::uint64_t whole) {
-        return static_cast<double>(part) / static_cast<double>(whole);
+Json claim_json(const Json& report, std::uint64_t cells) {
+    const std::uint64_t cycles = report["cycles"];
+    const std::uint64_t possible = cycles * cells;
+    if (report["comparison"].empty() || possible == 0) return nullptr;
+    const auto share = [](const Json& part, std::uint64_t whole) {
+        return static_cast<double>(part.get<std::uint64_t>()) / static_cast<double>(whole);
     };
-    const MainUnit& unit = report.main_unit;
-    claim.array.useful = share(unit.useful_macs, cells);
-    claim.array.weight_stall = share(unit.at("weight_stall_cycles"), report.cycles);
-    claim.array.weight_shift = share(unit.at("weight_shift_cycles"), report.cycles);
-    claim.array.non_matrix = share(unit.at("non_matrix_cycles"), report.cycles);
-    claim.array.unused = share(unit.at("active_cycles"), report.cycles) - claim.array.useful;
-    return claim;
-}
-
-std::string claim_text(const Claim& claim, const terminal::Look& look) {
-    const std::size_t columns = look.width();
-    std::string text =
-        look.paint(Role::Heading,
-                   wrapped("The claim: 15-30x the performance and 30-80x the performance/W of CPUs and GPUs",
-                           columns)) +
-        '\n';
-    const ClaimWidths widths = claim_widths(claim, columns);
-    const auto basis = [&](std::string_view shown) {
-        return widths.basis > 0 ? fmt::format("   {}", shown) : std::string();
-    };
-    text += fmt::format("  {:<{}} {:>14} {:>11} {:>16}{}\n", fitted("against a die of", widths.name),
-                        widths.name, "performance", "per W total", "incremental", basis("basis"));
-    for (const ClaimAgainst& each : claim.against) {
-        const auto& per_watt = each.performance_per_watt;
-        const bool by_incremental = per_watt.incremental.has_value();
-        const auto cell = [&](std::optional<double> factor, std::string_view place, std::size_t width) {
-            const std::string shown = fmt::format(" {:>{}}", with_place(factor, place), width);
-            return place == "below" ? look.paint(Role::Wrong, shown) : shown;
-        };
-        const std::string_view place = each.performance_per_watt_place;
-        text += fmt::format("  {:<{}}{}{}{}{}\n", fitted(each.baseline, widths.name), widths.name,
-                            cell(each.performance, each.performance_place, 14),
-                            cell(per_watt.total, by_incremental ? "" : place, 11),
-                            cell(per_watt.incremental, by_incremental ? place : "", 16), basis(each.basis));
-        const std::string bands = bands_text(each);
-        if (!bands.empty()) text += beside("    ", bands, columns) + '\n';
-    }
-    text += beside("  ", fmt::format("({})", host_time_text(claim.host_time)), columns) + '\n';
-    if (std::none_of(claim.against.begin(), claim.against.end(), falls_short)) return text;
-    text +=
-        beside("  ", "Why: of all the multiply-accumulates that the array had cells and cycles for", columns);
-    text += '\n';
-    for (const Part& part : parts) {
-        const std::string share =
-            look.paint(part.role, fmt::format("{:>9}", percent(claim.array.*part.share)));
-        text += beside(fmt::format("  {}  ", share), part.sentence, columns) + '\n';
-    }
-    return text;
-}
-
-nlohmann::ordered_json claim_json(const std::optional<Claim>& claim) {
-    if (!claim) return nullptr;
+    const Json& unit = report["matrix_unit"];
+    const double useful = share(unit["useful_macs"], possible);
     Json json{{"source", "Jouppi et al., ISCA 2017, abstract"},
-              {"performance", {{"least", Claim::least_performance}, {"most", Claim::most_performance}}},
-              {"performance_per_watt",
-               {{"least", Claim::least_performance_per_watt}, {"most", Claim::most_performance_per_watt}}}};
-    json["against"] = list_of(claim->against, [](const ClaimAgainst& each) -> Json {
-        const std::string_view place = each.performance_per_watt_place;
-        return {{"baseline", each.baseline},
-                {"basis", each.basis},
-                {"performance", each.performance},
-                {"performance_place", each.performance_place},
-                {"performance_per_watt", to_json(each.performance_per_watt)},
-                {"band",
-                 {{"performance", band_json(each.performance, each.band)},
-                  {"performance_per_watt", band_json(each.performance_per_watt, each.band)}}},
-                {"performance_per_watt_place", place.empty() ? Json(nullptr) : Json(place)}};
-    });
-    json["host_time"] = host_time_text(claim->host_time);
-    json["array"] = Json::object();
-    for (const Part& part : parts) json["array"][std::string(part.key) + "_share"] = claim->array.*part.share;
-    json["largest_loss"] = largest_loss(claim->array).key;
+              {"performance", performance.json()},
+              {"performance_per_watt", performance_per_watt.json()},
+              {"against", Json::array()},
+              {"host_time", report["host_time"]["text"]},
+              {"array",
+               {{"useful_share", useful},
+                {"unused_share", share(unit["active_cycles"], cycles) - useful},
+                {"weight_stall_share", share(unit["weight_stall_cycles"], cycles)},
+                {"weight_shift_share", share(unit["weight_shift_cycles"], cycles)},
+                {"non_matrix_share", share(unit["non_matrix_cycles"], cycles)}}}};
+    for (const Json& comparison : report["comparison"]) json["against"].push_back(against_json(comparison));
+    json["largest_loss"] = largest_loss(json["array"]);
     return json;
+}
+
+std::string claim_text(const Json& claim, const terminal::Look& look) {
+    return ClaimText(claim, look).write();
 }
 
 }  // namespace systole::report

@@ -1,4 +1,4 @@
-// The energy of the run, by event or from published watts.
+// The energy of the run, by event or from published watts, and the area of the die.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,47 +7,40 @@
 #include "sim/view/area/area.h"
 #include "sim/view/energy/operating_point.h"
 #include "sim/view/energy/run_energy.h"
+#include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/sections.h"
 
 namespace systole::report {
 namespace {
 
-std::optional<double> for_each_inference(double joules, const run::RunRecord& record) {
-    if (record.program.inferences == 0) return std::nullopt;
-    return joules / static_cast<double>(record.program.inferences);
-}
-
 /// The mean power; absent for a run of no cycle.
 std::optional<double> over(double joules, double seconds) {
-    return seconds > 0.0 ? std::optional(joules / seconds) : std::nullopt;
+    return ratio(joules, seconds);
 }
 
-Energy by_event(const run::RunRecord& record, double seconds) {
-    const machine::MachineConfig& machine = record.spec.machine;
-    const energy::Joules joules = energy::joules_of_run(record, machine);
-    Energy energy;
-    for (std::size_t i = 0; i < joules.size(); ++i) energy.static_watts += joules.consumer(i).static_watts;
-    energy.knows_static = energy.static_watts > 0.0;
-    energy.voltage = energy::operating_point(machine).voltage;
-    energy.static_joules = joules.of_static_power();
-    energy.dynamic_joules = joules.dynamic();
-    energy.watts = over(energy.joules(), seconds);
-    energy.joules_per_inference = for_each_inference(energy.joules(), record);
-    for (std::size_t i = 0; i < joules.size(); ++i) energy.by_unit.emplace_back(joules.name(i), joules[i]);
-    energy.events = EventEnergy{.die_watts = over(joules.on_die(), seconds),
-                                .published_watts = machine.power.busy_watts,
-                                .calibration = {},
-                                .over_time = power_over_time(record)};
-    if (!machine.energy) return energy;
-    machine::MachineConfig uncalibrated_machine = machine;
-    uncalibrated_machine.energy->die_dynamic_factor = 1.0;
-    const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
-    energy.events->calibration = Calibration{.die_dynamic_factor = machine.energy->die_dynamic_factor,
-                                             .uncalibrated_joules = uncalibrated.total(),
-                                             .uncalibrated_die_watts = over(uncalibrated.on_die(), seconds)};
-    return energy;
+Json power_json(const energy::PowerOverTime& power) {
+    Json watts = Json::object();
+    for (std::size_t window = 0; window < power.windows.size(); ++window) {
+        const energy::Joules& joules = power.windows[window];
+        for (std::size_t i = 0; i < joules.size(); ++i) {
+            watts[joules.name(i)].push_back(joules[i] / power.seconds[window]);
+        }
+    }
+    return {{"window_cycles", power.window_cycles}, {"watts", std::move(watts)}};
 }
+
+/// The energy of a run, and the static part of it: that of an idle chip.
+struct Parts {
+    double static_joules = 0.0;
+    double dynamic_joules = 0.0;
+    std::optional<double> watts = {};
+    /// A machine may have published watts of the busy chip alone. Then all energy counts as dynamic here, and
+    /// no text tells the parts.
+    bool knows_static = true;
+    double static_watts = 0.0;
+    double voltage = 1.0;  ///< over that at which the machine's watts and energies hold
+};
 
 /// The changed keys of a run, without values.
 std::vector<std::string> changed_keys(const run::RunRecord& record) {
@@ -58,21 +51,67 @@ std::vector<std::string> changed_keys(const run::RunRecord& record) {
     return keys;
 }
 
-Energy from_published_watts(const run::RunRecord& record, double seconds) {
-    const machine::PowerConfig& power = record.spec.machine.power;
-    Energy energy;
-    energy.static_watts = power.idle_watts;
-    energy.static_joules = power.idle_watts * seconds;
-    energy.dynamic_joules = (power.busy_watts - power.idle_watts) * seconds;
-    energy.watts = power.busy_watts;
-    energy.joules_per_inference = for_each_inference(energy.joules(), record);
-    energy.knows_static = power.idle_watts > 0.0;
-    energy.by_unit =
-        energy.knows_static
-            ? std::vector<std::pair<std::string, double>>{{"chip_static", energy.static_joules},
-                                                          {"chip_dynamic", energy.dynamic_joules}}
-            : std::vector<std::pair<std::string, double>>{{"chip", energy.joules()}};
-    return energy;
+Json to_json(const Parts& energy, const Basis& basis, Json by_unit) {
+    const run::RunRecord& record = basis.record;
+    const double joules = energy.static_joules + energy.dynamic_joules;
+    const bool has_inferences = record.program.inferences > 0 && basis.no_speed.empty();
+    const auto known = [&](double of_parts) { return energy.knows_static ? Json(of_parts) : Json(nullptr); };
+    return {{"joules", joules},
+            {"joules_per_inference",
+             has_inferences ? Json(joules / static_cast<double>(record.program.inferences)) : Json(nullptr)},
+            {"watts", or_null(energy.watts)},
+            {"by_unit", by_unit.is_null() ? Json{{"chip", joules}} : std::move(by_unit)},
+            {"static_joules", known(energy.static_joules)},
+            {"dynamic_joules", known(energy.dynamic_joules)},
+            {"static_watts", known(energy.static_watts)},
+            {"voltage", energy.voltage},
+            {"notes", energy_notes(basis.machine, record.units, changed_keys(record))}};
+}
+
+/// Of a machine that gives events their energy.
+Json by_event(const Basis& basis) {
+    const run::RunRecord& record = basis.record;
+    const machine::MachineConfig& machine = basis.machine;
+    const energy::Joules joules = energy::joules_of_run(record, machine);
+    Parts energy{.static_joules = joules.of_static_power(), .dynamic_joules = joules.dynamic()};
+    Json by_unit = Json::object();
+    for (std::size_t i = 0; i < joules.size(); ++i) {
+        energy.static_watts += joules.consumer(i).static_watts;
+        by_unit[joules.name(i)] = joules[i];
+    }
+    energy.knows_static = energy.static_watts > 0.0;
+    energy.voltage = energy::operating_point(machine).voltage;
+    energy.watts = over(energy.static_joules + energy.dynamic_joules, basis.seconds);
+    Json object = to_json(energy, basis, std::move(by_unit));
+    // Without weight memory, host and what else is on the board.
+    object["die_watts"] = or_null(over(joules.on_die(), basis.seconds));
+    const double published = machine.power.busy_watts;
+    object["published_busy_watts"] = published > 0.0 ? Json(published) : Json(nullptr);
+    if (machine.energy) {
+        machine::MachineConfig uncalibrated_machine = machine;
+        uncalibrated_machine.energy->die_dynamic_factor = 1.0;
+        const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
+        object["die_dynamic_factor"] = machine.energy->die_dynamic_factor;
+        object["uncalibrated"] = {{"joules", uncalibrated.total()},
+                                  {"die_watts", or_null(over(uncalibrated.on_die(), basis.seconds))}};
+    }
+    if (const auto power = power_over_time(record)) object["power_over_time"] = power_json(*power);
+    return object;
+}
+
+/// From published watts: busy watts while the program runs.
+Json from_published_watts(const Basis& basis) {
+    const machine::PowerConfig& power = basis.machine.power;
+    const Parts energy{.static_joules = power.idle_watts * basis.seconds,
+                       .dynamic_joules = (power.busy_watts - power.idle_watts) * basis.seconds,
+                       .watts = power.busy_watts,
+                       .knows_static = power.idle_watts > 0.0,
+                       .static_watts = power.idle_watts};
+    Json by_unit = nullptr;
+    if (energy.knows_static) {
+        by_unit = {{"chip_static", energy.static_joules}, {"chip_dynamic", energy.dynamic_joules}};
+    }
+    return to_json(energy, basis, std::move(by_unit));
 }
 
 }  // namespace
@@ -182,13 +221,35 @@ std::optional<std::string> no_energy_reason(const machine::MachineConfig& machin
         energy::operating_point(machine).most_mhz);
 }
 
-std::optional<Energy> make_energy(const run::RunRecord& record, double seconds) {
-    const machine::MachineConfig& machine = record.spec.machine;
-    if (no_energy_reason(machine)) return std::nullopt;
-    Energy energy =
-        machine.has_event_energy() ? by_event(record, seconds) : from_published_watts(record, seconds);
-    energy.notes = energy_notes(machine, record.units, changed_keys(record));
-    return energy;
+Json energy_json(const Basis& basis) {
+    const machine::MachineConfig& machine = basis.machine;
+    const std::optional<std::string> none = no_energy_reason(machine);
+    if (!none) return machine.has_event_energy() ? by_event(basis) : from_published_watts(basis);
+    // The keys that a machine with energy has: formulas of studies then have no value, and are no error.
+    Json object;
+    for (const char* const key : {"joules", "joules_per_inference", "watts", "by_unit", "static_joules",
+                                  "dynamic_joules", "static_watts", "voltage"}) {
+        object[key] = nullptr;
+    }
+    object["notes"] = Json::array({*none});
+    for (const char* const key :
+         {"die_watts", "published_busy_watts", "die_dynamic_factor", "uncalibrated"}) {
+        object[key] = nullptr;
+    }
+    return object;
+}
+
+Json area_json(const run::RunRecord& record) {
+    const std::optional<area::Area> area = area::area_of(record.spec.machine, record.units);
+    if (!area) return nullptr;
+    const auto estimate = [](const area::Estimate& mm2) {
+        return Json{{"mm2", mm2.nominal}, {"mm2_low", mm2.low}, {"mm2_high", mm2.high}};
+    };
+    Json object = estimate(area->die);
+    object["process_nm"] = area->process_nm;
+    object["by_unit"] = Json::object();
+    for (const area::UnitArea& unit : area->units) object["by_unit"][unit.name] = estimate(unit.mm2);
+    return object;
 }
 
 }  // namespace systole::report

@@ -4,15 +4,17 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
 
+#include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/sections.h"
 
 namespace systole::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The list, and what its rows say.
 namespace list {
@@ -41,25 +43,25 @@ constexpr Figure::Card first_card(std::string_view title, std::string_view remar
     return {title, remark, true};
 }
 
-/// A figure that follows from the record.
+/// A figure that is a section of its own.
 constexpr Figure computed(Figure figure, decltype(Figure::compute) compute) {
     figure.compute = compute;
     return figure;
 }
 
-Json seconds_per_batch(const run::RunRecord&, const Report& report) {
-    if (!report.left_out.speed.empty() || report.batches == 0) return nullptr;
-    return report.seconds / static_cast<double>(report.batches);
+Json seconds_per_batch(const Basis& basis) {
+    if (!basis.no_speed.empty()) return nullptr;
+    return or_null(ratio(basis.seconds, static_cast<double>(basis.batches)));
 }
 
 constexpr double milliseconds = 1e3;
 
-Json latency(const run::RunRecord&, const Report& report) {
-    return report.latency ? Json(milliseconds * report.latency->latency) : Json(nullptr);
+Json latency(const Basis& basis) {
+    return basis.latency ? Json(milliseconds * basis.latency->latency) : Json(nullptr);
 }
 
-Json largest_latency(const run::RunRecord&, const Report& report) {
-    return report.latency ? Json(milliseconds * report.latency->largest) : Json(nullptr);
+Json largest_latency(const Basis& basis) {
+    return basis.latency ? Json(milliseconds * basis.latency->largest) : Json(nullptr);
 }
 
 constexpr Figure all[] = {
@@ -189,6 +191,13 @@ std::span<const Figure> figures() {
     return list::all;
 }
 
+const Figure& figure_named(std::string_view key) {
+    const auto found =
+        std::ranges::find_if(list::all, [key](const Figure& each) { return each.key() == key; });
+    if (found == std::end(list::all)) throw std::logic_error("there is no figure " + std::string(key));
+    return *found;
+}
+
 std::vector<Figure> figures_of(Figure::Part part) {
     std::vector<Figure> chosen;
     std::ranges::copy_if(list::all, std::back_inserter(chosen),
@@ -214,6 +223,12 @@ const Json* find_path(const Json& report, std::string_view dotted) {
         if (place == nullptr || name.size() == dotted.size()) return place;
         dotted.remove_prefix(name.size() + 1);
     }
+}
+
+void place_at(Json& report, std::string_view dotted, Json value) {
+    std::string pointer = "/" + std::string(dotted);
+    std::ranges::replace(pointer, '.', '/');
+    report[Json::json_pointer(pointer)] = std::move(value);
 }
 
 std::optional<double> number_at(const Json& report, std::string_view path) {

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/run/record/record.h"
-
 /// The figures of a run: one list of what they are called, how they are computed, where report.json has them,
 /// and how they are shown. Text, comparison, page, the check of a report and docs/report.md follow it.
 namespace systole::report {
 
-struct Report;
+using Json = nlohmann::ordered_json;
+
+struct Basis;
 
 struct Figure {
     /// Parts of the text that list figures, a line each.
@@ -56,9 +56,9 @@ struct Figure {
 
     std::string_view instead_of = {};  ///< the key of another figure, for which it stands where there is none
 
-    /// Its value in report.json, from the record and the report so far. Null of a figure that is a part of
-    /// what the report holds otherwise, such as a layer or the comparison: json.cpp writes these.
-    nlohmann::ordered_json (*compute)(const run::RunRecord& record, const Report& report) = nullptr;
+    /// Its value in report.json. Null of a figure that is a part of a section, such as a layer or the
+    /// comparison, and computed there (sections.h).
+    Json (*compute)(const Basis& basis) = nullptr;
 
     std::string_view key() const { return path.substr(0, path.find(' ')); }
     std::string_view whole() const;  ///< empty: the figure is no share
@@ -67,24 +67,29 @@ struct Figure {
 
 /// In the order of text and comparison.
 std::span<const Figure> figures();
+/// The one with this key. Throws std::logic_error if there is none.
+const Figure& figure_named(std::string_view key);
 /// Those with a line in a part of the text.
 std::vector<Figure> figures_of(Figure::Part part);
 
 /// The place at a dotted path of report.json: an object's key, a list's element by index, or by its "name" or
 /// "baseline" ("layers.conv2d.cycles"). A null on the way is the value; a null pointer means that
 /// there is no such path.
-const nlohmann::ordered_json* find_path(const nlohmann::ordered_json& report, std::string_view dotted);
+const Json* find_path(const Json& report, std::string_view dotted);
+
+/// Puts a value at a path of objects, the last of which may lack the key.
+void place_at(Json& report, std::string_view dotted, Json value);
 
 /// The number at a path; absent if there is none.
-std::optional<double> number_at(const nlohmann::ordered_json& report, std::string_view path);
+std::optional<double> number_at(const Json& report, std::string_view path);
 
 /// The figure of a report, in the unit of its format.
-std::optional<double> value_of(const Figure& figure, const nlohmann::ordered_json& report);
+std::optional<double> value_of(const Figure& figure, const Json& report);
 
 /// A value in a figure's format.
 std::string figure_text(std::optional<double> value, std::string_view format);
 
 /// The figures that the page has cards of, in their order.
-nlohmann::ordered_json cards_json();
+Json cards_json();
 
 }  // namespace systole::report

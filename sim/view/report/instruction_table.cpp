@@ -5,7 +5,7 @@
 #include <array>
 
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
@@ -16,7 +16,7 @@ std::string shown(std::optional<std::uint64_t> cycle) {
 }
 
 /// The cells of a line, except its text.
-std::array<std::string, 6> cells(const InstructionLine& line) {
+std::array<std::string, 6> cells(const run::InstructionLine& line) {
     return {line.repetition == 0 ? fmt::to_string(line.number) : "",
             line.unit,
             shown(line.issued),
@@ -27,12 +27,12 @@ std::array<std::string, 6> cells(const InstructionLine& line) {
 
 }  // namespace
 
-std::string instruction_table(std::span<const InstructionLine> lines, const terminal::Look& look) {
+std::string instruction_table(std::span<const run::InstructionLine> lines, const terminal::Look& look) {
     constexpr std::array<std::string_view, 6> titles{"#", "unit", "issued", "begun", "released", "complete"};
     constexpr std::size_t unit = 1;  // the only column with words
     std::array<std::size_t, titles.size()> widths{};
     for (std::size_t i = 0; i < titles.size(); ++i) widths[i] = titles[i].size();
-    for (const InstructionLine& line : lines) {
+    for (const run::InstructionLine& line : lines) {
         const auto row = cells(line);
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
     }
@@ -46,7 +46,7 @@ std::string instruction_table(std::span<const InstructionLine> lines, const term
         return look.columns ? terminal::beside(printed, text, *look.columns) : printed + std::string(text);
     };
     std::string table = look.paint(terminal::Role::Heading, print(titles, "instruction")) + '\n';
-    for (const InstructionLine& line : lines) {
+    for (const run::InstructionLine& line : lines) {
         table += print(cells(line),
                        line.repetition == 0 ? line.text : fmt::format("  repetition {}", line.repetition)) +
                  '\n';

@@ -12,8 +12,8 @@
 
 #include "sim/view/report/main_layers.h"
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
 #include "sim/view/report/report_lines.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
@@ -34,10 +34,36 @@ std::string bare_percent(std::optional<double> share) {
     return text.substr(0, text.find(' '));
 }
 
+/// A line of the table: a layer, or several.
+struct LayerLine {
+    std::string name;
+    std::string kind;
+    std::uint64_t cycles = 0;
+    std::vector<std::uint64_t> classes;  ///< in the order of machine::MainUnit
+    std::uint64_t useful_macs = 0;
+    std::uint64_t unused_macs = 0;
+    std::optional<double> share = {};              ///< of the run's cycles
+    std::optional<double> array_utilization = {};  ///< useful MACs of all MACs in active cycles
+
+    /// Adds cycles and MACs, of which shares follow.
+    LayerLine& operator+=(const LayerLine& other) {
+        cycles += other.cycles;
+        for (std::size_t i = 0; i < classes.size(); ++i) classes[i] += other.classes[i];
+        useful_macs += other.useful_macs;
+        unused_macs += other.unused_macs;
+        return *this;
+    }
+};
+
 class LayerTable : ReportLines {
 public:
-    LayerTable(const Report& report, const terminal::Look& look, bool all_layers)
-        : ReportLines(look), report_(report), all_layers_(all_layers) {}
+    LayerTable(const Shown& shown, bool all_layers)
+        : ReportLines(shown.look),
+          main_(shown.record.main_unit()),
+          run_cycles_(shown.report["cycles"]),
+          all_layers_(all_layers) {
+        for (const Json& layer : shown.report["layers"]) layers_.push_back(line_of(layer));
+    }
 
     std::string write() && {
         const LayerWidths widths = layer_widths();
@@ -46,46 +72,61 @@ public:
              widths.used > 0 ? "  used" : "");
         const LayerLines lines = layer_lines();
         std::vector<std::string> names;
-        for (const Layer& layer : report_.layers) names.push_back(layer.name);
+        for (const LayerLine& layer : layers_) names.push_back(layer.name);
         const std::vector<std::string> shown = terminal::told_apart(names, widths.name);
-        for (const std::size_t i : lines.listed) write_layer(report_.layers[i], shown[i], widths);
+        for (const std::size_t i : lines.listed) write_layer(layers_[i], shown[i], widths);
         if (!lines.others.empty()) {
-            const Layer others = sum_of(lines.others);
+            const LayerLine others = sum_of(lines.others);
             write_layer(others, others.name, widths);
         }
-        note(2, widths.used > 0 ? fmt::format("(in % of the layer's cycles; used: useful MACs {})",
-                                              report_.main.main->cells)
-                                : std::string("(in % of the layer's cycles)"));
+        note(2, widths.used > 0
+                    ? fmt::format("(in % of the layer's cycles; used: useful MACs {})", main_.main->cells)
+                    : std::string("(in % of the layer's cycles)"));
         if (!lines.others.empty()) write_others(lines.others);
         return take();
     }
 
 private:
+    LayerLine line_of(const Json& layer) const {
+        const auto counter = [&](const std::string& path) {
+            return find_path(layer, path)->get<std::uint64_t>();
+        };
+        LayerLine line{.name = layer["name"],
+                       .kind = layer["kind"],
+                       .cycles = layer["cycles"],
+                       .classes = {},
+                       .useful_macs = counter(main_.main->useful_macs),
+                       .unused_macs = counter(main_.main->unused_macs),
+                       .share = number_at(layer, "share"),
+                       .array_utilization = number_at(layer, "array_utilization")};
+        for (const machine::CycleClass& each : main_.main->classes) {
+            line.classes.push_back(counter(each.counter));
+        }
+        return line;
+    }
+
     LayerLines layer_lines() const {
         std::vector<std::uint64_t> cycles;
-        cycles.reserve(report_.layers.size());
-        for (const Layer& layer : report_.layers) cycles.push_back(layer.main_unit.cycles());
+        cycles.reserve(layers_.size());
+        for (const LayerLine& layer : layers_) cycles.push_back(layer.cycles);
         return main_layers(cycles, all_layers_);
     }
 
     /// The layers that share a line, as one.
-    Layer sum_of(const std::vector<std::size_t>& layers) const {
-        Layer sum;
+    LayerLine sum_of(const std::vector<std::size_t>& layers) const {
+        LayerLine sum = layers_[layers.front()];
+        for (const std::size_t i : std::span(layers).subspan(1)) sum += layers_[i];
         sum.name = fmt::format("({} others)", layers.size());
-        sum.main_unit = report_.layers[layers.front()].main_unit;
-        for (const std::size_t i : std::span(layers).subspan(1)) {
-            sum.main_unit += report_.layers[i].main_unit;
-        }
-        sum.share = share_of(sum.main_unit.cycles(), report_.cycles);
-        sum.array_utilization =
-            share_of(sum.main_unit.useful_macs, sum.main_unit.useful_macs + sum.main_unit.unused_macs);
+        sum.kind.clear();
+        sum.share = share_of(sum.cycles, run_cycles_);
+        sum.array_utilization = share_of(sum.useful_macs, sum.useful_macs + sum.unused_macs);
         return sum;
     }
 
     /// Says what the line of others leaves out.
     void write_others(const std::vector<std::size_t>& others) {
-        const auto without = std::ranges::count_if(
-            others, [&](std::size_t i) { return report_.layers[i].main_unit.cycles() == 0; });
+        const auto without =
+            std::ranges::count_if(others, [&](std::size_t i) { return layers_[i].cycles == 0; });
         const std::string idle =
             without > 0 ? fmt::format(", {} of them without cycles", without) : std::string();
         note(2, fmt::format("({} others{}; --all lists them)", others.size(), idle));
@@ -107,7 +148,7 @@ private:
 
     LayerWidths layer_widths() const {
         std::size_t longest = 0;
-        for (const Layer& layer : report_.layers) longest = std::max(longest, layer.name.size());
+        for (const LayerLine& layer : layers_) longest = std::max(longest, layer.name.size());
         const std::array<terminal::Column, 4> table{{{.width = 16, .least = 10, .most = longest},
                                                      {.width = 11, .least = 11, .leave = 1},
                                                      {.width = 7, .least = 7, .leave = 3},
@@ -117,15 +158,13 @@ private:
         return {.name = widths[0], .kind = widths[1], .run = widths[2], .used = widths[3]};
     }
 
-    void write_layer(const Layer& layer, std::string_view name, const LayerWidths& widths) {
-        const MainUnit& unit = layer.main_unit;
-        const auto column = [&](std::uint64_t cycles) {
-            return bare_percent(share_of(cycles, unit.cycles()));
-        };
+    void write_layer(const LayerLine& layer, std::string_view name, const LayerWidths& widths) {
         std::vector<std::string> shares;
-        for (const std::uint64_t cycles_of_class : unit.classes) shares.push_back(column(cycles_of_class));
+        for (const std::uint64_t cycles_of_class : layer.classes) {
+            shares.push_back(bare_percent(share_of(cycles_of_class, layer.cycles)));
+        }
         // A long kind may use blanks at the left of the column of cycles.
-        const std::string cycles = grouped_within(LayerWidths::cycles, unit.cycles());
+        const std::string cycles = grouped_within(LayerWidths::cycles, layer.cycles);
         const std::size_t free_width = widths.kind + LayerWidths::cycles - 1 - cycles.size();
         const std::string kind =
             widths.kind == 0 ? "" : fitted(layer.kind, std::max(widths.kind, free_width));
@@ -137,7 +176,7 @@ private:
 
     std::vector<std::string> columns() const {
         std::vector<std::string> titles;
-        for (const machine::CycleClass& each : report_.main.main->classes) titles.push_back(each.column);
+        for (const machine::CycleClass& each : main_.main->classes) titles.push_back(each.column);
         return titles;
     }
 
@@ -150,14 +189,16 @@ private:
         return text;
     }
 
-    const Report& report_;
+    const machine::UnitDescription& main_;
+    const std::uint64_t run_cycles_;
     const bool all_layers_;
+    std::vector<LayerLine> layers_;
 };
 
 }  // namespace
 
-std::string layer_table(const Report& report, const terminal::Look& look, bool all_layers) {
-    return LayerTable(report, look, all_layers).write();
+std::string layer_table(const Shown& shown, bool all_layers) {
+    return LayerTable(shown, all_layers).write();
 }
 
 }  // namespace systole::report

@@ -1,4 +1,4 @@
-// The occupancy of the memories over time.
+// How full the memories are: at most, and over time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "sim/view/occupancy/occupancy.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/batching.h"
+#include "sim/view/report/json_values.h"
+#include "sim/view/report/sections.h"
 
 namespace systole::report {
 namespace {
@@ -31,69 +33,97 @@ std::uint64_t end_of_room(const std::vector<occupancy::RowValue>& values, std::u
     return *behind;
 }
 
-}  // namespace
-
-MemoryOverTime make_memory_over_time(const run::RunRecord& record) {
+/// Peak occupancy of each memory in each window of the run, in the unit of its description; the last window
+/// ends with the run. Null if no memory describes its occupancy.
+Json over_time(const run::RunRecord& record) {
     const std::uint64_t cycles = record.cycles;
     const run::Occupancy& occupancy = *record.occupancy;
-    MemoryOverTime time{.window_cycles = occupancy.window_cycles, .memories = {}};
+    std::vector<std::pair<machine::Occupied, std::vector<std::uint64_t>>> memories;
     for (const run::ValuesOfMemory& each : occupancy.values.memories) {
         const machine::Occupied& memory = run::occupied(record, each.unit);
         std::vector<std::uint64_t> most =
-            occupancy::most_held(occupancy::changes_of(each.values, cycles), cycles, time.window_cycles);
+            occupancy::most_held(occupancy::changes_of(each.values, cycles), cycles, occupancy.window_cycles);
         for (std::uint64_t& places : most) places *= memory.units_a_place;
-        time.memories.push_back({memory, std::move(most)});
+        memories.emplace_back(memory, std::move(most));
     }
     for (const run::MostHeld& each : occupancy.most_held) {
-        time.memories.push_back({run::occupied(record, each.unit), each.windows});
+        memories.emplace_back(run::occupied(record, each.unit), each.windows);
     }
-    return time;
+    if (memories.empty()) return nullptr;
+    Json object{{"window_cycles", occupancy.window_cycles}};
+    for (const auto& [memory, most] : memories) object[memory.figure] = most;
+    object["memories"] = list_of(memories, [](const auto& each) -> Json {
+        return {{"title", each.first.title},
+                {"figure", each.first.figure},
+                {"unit", each.first.unit},
+                {"capacity", each.first.capacity}};
+    });
+    return object;
 }
 
-namespace {
+/// A value in a memory: its rows, each from its first write to its last read.
+Json value_json(const std::string& writer, const occupancy::Shape& shape, Cycle cycles) {
+    const auto step = [cycles](const occupancy::RowValue& each) -> Json {
+        return {{"first_row", each.rows.first},
+                {"rows", each.rows.count()},
+                {"begin", each.begin},
+                {"end", std::min(each.end, cycles)}};
+    };
+    return {{"name", writer}, {"steps", list_of(shape, step)}};
+}
 
-MemoryMap make_map(const run::RunRecord& record, const std::string& figure,
-                   const std::vector<run::RowValue>& of_memory) {
+/// The values of a memory in the order of their first write: all that begin before `until`. `left_out` is the
+/// number of the later ones.
+Json map_json(const run::RunRecord& record, const std::vector<run::RowValue>& of_memory) {
     const std::uint64_t cycles = record.cycles;
-    const run::MemoryValues& values = record.occupancy->values;
-    const std::uint64_t until = end_of_room(of_memory, cycles);
-    MemoryMap map{.figure = figure,
-                  .until = until,
-                  .step_cycles = until / run::most_windows,
-                  .values = {},
-                  .left_out = 0};
+    std::uint64_t until = end_of_room(of_memory, cycles);
+    const std::uint64_t step_cycles = until / run::most_windows;
     std::vector<occupancy::Shape> shapes;
     std::size_t count = 0;
-    occupancy::for_each_shape(of_memory, map.step_cycles, [&](occupancy::Shape&& shape) {
+    occupancy::for_each_shape(of_memory, step_cycles, [&](occupancy::Shape&& shape) {
         ++count;
         if (first_begin(shape) < until) shapes.push_back(std::move(shape));
     });
     std::stable_sort(shapes.begin(), shapes.end(),
                      [](const auto& a, const auto& b) { return first_begin(a) < first_begin(b); });
+    Json values = Json::array();
     std::size_t steps = 0;
-    for (occupancy::Shape& shape : shapes) {
+    for (const occupancy::Shape& shape : shapes) {
         steps += shape.size();
         if (steps > most_steps) {
-            map.until = first_begin(shape);
+            until = first_begin(shape);
             break;
         }
-        for (occupancy::RowValue& step : shape) step.end = std::min(step.end, cycles);
-        const std::string& writer = values.writers[shape.front().writer];
-        map.values.push_back({.name = writer, .steps = std::move(shape)});
+        const std::string& writer = record.occupancy->values.writers[shape.front().writer];
+        values.push_back(value_json(writer, shape, cycles));
     }
-    map.left_out = count - map.values.size();
-    return map;
+    const std::size_t left_out = count - values.size();
+    return {{"until", until},
+            {"step_cycles", step_cycles},
+            {"left_out", left_out},
+            {"values", std::move(values)}};
 }
 
 }  // namespace
 
-std::vector<MemoryMap> make_memory_maps(const run::RunRecord& record) {
-    std::vector<MemoryMap> maps;
+Json memory_json(const Basis& basis) {
+    const run::RunRecord& record = basis.record;
+    Json object = Json::object();
+    for (const machine::UnitDescription& unit : record.units) {
+        if (!unit.box || !unit.box->filled) continue;
+        const machine::Filled& filled = *unit.box->filled;
+        object[unit.name + "_" + filled.figure + "_bytes"] = filled.used_bytes;
+        object[unit.name + "_bytes"] = filled.bytes;
+    }
+    if (basis.parts.weight_memory) object["spilled_weight_bytes"] = record.program.spilled_bytes;
+    if (record.cut_images) object["cut_images"] = to_json(*record.cut_images);
+    if (!record.occupancy) return object;
+    if (Json time = over_time(record); !time.is_null()) object["over_time"] = std::move(time);
     for (const run::ValuesOfMemory& each : record.occupancy->values.memories) {
         const std::string& figure = run::occupied(record, each.unit).map;
-        if (!figure.empty()) maps.push_back(make_map(record, figure, each.values));
+        if (!figure.empty()) object[figure] = map_json(record, each.values);
     }
-    return maps;
+    return object;
 }
 
 }  // namespace systole::report

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/view/report/report.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {

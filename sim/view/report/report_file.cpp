@@ -17,10 +17,10 @@ void make_folder(const std::filesystem::path& folder) {
                                   error ? error.message() : "a file has that name"));
 }
 
-std::string to_json_text(const Report& report) {
+std::string to_json_text(const Json& report) {
     // Texts from files may contain invalid UTF-8, which is replaced.
-    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    return to_json(report).dump(2, ' ', false, replace);
+    constexpr auto replace = Json::error_handler_t::replace;
+    return report.dump(2, ' ', false, replace);
 }
 
 std::filesystem::path report_path(const std::filesystem::path& folder) {

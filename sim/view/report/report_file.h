@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/whole_file.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/figures.h"
 
 namespace systole::report {
 
@@ -12,7 +12,7 @@ namespace systole::report {
 void make_folder(const std::filesystem::path& folder);
 
 /// The text of report.json.
-std::string to_json_text(const Report& report);
+std::string to_json_text(const Json& report);
 
 /// The path of the report in a folder.
 std::filesystem::path report_path(const std::filesystem::path& folder);

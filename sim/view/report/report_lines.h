@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,15 @@
 #include "sim/view/terminal/look.h"
 
 namespace systole::report {
+
+/// Parts of a remark, those that are not empty, with "; " between.
+inline std::string remark_of(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts) {
+        if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", part);
+    }
+    return text;
+}
 
 /// Builds a part of the report's text, line by line.
 class ReportLines {
@@ -41,7 +51,7 @@ protected:
     /// A line for each figure of a part. `remark_of` gives the words beside a figure and its value, or
     /// nothing where it has no line.
     template <class RemarkOf>
-    void figure_lines(Figure::Part part, const nlohmann::ordered_json& report, RemarkOf remark_of) {
+    void figure_lines(Figure::Part part, const Json& report, RemarkOf remark_of) {
         for (const Figure& figure : figures_of(part)) {
             const std::optional<double> value = value_of(figure, report);
             const std::string_view label = figure.line.label.empty() ? figure.name : figure.line.label;

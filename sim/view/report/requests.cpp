@@ -1,4 +1,5 @@
-// Requests that arrive at random, and their latencies.
+// Requests that arrive at random and are computed in batches (sim/view/arrivals/serve.h), and their
+// latencies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,18 +8,26 @@
 #include "sim/view/arrivals/serve.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
-#include "sim/view/report/report.h"
 #include "sim/view/report/report_lines.h"
+#include "sim/view/report/sections.h"
+#include "sim/view/report/texts.h"
 
 namespace systole::report {
+namespace {
+
+constexpr double milliseconds = 1e3;
+constexpr unsigned streams = 3;
+constexpr unsigned whole_capacity = 999;  ///< in thousandths, to one of them
+
+}  // namespace
 
 bool asks_for_requests(const run::RunRecord& record) {
     return record.spec.arrivals.per_second > 0.0 || record.spec.arrivals.latency_limit_ms > 0.0;
 }
 
-std::optional<RequestLatencies> make_requests(const run::RunRecord& record, const BatchSeconds& batch) {
+Json requests_json(const run::RunRecord& record, const BatchSeconds& batch) {
     const run::RequestArrivals& asked = record.spec.arrivals;
-    if (!asks_for_requests(record) || !(batch.full_interval > 0.0)) return std::nullopt;
+    if (!asks_for_requests(record) || !(batch.full_interval > 0.0)) return nullptr;
     const std::optional<machine::HostPercent>& host = record.spec.machine.server.host_percent;
     const double host_percent = record.spec.host_time && host ? host->typical : 0.0;
     const double with_host = 1.0 + host_percent / 100.0;
@@ -30,107 +39,102 @@ std::optional<RequestLatencies> make_requests(const run::RunRecord& record, cons
                                   .followed_seconds = batch.followed * with_host,
                                   .batch = static_cast<std::uint32_t>(inferences)};
     const arrivals::Arrivals arriving(asked.seed);
-    RequestLatencies requests{.per_second = asked.per_second,
-                              .interval_seconds = server.interval_seconds,
-                              .alone_seconds = server.alone_seconds,
-                              .latency_seconds = server.followed_seconds,
-                              .host_percent = host_percent,
-                              .capacity = server.capacity(),
-                              .limit_seconds = asked.latency_limit_ms / 1e3};
+    const double capacity = server.capacity();
+    const double limit_seconds = asked.latency_limit_ms / milliseconds;
+    // Latencies are absent where there is no rate, or one that is not below the capacity.
+    Json json{{"per_second", asked.per_second},
+              {"interval_ms", milliseconds * server.interval_seconds},
+              {"alone_ms", milliseconds * server.alone_seconds},
+              {"latency_ms", milliseconds * server.followed_seconds},
+              {"capacity_per_second", capacity},
+              {"load", asked.per_second / capacity},
+              {"p50_ms", nullptr},
+              {"p99_ms", nullptr},
+              {"mean_batch", nullptr},
+              {"limit_ms", milliseconds * limit_seconds},
+              {"most_per_second", nullptr},
+              {"most_per_second_high", nullptr},
+              {"host_percent", host_percent}};
     if (const auto served = arriving.serve(server, asked.per_second)) {
-        requests.p50_seconds = served->p50_seconds;
-        requests.p99_seconds = served->p99_seconds;
-        requests.mean_batch = served->mean_batch;
+        json["p50_ms"] = milliseconds * served->p50_seconds;
+        json["p99_ms"] = milliseconds * served->p99_seconds;
+        json["mean_batch"] = served->mean_batch;
     }
-    if (requests.limit_seconds > 0.0) {
+    if (limit_seconds > 0.0) {
         // Near the capacity a queue is long or short by chance: one stream alone would say more than it
         // knows.
-        unsigned least = arriving.most_within(server, requests.limit_seconds);
+        unsigned least = arriving.most_within(server, limit_seconds);
         unsigned most = least;
-        for (unsigned i = 1; i < RequestLatencies::streams; ++i) {
-            const unsigned other =
-                arrivals::Arrivals(asked.seed + i).most_within(server, requests.limit_seconds);
+        for (unsigned i = 1; i < streams; ++i) {
+            const unsigned other = arrivals::Arrivals(asked.seed + i).most_within(server, limit_seconds);
             least = std::min(least, other);
             most = std::max(most, other);
         }
-        requests.most_per_second = least / 1000.0 * requests.capacity;
-        requests.most_per_second_high = most / 1000.0 * requests.capacity;
-        requests.reaches_capacity = least == 999;
+        json["most_per_second"] = least / 1000.0 * capacity;
+        json["most_per_second_high"] = most / 1000.0 * capacity;
     }
-    return requests;
-}
-
-nlohmann::ordered_json requests_json(const std::optional<RequestLatencies>& requests) {
-    if (!requests) return nullptr;
-    const auto milliseconds = [](std::optional<double> seconds) {
-        return seconds ? nlohmann::ordered_json(1e3 * *seconds) : nlohmann::ordered_json(nullptr);
-    };
-    return {{"per_second", requests->per_second},
-            {"interval_ms", 1e3 * requests->interval_seconds},
-            {"alone_ms", 1e3 * requests->alone_seconds},
-            {"latency_ms", 1e3 * requests->latency_seconds},
-            {"capacity_per_second", requests->capacity},
-            {"load", requests->per_second / requests->capacity},
-            {"p50_ms", milliseconds(requests->p50_seconds)},
-            {"p99_ms", milliseconds(requests->p99_seconds)},
-            {"mean_batch", or_null(requests->mean_batch)},
-            {"limit_ms", 1e3 * requests->limit_seconds},
-            {"most_per_second", or_null(requests->most_per_second)},
-            {"most_per_second_high", or_null(requests->most_per_second_high)},
-            {"host_percent", requests->host_percent}};
+    return json;
 }
 
 namespace {
 
 class RequestsText : ReportLines {
 public:
-    explicit RequestsText(const terminal::Look& look) : ReportLines(look) {}
+    RequestsText(const Json& requests, const terminal::Look& look)
+        : ReportLines(look), requests_(requests), capacity_(requests["capacity_per_second"]) {}
 
-    std::string write(const RequestLatencies& requests) && {
+    std::string write() && {
         line("{}", heading("Requests at random"));
-        const std::string host = requests.host_percent > 0.0
-                                     ? fmt::format("with the host's {:g} %: ", requests.host_percent)
-                                     : std::string();
-        entry("a batch every", si(requests.interval_seconds, "s"),
-              fmt::format("{}at most {} requests a second", host, amount(requests.capacity, "")));
-        entry("latency", si(requests.alone_seconds, "s"), "of a batch that has the chip to itself");
-        if (requests.latency_seconds > requests.alone_seconds) {
-            entry("", si(requests.latency_seconds, "s"), "of one with another behind it");
+        const double host_percent = requests_["host_percent"];
+        const std::string host =
+            host_percent > 0.0 ? fmt::format("with the host's {:g} %: ", host_percent) : std::string();
+        entry("a batch every", seconds("interval_ms"),
+              fmt::format("{}at most {} requests a second", host, amount(capacity_, "")));
+        entry("latency", seconds("alone_ms"), "of a batch that has the chip to itself");
+        if (requests_["latency_ms"] > requests_["alone_ms"]) {
+            entry("", seconds("latency_ms"), "of one with another behind it");
         }
-        if (requests.p99_seconds) {
-            entry("50 of 100 within", si(requests.p50_seconds, "s"),
-                  fmt::format("at {} a second, {} of the most", amount(requests.per_second, ""),
-                              percent(requests.per_second / requests.capacity)));
-            entry("99 of 100 within", si(requests.p99_seconds, "s"),
-                  fmt::format("{} requests in a batch, mean", amount(requests.mean_batch, "")));
-        } else if (requests.per_second > 0.0) {
+        const double rate = requests_["per_second"];
+        if (!requests_["p99_ms"].is_null()) {
+            entry("50 of 100 within", seconds("p50_ms"),
+                  fmt::format("at {} a second, {} of the most", amount(rate, ""), percent(rate / capacity_)));
+            entry(
+                "99 of 100 within", seconds("p99_ms"),
+                fmt::format("{} requests in a batch, mean", amount(number_at(requests_, "mean_batch"), "")));
+        } else if (rate > 0.0) {
             entry("99 of 100 within", "-",
                   fmt::format("{} a second are more than the chip computes: the queue grows",
-                              amount(requests.per_second, "")));
+                              amount(rate, "")));
         }
-        if (requests.most_per_second) write_limit(requests);
+        if (const auto most = number_at(requests_, "most_per_second")) write_limit(*most);
         return take();
     }
 
 private:
-    void write_limit(const RequestLatencies& requests) {
-        std::string what = fmt::format("a second have 99 of 100 answers within {}, {} of the most",
-                                       si(requests.limit_seconds, "s"),
-                                       percent(*requests.most_per_second / requests.capacity));
-        if (requests.reaches_capacity) {
-            what += "; the limit does not reduce it";
-        } else if (*requests.most_per_second_high > *requests.most_per_second) {
-            what += fmt::format("; {} in the luckiest of {} streams",
-                                amount(requests.most_per_second_high, ""), RequestLatencies::streams);
-        }
-        entry("requests", amount(requests.most_per_second, ""), what);
+    std::string seconds(std::string_view key) const {
+        return si(*number_at(requests_, key) / milliseconds, "s");
     }
+
+    void write_limit(double most) {
+        std::string what = fmt::format("a second have 99 of 100 answers within {}, {} of the most",
+                                       seconds("limit_ms"), percent(most / capacity_));
+        const std::optional<double> luckiest = number_at(requests_, "most_per_second_high");
+        if (most >= whole_capacity / 1000.0 * capacity_) {
+            what += "; the limit does not reduce it";
+        } else if (luckiest > most) {
+            what += fmt::format("; {} in the luckiest of {} streams", amount(luckiest, ""), streams);
+        }
+        entry("requests", amount(most, ""), what);
+    }
+
+    const Json& requests_;
+    const double capacity_;
 };
 
 }  // namespace
 
-std::string requests_text(const RequestLatencies& requests, const terminal::Look& look) {
-    return RequestsText(look).write(requests);
+std::string requests_text(const Json& requests, const terminal::Look& look) {
+    return RequestsText(requests, look).write();
 }
 
 }  // namespace systole::report

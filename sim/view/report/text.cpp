@@ -5,18 +5,22 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <initializer_list>
 #include <iterator>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
+#include "sim/view/area/area.h"
+#include "sim/view/report/batching.h"
+#include "sim/view/report/family.h"
+#include "sim/view/report/main_unit.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
 #include "sim/view/report/report_lines.h"
+#include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
 namespace systole::report {
@@ -26,68 +30,19 @@ using terminal::fitted;
 using terminal::Role;
 using terminal::with_both_ends;
 
-std::string rough_number(std::optional<double> value) {
-    return rough(value, "");
-}
-
-/// Parts of a remark, those that are not empty, with "; " between.
-std::string remark(std::initializer_list<std::string_view> parts) {
-    std::string text;
-    for (const std::string_view part : parts) {
-        if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", part);
-    }
-    return text;
-}
-
 /// Why a program that states its batches has no latency.
 constexpr std::string_view no_results = "the program has not written results of each batch";
 
-/// So many layers of the host are named.
-constexpr std::size_t named_layers = 3;
-
-/// Names in few columns each; in more where they would look the same.
-std::vector<std::string> in_few_columns(std::span<const std::string> names) {
-    constexpr std::size_t preferred = 24;
-    constexpr std::size_t most = 96;
-    constexpr std::size_t step = 4;
-    const std::set<std::string> different(names.begin(), names.end());
-    for (std::size_t width = preferred; width <= most; width += step) {
-        std::vector<std::string> shown;
-        for (const std::string& name : names) shown.push_back(with_both_ends(name, width));
-        if (std::set(shown.begin(), shown.end()).size() == different.size()) return shown;
-    }
-    return terminal::told_apart(names, most);
-}
-
-}  // namespace
-
-std::string layers_text(std::span<const std::string> names) {
-    std::string text;
-    const std::size_t count = names.size();
-    // One more takes no more room than "and 1 more".
-    const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
-    const std::vector<std::string> shown = in_few_columns(names.first(named));
-    for (std::size_t i = 0; i < named; ++i) {
-        const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
-        text += fmt::format("{}{}", between, shown[i]);
-    }
-    if (named < count) text += fmt::format(" and {} more", grouped(count - named));
-    return text;
-}
-
-std::string layers_text(const HostShare& share) {
-    std::vector<std::string> names;
-    names.reserve(share.layers.size());
-    for (const HostShare::Layer& layer : share.layers) names.push_back(layer.name);
-    return layers_text(names);
-}
-
-namespace {
-
 class Writer : ReportLines {
 public:
-    Writer(const Report& report, const terminal::Look& look, bool all_layers)
-        : ReportLines(look), report_(report), json_(to_json(report)), all_layers_(all_layers) {}
+    Writer(const Json& report, const run::RunRecord& record, const terminal::Look& look, bool all_layers)
+        : ReportLines(look),
+          report_(report),
+          record_(record),
+          main_(record.main_unit()),
+          all_layers_(all_layers),
+          inferences_(count("inferences")),
+          batch_(count("batch")) {}
 
     /// A part of the text. Each begins with an empty line, which is removed from the first.
     struct Section {
@@ -110,16 +65,27 @@ public:
     }
 
 private:
+    // Values of the report.
+    std::optional<double> number(std::string_view path) const { return number_at(report_, path); }
+    std::uint64_t count(const char* key) const { return report_[key].get<std::uint64_t>(); }
+    std::string words(const char* key) const { return report_[key].get<std::string>(); }
+    /// Empty if the report has no such reason.
+    std::string left_out(const char* what) const { return report_["left_out"].value(what, std::string()); }
+    bool has(const char* key) const { return report_.contains(key) && !report_[key].is_null(); }
+
+    Shown shown() const { return {report_, record_, look_}; }
+    void add(const std::string& section) { text_ += '\n' + section; }
+
     /// Says why a section that the user chose, or whose figures the run asks for, has nothing.
     void write_absent(std::string_view section) {
         std::string why;
-        if (section == "requests") why = report_.left_out.requests;
-        if (section == "comparison" || (section == "claim" && chosen_)) why = report_.left_out.comparison;
+        if (section == "requests") why = left_out("requests");
+        if (section == "comparison" || (section == "claim" && chosen_)) why = left_out("comparison");
         if (std::ranges::find(main_units, section) != main_units.end()) {
-            why = chosen_ ? fmt::format("the main unit of {} is {}", report_.machine, report_.main.name) : "";
+            why = chosen_ ? fmt::format("the main unit of {} is {}", words("machine"), main_.name) : "";
         }
-        if (chosen_ && section == "area" && !area::is_known(report_.units_drawn)) {
-            why = fmt::format("it is not known for the units of {}", report_.machine);
+        if (chosen_ && section == "area" && !area::is_known(record_.units)) {
+            why = fmt::format("it is not known for the units of {}", words("machine"));
         }
         if (why.empty() && chosen_) why = usual_reason(section);
         if (why.empty()) return;
@@ -142,17 +108,17 @@ private:
     }
 
     void write_headline() {
-        const Report& r = report_;
         // Both names may have any length, so the line is wrapped.
         const std::size_t second = columns_ * 3 / 8;
         const std::size_t first = columns_ - second - 10;
-        const std::string title = fmt::format("{} on {}", fitted(r.model, first), fitted(r.machine, second));
-        if (r.inferences == 0) {
+        const std::string title =
+            fmt::format("{} on {}", fitted(words("model"), first), fitted(words("machine"), second));
+        if (inferences_ == 0) {
             line("{}", heading(title));
         } else {
             const std::string amount =
-                fmt::format("{} inference{} {}", grouped(r.inferences), r.inferences == 1 ? "" : "s",
-                            batches_text(r.batching, r.batch, r.inferences));
+                fmt::format("{} inference{} {}", grouped(inferences_), inferences_ == 1 ? "" : "s",
+                            batches_text(report_.value("batching", Json()), batch_, inferences_));
             const bool one_line = title.size() + 2 + amount.size() <= columns_;
             if (one_line) {
                 line("{}: {}", heading(title), amount);
@@ -161,169 +127,198 @@ private:
                 note(2, amount);
             }
         }
-        for (const auto& [key, value] : r.machine_settings) {
-            line("  with {} = {}", fitted(key, first), fitted(value, second));
+        for (const run::LabelledSetting& setting : record_.spec.labels.machine_settings) {
+            line("  with {} = {}", fitted(setting.key, first), fitted(setting.value.dump(), second));
             // Only another simulation shows whether larger or smaller pieces of a layer are slower.
-            const bool is_of_pieces = key == "accumulators.rows" && r.batching && !r.explanations;
+            const bool is_of_pieces =
+                setting.key == "accumulators.rows" && has("batching") && !has("explanation");
             if (is_of_pieces) note(4, "(sim explain says whether this makes the run slower, and why)");
         }
         line("");
         write_host_share();
         write_answers();
         const auto remark = [this](const Figure& figure, std::optional<double> value) {
-            return remark_of(figure, value);
+            return remark_of_figure(figure, value);
         };
-        figure_lines(Figure::Part::Time, json_, remark);
-        if (r.inferences > 0) write_batching();
-        if (!r.left_out.speed.empty()) {
+        figure_lines(Figure::Part::Time, report_, remark);
+        if (inferences_ > 0) write_batching();
+        if (const std::string why = left_out("speed"); !why.empty()) {
             // Multiply-accumulates of the host are named before all figures.
-            if (!r.host_share) entry("throughput", "-", r.left_out.speed);
+            if (!has("host_share")) entry("throughput", "-", why);
             return;
         }
-        figure_lines(Figure::Part::Speed, json_, remark);
-        if (r.call && r.latency) write_call(*r.call);
+        figure_lines(Figure::Part::Speed, report_, remark);
+        if (has("call") && has("latency_ms")) write_call(report_["call"]["host"]);
     }
 
     /// Whose host the latencies belong to.
-    void write_call(const Call& call) {
+    void write_call(const Json& host) {
+        const std::string processor =
+            host["processor"].is_null() ? "" : ", " + host["processor"].get<std::string>();
         note(4, fmt::format("(of each call, {:g} us are the host's{}; its link: {:g} GB/s in, {:g} GB/s out)",
-                            call.host_us, call.host.empty() ? "" : ", " + call.host, call.read_gb_per_s,
-                            call.write_gb_per_s));
+                            host["call_us"].get<double>(), processor, host["read_gb_per_s"].get<double>(),
+                            host["write_gb_per_s"].get<double>()));
     }
 
     /// The words beside a figure of the summary; nothing where it has no line.
-    std::optional<std::string> remark_of(const Figure& figure, std::optional<double> value) const {
-        const Report& r = report_;
+    std::optional<std::string> remark_of_figure(const Figure& figure, std::optional<double> value) const {
         if (figure.key() == "seconds") {
-            return fmt::format("{} cycles at {:g} MHz", grouped(r.cycles), r.clock_mhz);
+            return fmt::format("{} cycles at {:g} MHz", grouped(count("cycles")),
+                               record_.spec.machine.clock_mhz);
         }
         if (figure.key() == "inferences_per_second") {
-            return r.inferences > 0 ? std::optional(std::string()) : std::nullopt;
+            return inferences_ > 0 ? std::optional(std::string()) : std::nullopt;
         }
         if (figure.key() == "latency_ms") return latency_remark();
         if (figure.key() == "call.warm_ms") return warm_remark();
         if (figure.key() == "seconds_per_batch") return interval_remark();
         if (figure.key() == "tops.achieved") {
-            return fmt::format("{} of the peak of {}", percent(r.peak_share), si(r.peak_tops * 1e12, "OPS"));
+            const double peak = *number("tops.peak");
+            const std::optional<double> achieved = number("tops.achieved");
+            return fmt::format("{} of the peak of {}",
+                               percent(achieved ? std::optional(*achieved / peak) : achieved),
+                               si(peak * 1e12, "OPS"));
         }
-        if (r.roofline && figure.key() == "roofline.macs_per_weight_byte") {
-            return fmt::format("at most {} here; ridge at {}", si(r.roofline->bound_tops * 1e12, "OPS"),
-                               amount(r.roofline->ridge, ""));
+        if (has("roofline") && figure.key() == "roofline.macs_per_weight_byte") {
+            return fmt::format("at most {} here; ridge at {}",
+                               si(*number("roofline.bound_tops") * 1e12, "OPS"),
+                               amount(number("roofline.ridge_macs_per_weight_byte"), ""));
         }
         return value ? std::optional(std::string(figure.line.remark)) : std::nullopt;
     }
 
+    std::uint64_t number_of_batches() const { return batch_ == 0 ? 0 : divide_up(inferences_, batch_); }
+
     /// "mean of 3 batches".
     std::string batches() const {
-        return report_.batches == 1 ? "of the one batch"
-                                    : fmt::format("mean of {} batches", grouped(report_.batches));
+        return number_of_batches() == 1 ? "of the one batch"
+                                        : fmt::format("mean of {} batches", grouped(number_of_batches()));
     }
 
     std::optional<std::string> latency_remark() const {
-        const Report& r = report_;
-        if (r.batches == 0) return std::nullopt;
-        if (!r.latency) return std::string(no_results);
-        if (r.batches == 1) return batches();
-        return fmt::format("{}, at most {}", batches(), si(r.latency->largest, "s"));
+        if (number_of_batches() == 0) return std::nullopt;
+        if (!has("latency_ms")) return std::string(no_results);
+        if (number_of_batches() == 1) return batches();
+        return fmt::format("{}, at most {}", batches(), si(*number("latency_max_ms") / 1e3, "s"));
     }
 
     std::optional<std::string> warm_remark() const {
-        const Report& r = report_;
-        if (!r.call || !r.latency) return std::nullopt;
-        if (!r.call->warm) return "give two inferences: the second call finds the parameters in the memory";
-        return r.call->later == 1 ? "the second call"
-                                  : fmt::format("mean of the {} later calls", grouped(r.call->later));
+        if (!has("call") || !has("latency_ms")) return std::nullopt;
+        if (report_["call"]["warm_ms"].is_null()) {
+            return "give two inferences: the second call finds the parameters in the memory";
+        }
+        const std::uint64_t later = number_of_batches() - 1;
+        return later == 1 ? "the second call" : fmt::format("mean of the {} later calls", grouped(later));
     }
 
     /// Batches overlap: from its first byte to its last, one takes longer than the interval between them. One
     /// alone has its latency only.
     std::optional<std::string> interval_remark() const {
-        const Report& r = report_;
-        if (r.batches == 0 || (r.batches == 1 && r.latency)) return std::nullopt;
-        const std::uint64_t rest = r.inferences % r.batch;
+        if (number_of_batches() == 0 || (number_of_batches() == 1 && has("latency_ms"))) return std::nullopt;
+        const std::uint64_t rest = inferences_ % batch_;
         return rest == 0 ? batches() : fmt::format("{}, the last of {}", batches(), grouped(rest));
     }
 
     /// What left the chip comes before all figures, which would otherwise be taken for those of the chip.
     void write_host_share() {
-        if (!report_.host_share) return;
-        const HostShare& share = *report_.host_share;
-        entry("on the host", percent(share.macs_share),
+        if (!has("host_share")) return;
+        const Json& share = report_["host_share"];
+        entry("on the host", percent(number_at(share, "macs_share")),
               fmt::format("of the multiply-accumulates: {}; computing them takes {}{} of the time",
-                          layers_text(share), report_.host_at_least ? "at least " : "",
-                          percent(share.seconds_share)));
+                          host_layers_text(share), report_["host_at_least"].get<bool>() ? "at least " : "",
+                          percent(number_at(share, "seconds_share"))));
         write_host_basis(4);
-        if (share.is_all) note(4, "(the chip has none, so there is no figure of its speed)");
+        const bool is_all = record_.program.macs() == 0;
+        if (is_all) note(4, "(the chip has none, so there is no figure of its speed)");
     }
 
     /// On what the time of the host's work rests, where it is not known by operator.
     void write_host_basis(std::size_t indent) {
-        if (report_.host_known_of.empty()) return;
-        note(indent, fmt::format("(rates of {} are known of no operator, only of {})", report_.host,
-                                 report_.host_known_of));
+        if (!has("host_known_of")) return;
+        note(indent, fmt::format("(rates of {} are known of no operator, only of {})", words("host"),
+                                 words("host_known_of")));
     }
 
     /// What became of a batch that does not fit.
     void write_batching() {
-        if (!report_.batching || report_.batching->text.empty()) return;
-        const Batching& batching = *report_.batching;
-        const std::uint64_t together = batching.slices > 1 ? batching.done.at_a_time : batching.done.group;
-        entry("batch", fmt::format("{} at a time", grouped(together)),
-              fmt::format("of {} asked for", grouped(batching.asked)));
-        note(4, fmt::format("({})", batching.text));
+        if (!has("batching") || report_["batching"]["text"] == "") return;
+        const Json& batching = report_["batching"];
+        const Json& together = batching["slices"] > 1 ? batching["at_a_time"] : batching["group"];
+        entry("batch", fmt::format("{} at a time", grouped(together.get<std::uint64_t>())),
+              fmt::format("of {} asked for", grouped(batching["asked"].get<std::uint64_t>())));
+        note(4, fmt::format("({})", batching["text"].get<std::string>()));
     }
 
     void write_answers() {
-        const Report& r = report_;
-        if (r.timing_only) entry("answers", "-", "timing only: no values were computed");
-        for (const std::string& name : r.unfilled_buffers) {
-            entry("input " + fitted(name, 12), "zeros", "a constant buffer would bring values");
+        if (report_["timing_only"].get<bool>()) {
+            entry("answers", "-", "timing only: no values were computed");
         }
-        for (const auto& [input, layer] : r.pixel_scaling) {
+        for (const Json& name : report_["unfilled_buffers"]) {
+            entry("input " + fitted(name.get<std::string>(), 12), "zeros",
+                  "a constant buffer would bring values");
+        }
+        for (const Json& each : report_.value("pixel_scaling", Json::array())) {
             entry("pixels", "0 to 255",
-                  fmt::format("the network scales them: {}", with_both_ends(layer, 24)));
+                  fmt::format("the network scales them: {}",
+                              with_both_ends(each["layer"].get<std::string>(), 24)));
         }
-        if (r.accuracy) {
+        const std::optional<double> accuracy = number("accuracy");
+        if (accuracy) {
             const auto right =
-                static_cast<std::uint64_t>(std::llround(*r.accuracy * static_cast<double>(r.inferences)));
-            entry("accuracy", fmt::format("{:.2f} %", 100.0 * *r.accuracy),
-                  fmt::format("{} of {} right", grouped(right), grouped(r.inferences)));
+                static_cast<std::uint64_t>(std::llround(*accuracy * static_cast<double>(inferences_)));
+            entry("accuracy", fmt::format("{:.2f} %", 100.0 * *accuracy),
+                  fmt::format("{} of {} right", grouped(right), grouped(inferences_)));
         }
-        if (r.float_accuracy) entry("  in float", fmt::format("{:.2f} %", 100.0 * *r.float_accuracy), "");
-        if (r.float_agreements) {
-            entry("  like float", percent(share_of(*r.float_agreements, r.inferences)),
-                  fmt::format("{} of {} alike", grouped(*r.float_agreements), grouped(r.inferences)));
+        if (const auto of_float = number("float_reference.accuracy")) {
+            entry("  in float", fmt::format("{:.2f} %", 100.0 * *of_float), "");
         }
-        if (!r.accuracy && !r.predictions.empty()) write_first_predictions();
-        for (std::size_t i = 0; i < r.best_classes.size(); ++i) write_best_classes(i);
+        if (const Json& alike = report_["float_reference"]["agreements"]; !alike.is_null()) {
+            const std::uint64_t agreements = alike;
+            entry("  like float", percent(share_of(agreements, inferences_)),
+                  fmt::format("{} of {} alike", grouped(agreements), grouped(inferences_)));
+        }
+        if (!accuracy && !report_["predictions"].empty()) write_first_predictions();
+        const Json best = report_.value("best_classes", Json::array());
+        for (std::size_t i = 0; i < best.size(); ++i) write_best_classes(i, best[i]);
     }
 
-    void write_best_classes(std::size_t inference) {
+    void write_best_classes(std::size_t inference, const Json& classes) {
         std::string label = fmt::format("image {}", inference);
-        for (const auto& [number, score, name] : report_.best_classes[inference].classes) {
-            const std::string value = report_.are_probabilities ? fmt::format("{:.1f} %", 100.0F * score)
-                                                                : fmt::format("{:.4g}", score);
-            const std::string before = fmt::format("  {:<18}{:>8}  {:>6}  ", label, value, number);
-            line("{}{}", before, fitted(name, columns_ - before.size()));
+        for (const Json& one : classes) {
+            const bool is_probability = one.contains("probability");
+            const auto score = one[is_probability ? "probability" : "score"].get<float>();
+            const std::string value =
+                is_probability ? fmt::format("{:.1f} %", 100.0F * score) : fmt::format("{:.4g}", score);
+            const std::string before =
+                fmt::format("  {:<18}{:>8}  {:>6}  ", label, value, one["class"].get<std::uint32_t>());
+            line("{}{}", before, fitted(one["name"].get<std::string>(), columns_ - before.size()));
             label.clear();
         }
     }
 
     void write_first_predictions() {
         constexpr std::size_t most = 8;
-        const std::size_t count = std::min(most, report_.predictions.size());
+        const Json& predictions = report_["predictions"];
+        const std::size_t number_shown = std::min(most, predictions.size());
         std::string shown;
         std::size_t i = 0;
-        for (; i < count; ++i) {
-            std::string one = fmt::format("{}", report_.predictions[i]);
-            if (i < report_.first_probabilities.size()) {
-                one += fmt::format(" ({:.0f} %)", 100.0F * report_.first_probabilities[i]);
-            }
+        for (; i < number_shown; ++i) {
+            const auto prediction = predictions[i].get<std::uint32_t>();
+            std::string one = fmt::format("{}", prediction);
+            if (const auto share = probability(i, prediction))
+                one += fmt::format(" ({:.0f} %)", 100.0F * *share);
             if (shown.size() + one.size() > columns_ - 26) break;  // "  predictions" and ", ..."
             shown += (shown.empty() ? "" : ", ") + one;
         }
-        if (report_.predictions.size() > i) shown += ", ...";
+        if (predictions.size() > i) shown += ", ...";
         line("  {:<18}{}", "predictions", shown);
+    }
+
+    /// Absent where outputs are no probabilities.
+    std::optional<float> probability(std::size_t inference, std::uint32_t prediction) const {
+        if (!record_.program.has_host_operations || !record_.answers.outputs) return std::nullopt;
+        const run::Outputs& outputs = *record_.answers.outputs;
+        return outputs.values.at(inference * outputs.per_inference + prediction);
     }
 
     /// The units that are the main one in some machine; each has a section of its name.
@@ -331,64 +326,69 @@ private:
 
     template <std::size_t Unit>
     void write_main_unit() {
-        if (report_.main.name == main_units[Unit]) write_cycles();
+        if (main_.name == main_units[Unit]) write_cycles();
     }
 
     void write_cycles() {
-        const MainUnit& unit = report_.main_unit;
         line("");
         constexpr std::size_t before_cycles = 26;
-        const std::string& title = report_.main.box->title;
+        const std::string& title = main_.box->title;
         line("{}{}cycles    share", heading(title),
              std::string(before_cycles - std::min(title.size(), before_cycles), ' '));
         std::size_t place = 0;
         for (const Figure& figure : figures_of(Figure::Part::MainUnit)) {
-            if (!figure.key().starts_with(report_.main.name)) continue;
+            if (!figure.key().starts_with(main_.name)) continue;
             const Role role = terminal::role_of_class(place++);
-            const auto share = value_of(figure, json_);
+            const auto share = value_of(figure, report_);
             line("  {}{:>14}  {:>7}  {}", look_.paint(role, fmt::format("{:<16}", figure.name)),
-                 figure_text(number_at(json_, figure.key()), "count"), figure_text(share, figure.format),
+                 figure_text(number(figure.key()), "count"), figure_text(share, figure.format),
                  look_.paint(role, bar_for(share)));
         }
-        write_reasons(unit);
-        const std::uint64_t macs = unit.useful_macs + unit.unused_macs;
-        line_and(
-            fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(unit.useful_macs), ""),
-                        percent(share_of(unit.useful_macs, macs))),
-            report_.main.main->cells);
+        write_reasons();
+        const auto useful = static_cast<std::uint64_t>(*number(main_.main->useful_macs));
+        const auto unused = static_cast<std::uint64_t>(*number(main_.main->unused_macs));
+        line_and(fmt::format("  useful MACs     {:>14}  {:>7}  ", si(static_cast<double>(useful), ""),
+                             percent(share_of(useful, useful + unused))),
+                 main_.main->cells);
     }
 
     /// The parts of a class: the reasons for it, or the kinds of work; the longest first.
-    void write_reasons(const MainUnit& unit) {
-        CounterValues sorted;
-        for (const MainGroup& group : unit.groups) {
-            std::ranges::copy_if(group.counters, std::back_inserter(sorted),
-                                 [](const auto& each) { return each.first.ends_with("_cycles"); });
+    void write_reasons() {
+        struct Reason {
+            std::string name;
+            std::string meaning;
+            std::uint64_t cycles;
+        };
+        std::vector<Reason> sorted;
+        for (const std::string& group : main_.main->groups) {
+            const Json& cycles = *find_path(report_, group);
+            for (const run::Counter& counter : record_.counters.of(group)) {
+                if (!counter.name().ends_with("_cycles")) continue;
+                auto [name, meaning] = words_of(counter);
+                sorted.push_back({std::move(name), std::move(meaning), cycles[std::string(counter.name())]});
+            }
         }
-        std::stable_sort(sorted.begin(), sorted.end(),
-                         [](const auto& a, const auto& b) { return a.second > b.second; });
-        for (const auto& [key, cycles] : sorted) {
+        std::ranges::stable_sort(sorted, std::ranges::greater(), &Reason::cycles);
+        for (const auto& [name, meaning, cycles] : sorted) {
             if (cycles == 0) return;
-            const auto [name, meaning] = words_of(key);
             line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", name, grouped(cycles),
-                                 percent(share_of(cycles, report_.cycles))),
+                                 percent(share_of(cycles, count("cycles")))),
                      meaning);
         }
     }
 
     /// The words for a part: its label, or what its counter says. Labels mean what they do in the family
     /// tpu_v1.
-    std::pair<std::string, std::string> words_of(std::string_view key) const {
-        const auto found =
-            std::ranges::find(report_.meanings, key, [](const auto& each) { return each.first; });
-        std::string meaning = found == report_.meanings.end() ? std::string() : found->second;
+    std::pair<std::string, std::string> words_of(const run::Counter& counter) const {
+        const std::string_view key = counter.name();
         if (const ReasonLabel label = label_of(key); label.name != key) {
-            return {std::string(label.name),
-                    report_.parts.names_classes ? std::move(meaning) : std::string(label.meaning)};
+            return {std::string(label.name), parts_of(record_.spec.machine.family).names_classes
+                                                 ? counter.meaning
+                                                 : std::string(label.meaning)};
         }
         std::string name(key.substr(0, key.rfind("_cycles")));
         std::ranges::replace(name, '_', ' ');
-        return {std::move(name), std::move(meaning)};
+        return {std::move(name), counter.meaning};
     }
 
     struct ReasonLabel {
@@ -423,227 +423,156 @@ private:
 
     /// What the machine needs at least, and how far the mapping and the schedule are from it.
     void write_bounds() {
-        const Bounds& bounds = report_.bounds;
-        const LeastCycles largest = bounds.largest();
-        if (largest.cycles == 0) return;
+        const machine::Bound* const largest = largest_bound(record_.bounds);
+        if (largest == nullptr || largest->value() == 0) return;
         line("");
         line("{}                    cycles    share", heading("Bounds"));
-        const auto write = [&](std::string_view name, std::uint64_t cycles, const std::string& remark) {
+        const auto write = [&](std::string_view name, const std::string& key, const std::string& remark) {
+            const std::uint64_t cycles = report_["bounds"][key];
             line_and(fmt::format("  {:<16}{:>14}  {:>7}  ", name, grouped(cycles),
-                                 percent(share_of(cycles, report_.cycles))),
+                                 percent(share_of(cycles, count("cycles")))),
                      remark);
         };
-        std::string name = largest.name;
+        std::string name = largest->name;
         std::ranges::replace(name, '_', ' ');
-        write(name, largest.cycles, fmt::format("at least: {}", largest.meaning));
-        const LeastCycles& macs = bounds.at("macs");
-        write(macs.part, macs.cycles, macs.meaning);
+        write(name, largest->name, fmt::format("at least: {}", largest->meaning));
+        const auto macs = std::ranges::find(record_.bounds, "macs", &machine::Bound::name);
+        write(macs->part, macs->name, macs->meaning);
         for (const Figure& figure : figures_of(Figure::Part::Bounds)) {
-            const auto value = value_of(figure, json_);
+            const auto value = value_of(figure, report_);
             if (!value) continue;
             const bool is_fill = figure.line.remark.empty();
             line_and(fmt::format("  {:<16}{:>14}           ", figure.name, figure_text(value, figure.format)),
-                     is_fill ? std::string_view(report_.main.main->fill_meaning) : figure.line.remark);
+                     is_fill ? std::string_view(main_.main->fill_meaning) : figure.line.remark);
         }
     }
 
     void write_layers() {
-        if (report_.layers.size() < 2 && !chosen_) return;  // a single layer would repeat the figures above
-        text_ += '\n' + layer_table(report_, look_, all_layers_);
+        if (report_["layers"].size() < 2 && !chosen_)
+            return;  // a single layer would repeat the figures above
+        add(layer_table(shown(), all_layers_));
     }
 
     void write_traffic() {
         line("");
         line_and(heading("Traffic") + std::string(20, ' ') + "bytes   ", "of the path's bandwidth");
-        for (const Traffic& path : report_.traffic) {
-            line("  {:<16}{:>14}  {:>7}  {}", path.label, bytes(path.bytes), percent(path.utilization),
-                 bar_for(path.utilization));
+        for (const machine::UnitDescription& unit : record_.units) {
+            for (const machine::DataPath& path : unit.paths) {
+                if (path.traffic.empty()) continue;
+                const auto utilization = number(fmt::format("traffic.{}_utilization", path.traffic));
+                line("  {:<16}{:>14}  {:>7}  {}", path.label,
+                     bytes(report_["traffic"][path.traffic + "_bytes"].get<std::uint64_t>()),
+                     percent(utilization), bar_for(utilization));
+            }
         }
         line("{}", heading("Memory"));
-        const auto memory = [&](std::string_view name, std::uint64_t used, std::uint64_t all) {
-            line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
-        };
-        for (const machine::UnitDescription& unit : report_.units_drawn) {
+        const Json& memory = report_["memory"];
+        for (const machine::UnitDescription& unit : record_.units) {
             if (!unit.box || !unit.box->filled) continue;
             std::string name = unit.box->title;
             name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
-            memory(name, unit.box->filled->used_bytes, unit.box->filled->bytes);
+            const std::uint64_t used =
+                memory[fmt::format("{}_{}_bytes", unit.name, unit.box->filled->figure)];
+            const std::uint64_t all = memory[unit.name + "_bytes"];
+            line("  {:<16}{:>14}  {:>7}  of {}", name, bytes(used), percent(share_of(used, all)), bytes(all));
         }
-        if (report_.spilled_weight_bytes > 0) {
+        if (const auto spilled = memory.value("spilled_weight_bytes", std::uint64_t{0}); spilled > 0) {
             line("  {:<16}{:>14}  in host memory, read over the host link", "spilled weights",
-                 bytes(report_.spilled_weight_bytes));
+                 bytes(spilled));
         }
-        if (report_.cut_images) note(4, fmt::format("({})", cut_images_text(*report_.cut_images)));
+        if (record_.cut_images) note(4, fmt::format("({})", cut_images_text(*record_.cut_images)));
     }
 
     void write_accuracy() {
-        if (!report_.layer_accuracy.empty()) text_ += '\n' + accuracy_text(report_, look_);
+        const auto& layers = record_.answers.layer_accuracy;
+        if (!layers.empty()) add(accuracy_text(layers, look_));
     }
 
     void write_requests() {
-        if (report_.requests) text_ += '\n' + requests_text(*report_.requests, look_);
+        if (has("requests")) add(requests_text(report_["requests"], look_));
     }
 
     /// A study of machines asks for it; most runs have the machine of all others.
     void write_area() {
-        const bool is_shown = chosen_ && area::is_known(report_.units_drawn);
-        const std::string text = is_shown ? area_text(report_, look_) : std::string();
-        if (!text.empty()) text_ += '\n' + text;
+        if (chosen_ && area::is_known(record_.units)) add(area_text(shown()));
     }
 
-    void write_energy() { text_ += '\n' + energy_text(report_, json_, look_); }
+    void write_energy() { add(energy_text(shown())); }
 
     void write_comparison() {
-        if (report_.comparison.empty()) return;
-        line("");
-        line("{}", heading("Comparison, die against die"));
-        write_host_time(report_.host_time);
-        for (const Comparison& other : report_.comparison) {
-            line("");
-            line("{}", heading("Against one die of " + fitted(other.baseline, columns_ - 30)));
-            entry("at most", rough(other.inferences_per_second, "inf/s"),
-                  fmt::format("upper bound: fp32 roofline, {}-bound",
-                              other.memory_bound ? "memory" : "compute"));
-            entry("speedup", rough_times(other.speedup), at_least(other.speedup, other.ratio_band));
-            if (other.int8_speedup) {
-                entry("  over its int8", rough_times(other.int8_speedup),
-                      at_least(*other.int8_speedup, other.ratio_band));
-            }
-            write_performance_per_watt("performance/W", other.performance_per_watt, other.ratio_band);
-            if (other.expected) write_expected(other);
-            if (other.measured) write_measured(*other.measured);
-        }
-    }
-
-    void write_host_time(const HostTime& host) {
-        std::string text = host_time_text(host);
-        if (host.in_chip() && !host.source.empty()) text += fmt::format(" ({})", host.source);
-        note(2, text);
-        const auto has_band = [](const Comparison& each) { return each.expected && each.expected->band; };
-        const bool of_models = std::ranges::any_of(report_.comparison, has_band);
-        if (host.in_chip()) {
-            entry("chip and host", rough(host.inferences_per_second, "inf/s"),
-                  band_text(host.inferences_per_second, host.band, rough_number));
-        }
-        if (!host.in_chip() && !of_models) return;
-        const bool both = host.in_chip() && of_models;
-        note(2, fmt::format("(ranges: the least and the most of {}{}{}{})", host.in_chip() ? "host time" : "",
-                            both ? ", and of " : "", of_models ? "published figures over the model's" : "",
-                            both ? "; a ratio combines both" : ""));
-    }
-
-    /// A speedup over an upper bound is a lower bound; only the host's share gives it a band.
-    static std::string at_least(double speedup, const std::optional<baselines::Band>& band) {
-        const std::string ends = band_text(speedup, band, rough_times);
-        return remark({"at least", ends.empty() ? ends : ends + " by host time"});
-    }
-
-    void write_performance_per_watt(std::string_view label, const baselines::PerformancePerWatt& per_watt,
-                                    const std::optional<baselines::Band>& band) {
-        const auto ends = [&](std::optional<double> ratio) {
-            return ratio ? band_text(*ratio, band, rough_times) : std::string();
-        };
-        entry(label, rough_times(per_watt.total),
-              remark({ends(per_watt.total),
-                      per_watt.total ? "total, by servers' TDP" : "total: a server's watts are not known"}));
-        entry("", rough_times(per_watt.incremental),
-              remark({ends(per_watt.incremental), "incremental, without host"}));
-    }
-
-    void write_expected(const Comparison& other) {
-        const ComparisonExpected& expected = *other.expected;
-        const baselines::Expected& model = expected.model;
-        const baselines::Efficiency& efficiency = expected.efficiency;
-        const std::string latency = model.latency_seconds
-                                        ? fmt::format("99 % within {}", rough_si(model.latency_seconds, "s"))
-                                        : std::string();
-        entry("expected", rough(expected.inferences_per_second, "inf/s"),
-              remark({band_text(expected.inferences_per_second, expected.band, rough_number),
-                      fmt::format("batch {}", grouped(model.batch)), latency}));
-        note(4, fmt::format("(with {:.3g} % of its peak, {:.3g} % of its bandwidth, {:.3g} us a layer{})",
-                            100.0 * efficiency.peak_share, 100.0 * efficiency.memory_share,
-                            efficiency.layer_microseconds,
-                            other.host_time ? "" : "; without the time of its host"));
-        entry("  speedup", rough_times(expected.speedup),
-              band_text(expected.speedup, expected.ratio_band, rough_times));
-        write_performance_per_watt("  performance/W", expected.performance_per_watt, expected.ratio_band);
-    }
-
-    void write_measured(const ComparisonMeasured& measured) {
-        entry("measured", inference_rate(measured.fp32.inferences_per_second),
-              "fp32: the network's products alone");
-        entry("  in int8", inference_rate(measured.int8.inferences_per_second), "");
-        entry("  speedup", rough_times(measured.fp32.speedup),
-              at_least(measured.fp32.speedup, measured.fp32.ratio_band));
-        entry("  over its int8", rough_times(measured.int8.speedup),
-              at_least(measured.int8.speedup, measured.int8.ratio_band));
+        if (!report_["comparison"].empty()) add(comparison_text(report_, look_));
     }
 
     void write_claim() {
-        if (report_.claim) text_ += '\n' + claim_text(*report_.claim, look_);
-        const bool has_call = report_.call && !report_.call->against.empty();
-        if (has_call) text_ += '\n' + call_text(report_, look_);
+        if (has("claim")) add(claim_text(report_["claim"], look_));
+        if (has("call") && !report_["call"]["against"].empty()) add(call_text(report_, look_));
     }
 
     void write_host() {
-        if (report_.host_operations.empty()) return;
+        const Json& operations = report_["host_operations"];
+        if (operations.empty()) return;
         line("");
-        const auto is_segment = [](const HostOperation& operation) { return operation.is_segment(); };
-        if (std::ranges::any_of(report_.host_operations, is_segment)) {
+        const auto is_segment = [](const Json& operation) { return operation["kind"] == "segment"; };
+        const bool at_least = report_["host_at_least"];
+        const auto seconds = [](const Json& operation) { return si(number_at(operation, "seconds"), "s"); };
+        if (std::ranges::any_of(operations, is_segment)) {
             line("{}", heading("Work of the host, in the time above"));
-            for (const HostOperation& operation : report_.host_operations) {
-                if (!operation.is_segment()) continue;
-                entry(with_both_ends(operation.layer, 18), si(operation.seconds, "s"),
-                      fmt::format("{}{} of the run; {} inference{}",
-                                  report_.host_at_least ? "at least; " : "", percent(operation.share),
-                                  grouped(operation.images), operation.images == 1 ? "" : "s"));
+            for (const Json& operation : operations) {
+                if (!is_segment(operation)) continue;
+                const std::uint64_t images = operation["images"];
+                entry(with_both_ends(operation["layer"].get<std::string>(), 18), seconds(operation),
+                      fmt::format("{}{} of the run; {} inference{}", at_least ? "at least; " : "",
+                                  percent(number_at(operation, "share")), grouped(images),
+                                  images == 1 ? "" : "s"));
             }
         }
-        if (!std::ranges::all_of(report_.host_operations, is_segment)) {
+        if (!std::ranges::all_of(operations, is_segment)) {
             line("{}", heading("Left to the host, not in the time above"));
-            for (const HostOperation& operation : report_.host_operations) {
-                if (operation.is_segment()) continue;
-                entry(fitted(operation.kind, 18), si(operation.seconds, "s"),
-                      fmt::format("{}; {}", with_both_ends(operation.layer, 14), basis_of(operation)));
+            for (const Json& operation : operations) {
+                if (is_segment(operation)) continue;
+                const std::string_view basis = operation["seconds"].is_null() ? "not timed: no host given"
+                                               : at_least                     ? "at least, by its roofline"
+                                                                              : "expected";
+                entry(
+                    fitted(operation["kind"].get<std::string>(), 18), seconds(operation),
+                    fmt::format("{}; {}", with_both_ends(operation["layer"].get<std::string>(), 14), basis));
             }
         }
-        if (!report_.host.empty()) {
-            note(2, fmt::format("(the host is {}; --host names another)", report_.host));
+        if (has("host")) {
+            note(2, fmt::format("(the host is {}; --host names another)", words("host")));
             write_host_basis(2);
         }
     }
 
-    std::string_view basis_of(const HostOperation& operation) const {
-        if (!operation.seconds) return "not timed: no host given";
-        return report_.host_at_least ? "at least, by its roofline" : "expected";
-    }
-
     void write_simulator() {
-        const Simulator& simulator = report_.simulator;
+        const Json& simulator = report_["simulator"];
         line("");
-        note(0, fmt::format("Simulated in {}: {}, {}, {} peak memory", si(simulator.wall_seconds, "s"),
-                            si(simulator.simulated_cycles_per_second, "cycles/s"),
-                            report_.timing_only ? "timing only" : si(simulator.macs_per_second, "MAC/s"),
-                            bytes(simulator.peak_rss_bytes)));
+        note(0, fmt::format(
+                    "Simulated in {}: {}, {}, {} peak memory", si(number_at(simulator, "wall_seconds"), "s"),
+                    si(number_at(simulator, "simulated_cycles_per_second"), "cycles/s"),
+                    report_["timing_only"].get<bool>() ? "timing only"
+                                                       : si(number_at(simulator, "macs_per_second"), "MAC/s"),
+                    bytes(simulator["peak_rss_bytes"].get<std::uint64_t>())));
     }
 
     void write_instructions() {
-        if (report_.instruction_lines.empty()) return;
-        text_ += '\n' + instruction_table(report_.instruction_lines, look_);
+        if (!record_.instruction_times.empty()) add(instruction_table(record_.instruction_times, look_));
     }
 
     void write_registers() {
-        if (report_.registers.cycles.empty()) return;
-        text_ += '\n' + register_table(report_.registers, look_);
+        if (!record_.registers.cycles.empty()) add(register_table(record_.registers, look_));
     }
 
     void write_buffers() {
-        for (const run::BufferContents& buffer : report_.buffers) text_ += '\n' + buffer_text(buffer, look_);
+        for (const run::BufferContents& buffer : record_.printed) add(buffer_text(buffer, look_));
     }
 
-    const Report& report_;
-    const nlohmann::ordered_json json_;  ///< report.json, from which figures are read
+    const Json& report_;
+    const run::RunRecord& record_;
+    const machine::UnitDescription& main_;
     const bool all_layers_;
+    const std::uint64_t inferences_;
+    const std::uint64_t batch_;
     bool chosen_ = false;  ///< the user chose the sections
 };
 
@@ -674,9 +603,9 @@ std::vector<std::string_view> section_names() {
     return names;
 }
 
-std::string to_text(const Report& report, std::span<const std::string> sections, const terminal::Look& look,
-                    bool all_layers) {
-    return Writer(report, look, all_layers).write(sections);
+std::string to_text(const Json& report, const run::RunRecord& record, std::span<const std::string> sections,
+                    const terminal::Look& look, bool all_layers) {
+    return Writer(report, record, look, all_layers).write(sections);
 }
 
 }  // namespace systole::report

@@ -445,10 +445,10 @@ inline std::vector<Case> all_cases() {
 /// A record, and what it is from.
 struct Finished {
     run::RunRecord record;
-    report::Report report;
+    Json report;
     Facts::Files files;
 
-    Facts facts() const { return {record, files, report::to_json(report)}; }
+    Facts facts() const { return {record, files, report}; }
 };
 
 inline run::RunRecord record_of(const run::RunSpec& spec) {
@@ -501,9 +501,9 @@ inline Finished finish(const Case& given) {
     spec.observed.outputs = true;
     spec.observed.float_outputs = spec.float_reference;
     finished.record = record_of(spec);
-    finished.report = report::make_report(finished.record);
+    std::optional<report::Explanations> explanations;
     if (given.explained) {
-        finished.report.explanations = explain::explain(config, [&](std::span<const run::RunConfig> runs) {
+        explanations = explain::explain(config, [&](std::span<const run::RunConfig> runs) {
             std::vector<explain::Answer> answers;
             for (const run::RunConfig& run : runs) {
                 std::vector<std::string> settings;
@@ -521,6 +521,8 @@ inline Finished finish(const Case& given) {
             return answers;
         });
     }
+    finished.report =
+        report::make_report(finished.record, {.explanations = explanations ? &*explanations : nullptr});
     // Settings change the file; the report then has the changed key.
     finished.files.machine = given.machine;
     for (const run::Setting& setting : given.settings) {

@@ -373,7 +373,7 @@ std::vector<Line> other_lines() {
 
 /// The report with what a text says of it in words: sums, counts and lists of its figures.
 Json with_words(const figures::Finished& finished) {
-    Json report = report::to_json(finished.report);
+    Json report = finished.report;
     Json& words = report["words"];
     report["machine_settings"] = Json::array();
     for (const run::LabelledSetting& setting : finished.record.spec.labels.machine_settings) {
@@ -569,7 +569,8 @@ TEST_CASE("Every number of the text is a figure of report.json", "[figures]") {
             const bool is_list = section == "instructions" || section == "registers" || section == "buffers";
             terminal::Look look;
             if (!is_list) look.columns = 1000;
-            const std::string text = report::to_text(finished.report, std::span(&section, 1), look, true);
+            const std::string text =
+                report::to_text(finished.report, finished.record, std::span(&section, 1), look, true);
             if (const std::string none = "no " + section + ": "; text.starts_with(none)) {
                 check_absent(section, text.substr(none.size(), text.find_last_not_of('\n') + 1 - none.size()),
                              report);
@@ -590,10 +591,12 @@ TEST_CASE("Every number of the text is a figure of report.json", "[figures]") {
 }
 
 TEST_CASE("The layers that share a line of the text are summed", "[figures]") {
-    report::Report many = figures::finished_cases().front().second.report;
-    const std::vector<report::Layer> some = many.layers;
-    for (int i = 0; i < 4; ++i) many.layers.insert(many.layers.end(), some.begin(), some.end());
-    Json report = report::to_json(many);
+    const figures::Finished& finished = figures::finished_cases().front().second;
+    Json many = finished.report;
+    for (int i = 0; i < 4; ++i) {
+        for (const Json& layer : finished.report["layers"]) many["layers"].push_back(layer);
+    }
+    Json report = many;
     // Ten with most cycles have lines of their own.
     const Json layers = report["layers"];
     std::vector<std::size_t> order(layers.size());
@@ -637,6 +640,6 @@ TEST_CASE("The layers that share a line of the text are summed", "[figures]") {
     terminal::Look look;
     look.columns = 1000;
     const std::string section = "layers";
-    table.check(section, report::to_text(many, std::span(&section, 1), look, false), report);
+    table.check(section, report::to_text(many, finished.record, std::span(&section, 1), look, false), report);
     CHECK_FALSE(table.unused().contains("layers: ({} others) {} {} {} {} {} {} {}"));
 }

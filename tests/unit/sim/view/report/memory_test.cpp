@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,16 +41,8 @@ run::RunRecord record_of(const machine::MachineConfig& machine, const std::strin
     return run::simulate(spec, prepared);
 }
 
-std::uint64_t most(const std::vector<std::uint64_t>& windows) {
+std::uint64_t most(const report::Json& windows) {
     return *std::max_element(windows.begin(), windows.end());
-}
-
-std::uint64_t counter_value(const report::CounterValues& counters, std::string_view name) {
-    for (const auto& [key, count] : counters) {
-        if (key == name) return count;
-    }
-    FAIL("no counter " << name);
-    return 0;
 }
 
 }  // namespace
@@ -68,24 +59,21 @@ TEST_CASE("A row of the unified buffer has as many bytes as the array has rows, 
                                        "sync.signal host_read sem=0\nsync.wait matrix sem=0\n"
                                        "matmul ub=10 acc=4 rows=5\nhalt\n",
                                        5 * rows, rows, columns));
-    const report::Report report = report::make_report(record);
-    REQUIRE(report.memory_over_time);
-    const std::vector<report::OccupiedOverTime>& memories = report.memory_over_time->memories;
-    REQUIRE(memories.size() == 3);
-    CHECK(memories[0].memory.figure == "unified_buffer_bytes");
-    CHECK(most(memories[0].most) == 5 * std::uint64_t{rows});
-    const nlohmann::ordered_json memory = report::to_json(report).at("memory");
+    const report::Json memory = report::make_report(record).at("memory");
+    const report::Json& time = memory.at("over_time");
+    std::vector<std::string> figures;
+    for (const report::Json& each : time.at("memories")) figures.push_back(each.at("figure"));
+    CHECK(figures ==
+          std::vector<std::string>{"unified_buffer_bytes", "accumulator_rows", "weight_fifo_tiles"});
+    CHECK(most(time.at("unified_buffer_bytes")) == 5 * std::uint64_t{rows});
+    CHECK(most(time.at("accumulator_rows")) == 5);
+    CHECK(most(time.at("weight_fifo_tiles")) == 1);
     CHECK(memory.at("unified_buffer_peak_bytes") == 5 * std::uint64_t{rows});
     CHECK(memory.at("unified_buffer_bytes") == 64 * std::uint64_t{rows});
-    REQUIRE(report.memory_maps.size() == 1);
-    CHECK(report.memory_maps[0].figure == "unified_buffer_map");
-    REQUIRE(report.memory_maps[0].values.size() == 1);
-    CHECK(report.memory_maps[0].values[0].steps.front().rows == run::RowRange{10, 15});
-    CHECK(memories[1].memory.figure == "accumulator_rows");
-    CHECK(most(memories[1].most) == 5);
-    CHECK(memories[2].memory.figure == "weight_fifo_tiles");
-    CHECK(most(memories[2].most) == 1);
-    CHECK(report.array_cells == rows * columns);
+    const report::Json& values = memory.at("unified_buffer_map").at("values");
+    REQUIRE(values.size() == 1);
+    CHECK(values[0].at("steps")[0].at("first_row") == 10);
+    CHECK(values[0].at("steps")[0].at("rows") == 5);
 }
 
 TEST_CASE("The weight bytes of the layers are those of the run, wherever the weights come from",
@@ -104,26 +92,22 @@ TEST_CASE("The weight bytes of the layers are those of the run, wherever the wei
                                        "matmul ub=0 acc=8 rows=4\n"
                                        "tag 3\nread_weights tile=2\nmatmul ub=0 acc=12 rows=4\nhalt\n",
                                        rows, columns));
-    const report::Report report = report::make_report(record);
-    CHECK(report.spilled_weight_bytes == (3 - resident) * tile_bytes);
-    CHECK(report::to_json(report).at("memory").at("weight_memory_used_bytes") == resident * tile_bytes);
-    REQUIRE(report.layers.size() == 3);
+    const report::Json report = report::make_report(record);
+    CHECK(report.at("memory").at("spilled_weight_bytes") == (3 - resident) * tile_bytes);
+    CHECK(report.at("memory").at("weight_memory_used_bytes") == resident * tile_bytes);
+    REQUIRE(report.at("layers").size() == 3);
     const std::array<std::uint64_t, 3> tiles{1, 2, 1};
-    for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(i);
-        const report::Layer& layer = report.layers[i];
-        CHECK(layer.weight_bytes == tiles[i] * tile_bytes);
-        REQUIRE(layer.roofline);
+        const report::Json& layer = report.at("layers")[i];
+        CHECK(layer.at("weight_bytes") == tiles.at(i) * tile_bytes);
         // Each tile meets four rows.
-        CHECK(layer.roofline->macs_per_weight_byte == 4.0);
+        CHECK(layer.at("roofline").at("macs_per_weight_byte") == 4.0);
     }
-    REQUIRE(report.roofline);
-    CHECK(report.roofline->macs_per_weight_byte == 4.0);
-    for (const auto& [unit, counters] : report.units) {
-        if (unit != "weight_fifo") continue;
-        // Tile 2 is fetched twice.
-        const std::uint64_t from_memory = std::min<std::uint64_t>(resident, 2) + (resident == 3 ? 2 : 0);
-        CHECK(counter_value(counters, "bytes") == from_memory * tile_bytes);
-        CHECK(counter_value(counters, "spilled_bytes") == (4 - from_memory) * tile_bytes);
-    }
+    CHECK(report.at("roofline").at("macs_per_weight_byte") == 4.0);
+    // Tile 2 is fetched twice.
+    const std::uint64_t from_memory = std::min<std::uint64_t>(resident, 2) + (resident == 3 ? 2 : 0);
+    const report::Json& fifo = report.at("units").at("weight_fifo");
+    CHECK(fifo.at("bytes") == from_memory * tile_bytes);
+    CHECK(fifo.at("spilled_bytes") == (4 - from_memory) * tile_bytes);
 }

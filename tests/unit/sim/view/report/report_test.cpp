@@ -14,13 +14,18 @@
 #include "hw/isa/assembly.h"
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/run.h"
+#include "sim/view/area/area.h"
 #include "sim/view/report/figures.h"
+#include "sim/view/report/main_unit.h"
 #include "sim/view/report/report_file.h"
+#include "sim/view/report/sections.h"
+#include "sim/view/report/texts.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/unit_descriptions.h"
 
 using namespace systole;
+using report::Json;
 
 namespace {
 
@@ -40,6 +45,12 @@ struct Finished {
         result.speed = {.prepare = 0.25, .simulate = 0.5, .total = 1.0, .gemm = 0.0, .peak_rss_bytes = 0};
     }
 
+    Json report() const { return report::make_report(result); }
+    std::string text(const std::vector<std::string>& sections = {}, const terminal::Look& look = {},
+                     bool all_layers = false) const {
+        return report::to_text(report(), result, sections, look, all_layers);
+    }
+
     run::RunRecord result;
 };
 
@@ -51,14 +62,6 @@ const std::string work =
     "tag 0\nread_weights tile=0\nmatmul ub=0 acc=400 rows=7\nhalt\n";
 
 const std::string head = ".array 256 256\n.tile 256 256 fill 1\n";
-
-std::uint64_t value(const report::CounterValues& counters, std::string_view name) {
-    for (const auto& [key, count] : counters) {
-        if (key == name) return count;
-    }
-    FAIL("no counter " << name);
-    return 0;
-}
 
 void check_width(const std::string& text, std::size_t columns = 80) {
     std::istringstream lines(text);
@@ -74,9 +77,9 @@ void check_width(const std::string& text, std::size_t columns = 80) {
 
 TEST_CASE("Names of layers on the host are shortened so that they differ", "[report]") {
     const auto text = [](std::initializer_list<const char*> names) {
-        report::HostShare share;
-        for (const char* const name : names) share.layers.push_back({.name = name, .macs = 1});
-        return report::layers_text(share);
+        Json share;
+        for (const char* const name : names) share["layers"].push_back({{"name", name}});
+        return report::host_layers_text(share);
     };
     CHECK(text({"a", "b"}) == "a and b");
     CHECK(text({"/features/features.1/conv/conv.0/conv.0.0/Conv", "/features/features.1/conv/conv.1/Conv"}) ==
@@ -91,46 +94,61 @@ TEST_CASE("Names of layers on the host are shortened so that they differ", "[rep
 }
 
 TEST_CASE("The layers' cycles and counters sum to the run's", "[report]") {
-    const Finished finished(head + work);
-    const report::Report report = report::make_report(finished.result);
-    CHECK(report.main_unit.cycles() == report.cycles);
-    CHECK(report.main_unit.at("active_cycles") == 137);
-    REQUIRE(report.layers.size() == 3);
-    CHECK(report.layers[0].name == "tag 1");
-    CHECK(report.layers[0].main_unit.at("active_cycles") == 100);
-    CHECK(report.layers[1].main_unit.at("active_cycles") == 30);
-    CHECK(report.layers[2].name == "(outside layers)");
-    CHECK(report.layers[2].main_unit.at("active_cycles") == 7);
-    for (const auto& [name, total] : report.main_unit.counters) {
+    const Json report = Finished(head + work).report();
+    const Json& layers = report["layers"];
+    const auto active = [](const Json& part) -> Json { return part["matrix_unit"]["active_cycles"]; };
+    CHECK(active(report) == 137);
+    REQUIRE(layers.size() == 3);
+    CHECK(layers[0]["name"] == "tag 1");
+    CHECK(active(layers[0]) == 100);
+    CHECK(active(layers[1]) == 30);
+    CHECK(layers[2]["name"] == "(outside layers)");
+    CHECK(active(layers[2]) == 7);
+    for (const auto& [name, total] : report["matrix_unit"].items()) {
+        if (!total.is_number()) continue;
         INFO(name);
         std::uint64_t sum = 0;
-        for (const report::Layer& layer : report.layers) sum += value(layer.main_unit.counters, name);
-        CHECK(sum == total);
+        for (const Json& layer : layers) sum += layer["matrix_unit"][name].get<std::uint64_t>();
+        CHECK(total == sum);
     }
+    std::uint64_t classes = 0;
+    for (const char* const name :
+         {"active_cycles", "weight_stall_cycles", "weight_shift_cycles", "non_matrix_cycles"}) {
+        classes += report["matrix_unit"][name].get<std::uint64_t>();
+    }
+    CHECK(report["cycles"] == classes);
     std::uint64_t cycles = 0;
-    for (const report::InstructionKind& kind : report.instruction_kinds) cycles += kind.main_unit.cycles();
-    CHECK(cycles == report.cycles);
+    for (const Json& kind : report["instruction_kinds"]) cycles += kind["cycles"].get<std::uint64_t>();
+    CHECK(report["cycles"] == cycles);
+    std::uint64_t of_layers = 0;
     double shares = 0.0;
-    for (const report::Layer& layer : report.layers) shares += *layer.share;
+    for (const Json& layer : layers) {
+        of_layers += layer["cycles"].get<std::uint64_t>();
+        shares += layer["share"].get<double>();
+    }
+    CHECK(report["cycles"] == of_layers);
     CHECK(shares == Approx(1.0));
 }
 
 TEST_CASE("Ratio is cycles over the layers' largest bounds, and fill is full array over array", "[report]") {
     const Finished finished(".array 256 256\n.tile 128 256 fill 1\n" + work);
-    const report::Report report = report::make_report(finished.result);
+    const Json report = finished.report();
+    const auto cycles = report["cycles"].get<double>();
     // A tile takes 65536 / 32.625e9 s = 1406.1 cycles of 700 MHz. That of tag 2 is fetched under tag 1.
-    REQUIRE(report.layers.size() == 3);
-    CHECK(report.layers[0].bounds.largest().cycles == 1406);
-    CHECK(report.layers[1].bounds.largest().cycles == 30);
-    CHECK(report.layers[2].bounds.largest().cycles == 2812);
-    CHECK(report.bounds.largest().cycles == 4218);
-    CHECK(*report.bounds.ratio == Approx(static_cast<double>(report.cycles) / (1406 + 30 + 2812)));
-    CHECK(*report.layers[0].bounds.ratio ==
-          Approx(static_cast<double>(report.layers[0].main_unit.cycles()) / 1406));
-    CHECK_FALSE(report.layers[2].bounds.ratio);  // outside layers
-    CHECK(*report.layers[0].bounds.fill == 0.5);
-    CHECK(*report.bounds.fill == Approx(69.0 / 137));  // half of 137, rounded up
-    const std::string text = report::to_text(report, std::vector<std::string>{"bounds"});
+    const std::vector<machine::Bound>& bounds = finished.result.bounds;
+    CHECK(report::largest_bound(bounds, run::Tag{1})->value(1) == 1406);
+    CHECK(report::largest_bound(bounds, run::Tag{2})->value(2) == 30);
+    CHECK(report::largest_bound(bounds, run::Tag{0})->value(0) == 2812);
+    CHECK(report::largest_bound(bounds)->value() == 4218);
+    const Json& layers = report["layers"];
+    REQUIRE(layers.size() == 3);
+    CHECK(layers[0]["bounds"]["weight_memory"] == 1406);
+    CHECK(report["bounds"]["ratio"].get<double>() == Approx(cycles / (1406 + 30 + 2812)));
+    CHECK(layers[0]["bounds"]["ratio"].get<double>() == Approx(layers[0]["cycles"].get<double>() / 1406));
+    CHECK(layers[2]["bounds"]["ratio"].is_null());  // outside layers
+    CHECK(layers[0]["bounds"]["fill"] == 0.5);
+    CHECK(report["bounds"]["fill"].get<double>() == Approx(69.0 / 137));  // half of 137, rounded up
+    const std::string text = finished.text({"bounds"});
     CHECK_THAT(text, Catch::Contains("\n  weight memory            4,218 ") &&
                          Catch::Contains("at least: weights are fetched\n") &&
                          Catch::Contains("\n  full array                  69 ") &&
@@ -140,8 +158,8 @@ TEST_CASE("Ratio is cycles over the layers' largest bounds, and fill is full arr
 }
 
 TEST_CASE("The text names the part whose bound is the largest, whichever it is", "[report]") {
-    const Finished finished(head + work);
-    report::Report report = report::make_report(finished.result);
+    Finished finished(head + work);
+    std::vector<machine::Bound>& bounds = finished.result.bounds;
     const std::vector<std::tuple<std::string, std::string, std::string>> parts{
         {"array", "array", "rows pass through the array"},
         {"data_setup", "data setup", "lines of windows are read"},
@@ -151,19 +169,21 @@ TEST_CASE("The text names the part whose bound is the largest, whichever it is",
     for (const auto& [largest, name, meaning] : parts) {
         for (const auto& [other, other_name, other_meaning] : parts) {
             if (other == largest) continue;
-            for (report::LeastCycles& each : report.bounds.least) {
-                each.cycles = each.name == largest ? 4321 : each.name == other ? 4320 : 0;
+            for (machine::Bound& each : bounds) {
+                each.run = each.name == largest ? 4321 : each.name == other ? 4320 : 0;
             }
-            const std::string text = report::to_text(report, std::vector<std::string>{"bounds"});
+            const std::string text = finished.text({"bounds"});
             CAPTURE(name, other_name, text);
             CHECK_THAT(text, Catch::Contains(fmt::format("\n  {:<16}         4,321 ", name)) &&
                                  Catch::Contains("at least: " + meaning));
         }
     }
     // `macs` is of no mapping; of equal bounds, the first counts.
-    for (report::LeastCycles& each : report.bounds.least) each.cycles = 4321;
-    CHECK(report.bounds.largest().name == "array");
-    CHECK_THROWS_WITH(report.bounds.at("sorter"), "there is no bound sorter");
+    for (machine::Bound& each : bounds) each.run = 4321;
+    CHECK(report::largest_bound(bounds)->name == "array");
+    CHECK(report::largest_bound({{.name = "macs", .part = {}, .meaning = {}, .by_tag = {}}}) == nullptr);
+    std::erase_if(bounds, [](const machine::Bound& each) { return each.name == "array"; });
+    CHECK_THROWS_WITH(finished.report(), "there is no bound array");
 }
 
 TEST_CASE("A bound of a unit that no view knows appears in JSON and text", "[report]") {
@@ -173,8 +193,7 @@ TEST_CASE("A bound of a unit that no view knows appears in JSON and text", "[rep
                                       .meaning = "rows are sorted",
                                       .run = 9000,
                                       .by_tag = {0, 8000, 20}});
-    const report::Report report = report::make_report(finished.result);
-    const auto json = report::to_json(report);
+    const Json json = finished.report();
     std::vector<std::string> keys;
     for (const auto& [key, value] : json["bounds"].items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"macs", "array", "data_setup", "weight_memory", "host_link",
@@ -184,20 +203,20 @@ TEST_CASE("A bound of a unit that no view knows appears in JSON and text", "[rep
     CHECK(json["layers"][1]["bounds"]["toy_sorter"] == 20);
     CHECK(json["layers"][2]["bounds"]["toy_sorter"] == 0);  // outside layers
     // Of the first layer, it is the largest.
-    CHECK(*report.bounds.ratio == Approx(static_cast<double>(report.cycles) / (8000 + 30 + 2812)));
-    CHECK_THAT(report::to_text(report, std::vector<std::string>{"bounds"}),
-               Catch::Contains("\n  toy sorter               9,000 ") &&
-                   Catch::Contains("at least: rows are sorted\n"));
+    CHECK(json["bounds"]["ratio"].get<double>() == Approx(json["cycles"].get<double>() / (8000 + 30 + 2812)));
+    CHECK_THAT(finished.text({"bounds"}), Catch::Contains("\n  toy sorter               9,000 ") &&
+                                              Catch::Contains("at least: rows are sorted\n"));
 }
 
 TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "[report]") {
     const Finished finished(head + work);
-    const report::Report report = report::make_report(finished.result);
-    REQUIRE(report.instruction_kinds.size() == 1);
-    CHECK(report.instruction_kinds[0].instruction == "matmul");
-    CHECK(report.instruction_kinds[0].executed == 3);
-    CHECK(report.instruction_kinds[0].main_unit.at("active_cycles") == 137);
-    CHECK(report.instruction_kinds[0].main_unit.counters == report.main_unit.counters);
+    const Json report = finished.report();
+    REQUIRE(report["instruction_kinds"].size() == 1);
+    const Json& all = report["instruction_kinds"][0];
+    CHECK(all["instruction"] == "matmul");
+    CHECK(all["executed"] == 3);
+    CHECK(all["matrix_unit"]["active_cycles"] == 137);
+    CHECK(all["matrix_unit"] == report["matrix_unit"]);
 
     isa::Program program;  // as if under the same tags there were convolutions as well
     program.instructions = {isa::DebugTag{.tag = 1}, isa::MatrixMultiply{}, isa::DebugTag{.tag = 2},
@@ -206,140 +225,133 @@ TEST_CASE("Cycles are split by the kind of matrix instruction under each tag", "
                                                    finished.result.main_unit(), finished.result.counters);
     REQUIRE(kinds.size() == 3);
     CHECK(kinds[0].instruction == "matmul");
-    CHECK(kinds[0].main_unit.at("active_cycles") == 100);
+    CHECK(kinds[0].main_unit.classes[0] == 100);
     CHECK(kinds[1].instruction == "mixed");
     CHECK(kinds[1].executed == 3);
-    CHECK(kinds[1].main_unit.at("active_cycles") == 30);
+    CHECK(kinds[1].main_unit.classes[0] == 30);
     CHECK(kinds[2].instruction == "none");
     CHECK(kinds[2].executed == 0);
-    CHECK(kinds[2].main_unit.at("active_cycles") == 7);
+    CHECK(kinds[2].main_unit.classes[0] == 7);
 }
 
 TEST_CASE("A program without a network is measured by its own MACs", "[report]") {
-    const Finished finished(head + work);
-    const report::Report report = report::make_report(finished.result);
-    CHECK(report.inferences == 0);
-    CHECK_FALSE(report.inferences_per_second);
-    CHECK(report.figure("seconds_per_batch").is_null());
-    CHECK_FALSE(report.accuracy);
-    CHECK(report.seconds == Approx(static_cast<double>(report.cycles) / 700e6));
-    CHECK(*report.achieved_tops ==
-          Approx(2.0 * static_cast<double>(report.main_unit.useful_macs) / report.seconds / 1e12));
-    CHECK(report.peak_tops == Approx(91.75).margin(0.01));
-    CHECK(report.roofline->macs_per_weight_byte ==
-          Approx(static_cast<double>(report.main_unit.useful_macs) / (3.0 * 65536)));
-    CHECK(report.roofline->ridge == Approx(65536 * 700e6 / 32.625e9));
-    CHECK(value(report.main_unit.counters, "useful_macs") == 137 * 65536);
+    const Json report = Finished(head + work).report();
+    const auto seconds = report["seconds"].get<double>();
+    const auto useful = report["matrix_unit"]["useful_macs"].get<double>();
+    CHECK(report["inferences"] == 0);
+    for (const char* const key : {"inferences_per_second", "seconds_per_batch", "accuracy"}) {
+        INFO(key);
+        CHECK(report[key].is_null());
+    }
+    CHECK(seconds == Approx(report["cycles"].get<double>() / 700e6));
+    CHECK(report["tops"]["achieved"].get<double>() == Approx(2.0 * useful / seconds / 1e12));
+    CHECK(report["tops"]["peak"].get<double>() == Approx(91.75).margin(0.01));
+    const Json& roofline = report["roofline"];
+    CHECK(roofline["macs_per_weight_byte"].get<double>() == Approx(useful / (3.0 * 65536)));
+    CHECK(roofline["ridge_macs_per_weight_byte"].get<double>() == Approx(65536 * 700e6 / 32.625e9));
+    CHECK(useful == 137 * 65536);
 }
 
 TEST_CASE("Without a section energy, energy is published watts times seconds", "[report]") {
     Finished finished(head + work);
     finished.result.spec.machine.energy.reset();
-    const report::Report report = report::make_report(finished.result);
-    REQUIRE(report.energy);
-    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
-    CHECK(report.energy->dynamic_joules == Approx(12.0 * report.seconds));
-    CHECK(report.energy->joules() == Approx(40.0 * report.seconds));
-    CHECK(report.energy->watts == 40.0);
-    CHECK_FALSE(report.energy->joules_per_inference);
-    CHECK_FALSE(report.energy->events);
-    CHECK_FALSE(report.layers.front().energy);
-    CHECK(report::to_json(report)["energy"]["by_unit"].size() == 2);
-    CHECK(report::to_json(report)["layers"][0]["energy"].is_null());
-    CHECK(report::to_text(report).find("published, of the busy chip") != std::string::npos);
+    const Json report = finished.report();
+    const auto seconds = report["seconds"].get<double>();
+    const Json& published = report["energy"];
+    CHECK(published["static_joules"].get<double>() == Approx(28.0 * seconds));
+    CHECK(published["dynamic_joules"].get<double>() == Approx(12.0 * seconds));
+    CHECK(published["joules"].get<double>() == Approx(40.0 * seconds));
+    CHECK(published["watts"] == 40.0);
+    CHECK(published["joules_per_inference"].is_null());
+    CHECK_FALSE(published.contains("die_watts"));
+    CHECK(published["by_unit"].size() == 2);
+    CHECK(report["layers"][0]["energy"].is_null());
+    CHECK(finished.text().find("published, of the busy chip") != std::string::npos);
 
     // Without idle watts, no part of it is called static, or 0.
     finished.result.spec.machine.power.idle_watts = 0.0;
-    const report::Report busy = report::make_report(finished.result);
-    const auto energy = report::to_json(busy)["energy"];
-    CHECK(energy["joules"].get<double>() == Approx(40.0 * report.seconds));
-    CHECK(energy["by_unit"] == nlohmann::ordered_json{{"chip", energy["joules"]}});
+    const Json energy = finished.report()["energy"];
+    CHECK(energy["joules"].get<double>() == Approx(40.0 * seconds));
+    CHECK(energy["by_unit"] == Json{{"chip", energy["joules"]}});
     for (const char* const key : {"static_joules", "dynamic_joules", "static_watts"})
         CHECK(energy[key].is_null());
-    const std::string text = report::to_text(busy);
+    const std::string text = finished.text();
     CHECK(text.find("the static part is not known") != std::string::npos);
     CHECK(text.find(" static, ") == std::string::npos);
 
     finished.result.spec.machine.power = {};
-    const report::Report without = report::make_report(finished.result);
-    CHECK_FALSE(without.energy);
-    CHECK(report::to_json(without)["energy"]["joules"].is_null());
-    CHECK(report::to_text(without).find("the machine file gives no watts") != std::string::npos);
+    CHECK(finished.report()["energy"]["joules"].is_null());
+    CHECK(finished.text().find("the machine file gives no watts") != std::string::npos);
 }
 
 TEST_CASE("A figure of the list is in report.json, also where nobody gave it a place", "[report]") {
-    Finished finished(head + work);
-    report::Report report = report::make_report(finished.result);
-    report.figures.emplace_back("matrix_unit.rows_a_tile", 2.5);
-    report.figures.emplace_back("answer", 42);
-    const nlohmann::ordered_json json = report::to_json(report);
-    CHECK(report.figures.size() > 2);
-    for (const auto& [path, value] : report.figures) {
-        CAPTURE(path);
-        const nlohmann::ordered_json* const found = report::find_path(json, path);
-        REQUIRE(found != nullptr);
-        CHECK(*found == value);
+    Json json = Finished(head + work).report();
+    std::size_t computed = 0;
+    for (const report::Figure& figure : report::figures()) {
+        if (figure.compute == nullptr) continue;
+        ++computed;
+        CAPTURE(figure.name);
+        CHECK(report::find_path(json, figure.key()) != nullptr);
     }
+    CHECK(computed > 2);
+    report::place_at(json, "matrix_unit.rows_a_tile", 2.5);
+    report::place_at(json, "answer", 42);
     CHECK(json["matrix_unit"]["rows_a_tile"] == 2.5);
-    CHECK(report.figure("answer") == 42);
-    CHECK(report.figure("question").is_null());
+    CHECK(json["answer"] == 42);
+    CHECK_THROWS_WITH(report::figure_named("question"), "there is no figure question");
 }
 
 TEST_CASE("Energy by event: by unit, by layer and by window it sums to the run's", "[report]") {
     Finished finished(head + work);
     finished.result.spec.machine.energy->die_dynamic_factor = 2.0;
     finished.result.spec.observed.power_windows = 9;
-    const report::Report report = report::make_report(finished.result);
-    REQUIRE(report.energy);
-    REQUIRE(report.energy->events);
-    const double all = report.energy->joules();
-    CHECK(report.energy->static_joules == Approx(28.0 * report.seconds));
-    CHECK(report.energy->watts.value() == Approx(all / report.seconds));
+    const Json report = finished.report();
+    const Json& json = report["energy"];
+    const auto seconds = report["seconds"].get<double>();
+    const std::uint64_t run_cycles = report["cycles"];
+    const auto all = json["joules"].get<double>();
+    CHECK(json["static_joules"].get<double>() == Approx(28.0 * seconds));
+    CHECK(json["watts"].get<double>() == Approx(all / seconds));
     double units = 0.0;
-    for (const auto& [unit, joules] : report.energy->by_unit) units += joules;
+    for (const Json& joules : json["by_unit"]) units += joules.get<double>();
     CHECK(units == Approx(all).epsilon(1e-12));
     double layers = 0.0;
-    for (const report::Layer& layer : report.layers) layers += layer.energy->total();
+    for (const Json& layer : report["layers"]) layers += layer["energy"]["joules"].get<double>();
     CHECK(layers == Approx(all).epsilon(1e-12));
 
-    const report::EventEnergy& events = *report.energy->events;
-    const nlohmann::ordered_json json = report::to_json(report)["energy"];
     const double weight_memory = json["by_unit"]["weight_memory"];
-    CHECK(events.die_watts.value() == Approx((all - weight_memory) / report.seconds));
-    CHECK(events.published_watts == 40.0);
+    CHECK(json["die_watts"].get<double>() == Approx((all - weight_memory) / seconds));
+    CHECK(json["published_busy_watts"] == 40.0);
     // Half of the die's dynamic energy is the factor's.
-    const double dynamic_on_die = report.energy->dynamic_joules - weight_memory;
-    REQUIRE(events.calibration);
-    CHECK(events.calibration->uncalibrated_joules == Approx(all - dynamic_on_die / 2));
-    CHECK(json["uncalibrated"]["joules"] == events.calibration->uncalibrated_joules);
+    const double dynamic_on_die = json["dynamic_joules"].get<double>() - weight_memory;
+    CHECK(json["uncalibrated"]["joules"].get<double>() == Approx(all - dynamic_on_die / 2));
 
-    REQUIRE(events.over_time);
     const std::uint64_t window_cycles = json["power_over_time"]["window_cycles"];
-    CHECK(window_cycles == (report.cycles + 8) / 9);
+    CHECK(window_cycles == (run_cycles + 8) / 9);
     double over_time = 0.0;
     for (const auto& [unit, watts] : json["power_over_time"]["watts"].items()) {
         double of_unit = 0.0;
         for (std::size_t window = 0; window < watts.size(); ++window) {
-            const std::uint64_t cycles = std::min(window_cycles, report.cycles - window * window_cycles);
+            const std::uint64_t cycles = std::min(window_cycles, run_cycles - window * window_cycles);
             of_unit += watts[window].get<double>() * static_cast<double>(cycles) / 700e6;
         }
         CHECK(of_unit == Approx(json["by_unit"][unit].get<double>()).epsilon(1e-9));
         over_time += of_unit;
     }
     CHECK(over_time == Approx(all).epsilon(1e-9));
-
-    finished.result.spec.observed.power_windows = 0;
-    CHECK_FALSE(report::to_json(report::make_report(finished.result))["energy"].contains("power_over_time"));
-    const std::string text = report::to_text(report);
+    const std::string text = finished.text();
     CHECK(text.find("weight memory") != std::string::npos);
     CHECK(text.find("40.0 W published, busy") != std::string::npos);
     CHECK(text.find("without the factor 2 on its events") != std::string::npos);
     check_width(text);
+
+    finished.result.spec.observed.power_windows = 0;
+    CHECK_FALSE(finished.report()["energy"].contains("power_over_time"));
 }
 
 TEST_CASE("report.json has the keys that other programs read", "[report]") {
     const Finished finished(head + work);
-    const nlohmann::ordered_json json = report::to_json(report::make_report(finished.result));
+    const Json json = finished.report();
     CHECK(json["schema"] == "sim.report/1");
     for (const char* pointer : {"/machine",
                                 "/model",
@@ -413,11 +425,9 @@ TEST_CASE("report.json has the keys that other programs read", "[report]") {
 
 TEST_CASE("A program that does nothing has no ratios", "[report]") {
     const Finished finished(".array 256 256\nhalt\n");
-    report::Report report = report::make_report(finished.result);
-    CHECK_FALSE(report.roofline);
-    CHECK(report::to_json(report)["roofline"].is_null());
-    CHECK(report::to_json(report)["bounds"]["fill"].is_null());
-    const std::string text = report::to_text(report);
+    CHECK(finished.report()["roofline"].is_null());
+    CHECK(finished.report()["bounds"]["fill"].is_null());
+    const std::string text = finished.text();
     CHECK(text.find("nan") == std::string::npos);
     CHECK(text.find("inf ") == std::string::npos);
 }
@@ -427,12 +437,13 @@ TEST_CASE("A layer without cycles is described in words", "[report]") {
                       ".layer other depthwise_convolution\n" +
                       "read_weights tile=0\ntag 1\nmatmul ub=0 acc=0 rows=100\n"
                       "tag 3\nread_weights tile=0\nmatmul ub=0 acc=0 rows=9\nhalt\n");
-    const report::Report report = report::make_report(finished.result);
-    REQUIRE(report.layers.size() >= 3);
-    CHECK(report.layers[1].main_unit.cycles() == 0);
-    CHECK(report.layers[1].macs_per_inference == 0);
-    CHECK_FALSE(report.layers[1].array_utilization);
-    const std::string text = report::to_text(report);
+    const Json report = finished.report();
+    REQUIRE(report["layers"].size() >= 3);
+    const Json& layer = report["layers"][1];
+    CHECK(layer["cycles"] == 0);
+    CHECK(layer["macs_per_inference"] == 0);
+    CHECK(layer["array_utilization"].is_null());
+    const std::string text = finished.text();
     CHECK_THAT(text, Catch::Contains("\n  3a_reduce        joined to 3a_1x1      0    0.0 "));
     CHECK_THAT(text, Catch::Contains("\n  3a_1x1           convolution"));
     check_width(text);
@@ -445,9 +456,8 @@ std::string without_colours(const std::string& text) {
 
 TEST_CASE("Colours change nothing else in a text", "[report]") {
     const Finished finished(head + work, true);
-    const report::Report report = report::make_report(finished.result);
-    const std::string plain = report::to_text(report);
-    const std::string coloured = report::to_text(report, {}, {.colours = true});
+    const std::string plain = finished.text();
+    const std::string coloured = finished.text({}, {.colours = true});
     CHECK(plain.find('\x1b') == std::string::npos);
     CHECK(without_colours(coloured) == plain);
     CHECK_THAT(coloured, Catch::Contains("\x1b[1mMatrix unit\x1b[0m "));
@@ -459,8 +469,7 @@ TEST_CASE("Colours change nothing else in a text", "[report]") {
 
 TEST_CASE("A terminal of 80 columns shows the same text as a file", "[report]") {
     const Finished finished(head + work);
-    const report::Report report = report::make_report(finished.result);
-    CHECK(report::to_text(report, {}, {.columns = 80}) == report::to_text(report));
+    CHECK(finished.text({}, {.columns = 80}) == finished.text());
 }
 
 TEST_CASE("Layers have long names where there is room, and fewer columns where there is not", "[report]") {
@@ -468,11 +477,7 @@ TEST_CASE("Layers have long names where there is room, and fewer columns where t
                             ".layer block_12/depthwise_convolution convolution macs=6400\n"
                             ".layer second dense macs=6400\n" +
                             work);
-    const report::Report report = report::make_report(finished.result);
-    const std::vector<std::string> layers{"layers"};
-    const auto text = [&](std::size_t columns) {
-        return report::to_text(report, layers, {.columns = columns});
-    };
+    const auto text = [&](std::size_t columns) { return finished.text({"layers"}, {.columns = columns}); };
     CHECK_THAT(text(140), Catch::Contains("  block_12/depthwise_convolution convolution "));
     CHECK_THAT(text(80), Catch::Contains("  block_1~volution convolution "));
     CHECK_THAT(text(75), Catch::Contains("  block~ution convolution "));
@@ -485,90 +490,91 @@ TEST_CASE("Layers have long names where there is room, and fewer columns where t
 TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]") {
     const auto columns = GENERATE(as<std::size_t>(), 60, 61, 72, 80, 100, 140);
     const terminal::Look look{.columns = columns};
+    constexpr std::uint64_t many = 9'999'999'999;
     Finished finished(head + work);
-    finished.result.spec.labels.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
-    report::Report report = report::make_report(finished.result);
-    report.model = report.machine = std::string(200, 'm');
-    for (report::LeastCycles& each : report.bounds.least) each.cycles = 9'999'999'999;
-    report.bounds.ratio = 1234567.8;
-    report.bounds.fill = 0.000123456;
-    report.batch = 4294967295U;
-    report.batches = 1'000'000;
-    report.inferences = 9'999'999'999;
-    report.inferences_per_second = 123456789.0;
-    for (auto& [path, value] : report.figures) {
-        if (path == "seconds_per_batch") value = 1234.5;
+    run::RunRecord& record = finished.result;
+    record.spec.labels.machine_settings.push_back({std::string(300, 'k'), std::string(300, 'v')});
+    for (machine::Bound& each : record.bounds) each.run = many;
+    Json report = finished.report();
+    report["model"] = report["machine"] = std::string(200, 'm');
+    report["bounds"]["ratio"] = 1234567.8;
+    report["bounds"]["fill"] = 0.000123456;
+    report["batch"] = 4294967295U;
+    report["inferences"] = many;
+    report["inferences_per_second"] = 123456789.0;
+    report["seconds_per_batch"] = 1234.5;
+    report["timing_only"] = true;
+    report["accuracy"] = 1.0;
+    report["float_reference"] = {{"accuracy", 1.0}, {"agreements", many}};
+    for (Json& layer : report["layers"]) {
+        layer["name"] = "a layer's name\nwith a line end";
+        layer["kind"] = "depthwise_convolution";
+        layer["cycles"] = layer["matrix_unit"]["non_matrix_cycles"] = many;
     }
-    report.timing_only = true;
-    report.accuracy = report.float_accuracy = 1.0;
-    report.float_agreements = report.inferences;
-    for (report::Layer& layer : report.layers) {
-        layer.name = "a layer's name\nwith a line end";
-        layer.kind = "depthwise_convolution";
-        layer.main_unit.classes.back() = 9'999'999'999;
+    const auto ends = [](double value) -> Json { return {{"least", 0.35 * value}, {"most", 98.7 * value}}; };
+    const Json compared{
+        {"inferences_per_second", 987654321.0},
+        {"speedup", 123456.0},
+        {"performance_per_watt", {{"total", 99999.0}, {"incremental", 99999.0}}},
+        {"band",
+         {{"inferences_per_second", ends(987654321.0)},
+          {"speedup", ends(123456.0)},
+          {"performance_per_watt", {{"total", ends(99999.0)}, {"incremental", ends(99999.0)}}}}}};
+    Json expected = compared;
+    expected["batch"] = 4294967295U;
+    expected["latency_seconds"] = 1234.5;
+    expected["efficiency"] = {
+        {"peak_share", 0.123456}, {"memory_share", 0.987654}, {"layer_microseconds", 123456.0}};
+    Json comparison = compared;
+    comparison["baseline"] = std::string(100, 'b');
+    comparison["bound"] = "memory";
+    comparison["host_time"] = false;
+    comparison["performance_per_watt"]["incremental"] = nullptr;
+    comparison["band"]["performance_per_watt"]["incremental"] = nullptr;
+    comparison["int8"] = {{"speedup", 0.01}, {"band", {{"speedup", ends(0.01)}}}};
+    comparison["expected"] = expected;
+    comparison["measured"] = {{"fp32", compared}, {"int8", compared}};
+    report["comparison"] = Json::array({comparison});
+    report["host_time"] = {
+        {"text", report::host_time_text(
+                     {.percent = machine::HostPercent{.typical = 1234.5, .least = 0, .most = 9999.5}})},
+        {"in_chip", true},
+        {"percent", {{"source", std::string(100, 's')}}},
+        {"inferences_per_second", 123456789.0},
+        {"band", {{"inferences_per_second", ends(123456789.0)}}}};
+    report["claim"] = report::claim_json(report, 65536);
+    report["host_operations"] = Json::array();
+    report["host_operations"].push_back(
+        {{"kind", std::string(50, 'k')}, {"layer", std::string(50, 'l')}, {"seconds", nullptr}});
+    report["host_operations"].push_back(
+        {{"kind", "softmax"}, {"layer", std::string(50, 'l')}, {"seconds", 1e-7}});
+    report["host_operations"].push_back({{"kind", "segment"},
+                                         {"layer", std::string(50, 'l')},
+                                         {"seconds", 123456.7},
+                                         {"share", 0.9999},
+                                         {"images", many}});
+    report["host"] = std::string(50, 'h');
+    report["host_share"] = {{"layers", Json::array()}, {"macs_share", 0.5}, {"seconds_share", 0.25}};
+    for (const std::string& name :
+         {std::string(60, 'a'), std::string(60, 'b'), std::string("c"), std::string("d"), std::string("e")}) {
+        report["host_share"]["layers"].push_back({{"name", name}});
     }
-    report::Comparison comparison{.baseline = std::string(100, 'b'),
-                                  .inferences_per_second = 123456789.0,
-                                  .memory_bound = true,
-                                  .watts = 1.0,
-                                  .speedup = 123456.0,
-                                  .performance_per_watt = {.total = 99999.0, .incremental = {}},
-                                  .int8_inferences_per_second = 1.0,
-                                  .int8_speedup = 0.01,
-                                  .joules_per_inference = {},
-                                  .expected = report::ComparisonExpected{},
-                                  .measured = report::ComparisonMeasured{}};
-    comparison.expected->inferences_per_second = 987654321.0;
-    comparison.expected->speedup = 123456.0;
-    comparison.expected->performance_per_watt = {.total = 99999.0, .incremental = 99999.0};
-    comparison.expected->model.batch = 4294967295U;
-    comparison.expected->model.latency_seconds = 1234.5;
-    comparison.expected->efficiency = {.precision = baselines::Precision::Fp32,
-                                       .peak_share = 0.123456,
-                                       .memory_share = 0.987654,
-                                       .layer_microseconds = 123456.0,
-                                       .latency_factor = 2.0,
-                                       .largest_batch = 64};
-    comparison.measured->fp32 = comparison.measured->int8 = *comparison.expected;
-    comparison.ratio_band = comparison.measured->fp32.ratio_band =
-        baselines::Band{.least = 0.35, .most = 98.7};
-    comparison.expected->band = comparison.expected->ratio_band = comparison.ratio_band;
-    report.comparison.push_back(comparison);
-    report.host_time = {.percent = machine::HostPercent{.typical = 1234.5, .least = 0, .most = 9999.5},
-                        .source = std::string(100, 's'),
-                        .inferences_per_second = 123456789.0,
-                        .band = comparison.ratio_band};
-    report.claim = report::make_claim(report);
-    report.host_operations.push_back(
-        {.kind = std::string(50, 'k'), .layer = std::string(50, 'l'), .seconds = {}});
-    report.host_operations.push_back({.kind = "softmax", .layer = std::string(50, 'l'), .seconds = 1e-7});
-    report.host_operations.push_back({.kind = "segment",
-                                      .layer = std::string(50, 'l'),
-                                      .seconds = 123456.7,
-                                      .layers = {"l"},
-                                      .share = 0.9999,
-                                      .images = 9'999'999'999});
-    report.host = std::string(50, 'h');
-    report.host_share = report::HostShare{
-        .layers = {{std::string(60, 'a'), 1}, {std::string(60, 'b'), 1}, {"c", 1}, {"d", 1}, {"e", 1}},
-        .macs = 5,
-        .macs_share = 0.5,
-        .seconds = 1.0,
-        .seconds_share = 0.25};
-    check_width(report::to_text(report, {}, look), columns);
-    report.accuracy.reset();
-    report.timing_only = false;
-    report.predictions.assign(100, 4294967295U);
-    report.first_probabilities.assign(8, 1.0F);
-    report.best_classes.assign(
-        8, {{{.number = 4294967295, .score = -1.2345e-30F, .name = std::string(200, 'n')}}});
-    check_width(report::to_text(report, {}, look), columns);
-    report::InstructionLine line;
+    check_width(report::to_text(report, record, {}, look), columns);
+    report["accuracy"] = nullptr;
+    report["timing_only"] = false;
+    report["predictions"] = std::vector<std::uint32_t>(100, 4294967295U);
+    report["best_classes"] = Json::array();
+    for (int i = 0; i < 8; ++i) {
+        report["best_classes"].push_back(Json::array(
+            {{{"class", 4294967295U}, {"score", -1.2345e-30F}, {"name", std::string(200, 'n')}}}));
+    }
+    check_width(report::to_text(report, record, {}, look), columns);
+    run::InstructionLine line;
     line.unit = "activation";
     line.text = "activate " + std::string(30, 'x') + " and " + std::string(90, 'y');
-    report.instruction_lines.assign(3, line);
-    report.instruction_lines[1].issued = report.instruction_lines[1].complete = 9'999'999'999;
-    check_width(report::to_text(report, std::vector<std::string>{"instructions"}, look), columns);
+    record.instruction_times.assign(3, line);
+    record.instruction_times[1].issued = record.instruction_times[1].complete = many;
+    check_width(report::to_text(report, record, std::vector<std::string>{"instructions"}, look), columns);
 }
 
 TEST_CASE("A report that cannot be written is the user's error", "[report]") {
@@ -577,47 +583,52 @@ TEST_CASE("A report that cannot be written is the user's error", "[report]") {
 }
 
 TEST_CASE("Predictions that do not fit the line are announced by dots", "[report]") {
-    report::Report report;
-    report.inferences = 7;
-    report.predictions = {1, 2, 3, 4, 5, 6, 7};
-    const std::vector<std::string> summary{"summary"};
-    CHECK_THAT(report::to_text(report, summary), Catch::Contains("1, 2, 3, 4, 5, 6, 7\n"));
-    report.first_probabilities.assign(7, 1.0F);
-    CHECK_THAT(report::to_text(report, summary),
+    Finished finished(head + work);
+    finished.result.program.inferences = 7;
+    run::Outputs outputs{.per_inference = 10, .values = {}, .predictions = {1, 2, 3, 4, 5, 6, 7}};
+    finished.result.answers.outputs = outputs;
+    CHECK_THAT(finished.text({"summary"}), Catch::Contains("1, 2, 3, 4, 5, 6, 7\n"));
+    finished.result.program.has_host_operations = true;
+    finished.result.answers.outputs->values.assign(70, 1.0F);
+    CHECK_THAT(finished.text({"summary"}),
                Catch::Contains("1 (100 %), 2 (100 %), 3 (100 %), 4 (100 %), 5 (100 %), ...\n"));
-    report.predictions.resize(9);
-    report.first_probabilities.clear();
-    CHECK_THAT(report::to_text(report, summary), Catch::Contains("6, 7, 0, ...\n"));
+    finished.result.program.has_host_operations = false;
+    outputs.predictions.resize(9);
+    finished.result.answers.outputs = outputs;
+    CHECK_THAT(finished.text({"summary"}), Catch::Contains("6, 7, 0, ...\n"));
 }
 
 TEST_CASE("The best classes of the first inferences are listed with their names", "[report]") {
-    report::Report report;
-    report.inferences = 1;
-    report.predictions = {285};
-    report.best_classes = {{{{.number = 285, .score = 0.8125F, .name = "Egyptian cat"},
-                             {.number = 281, .score = 0.0625F, .name = "tabby\x1b[31m"}}}};
-    const std::vector<std::string> summary{"summary"};
-    CHECK_THAT(report::to_text(report, summary),
+    Finished finished(head + work);
+    CHECK_FALSE(finished.report().contains("best_classes"));
+    finished.result.program.inferences = 1;
+    finished.result.answers.outputs = run::Outputs{.per_inference = 1000, .values = {}, .predictions = {285}};
+    finished.result.answers.best_classes = {{{{.number = 285, .score = 0.8125F, .name = "Egyptian cat"},
+                                              {.number = 281, .score = 0.0625F, .name = "tabby\x1b[31m"}}}};
+    CHECK_THAT(finished.text({"summary"}),
                Catch::Contains("  image 0             0.8125     285  Egyptian cat\n"
                                "                      0.0625     281  tabby?[31m\n"));
-    const auto json = report::to_json(report).at("best_classes");
+    const Json json = finished.report().at("best_classes");
     CHECK(json.at(0).at(0).at("class") == 285);
     CHECK(json.at(0).at(0).at("name") == "Egyptian cat");
     CHECK(json.at(0).at(1).at("score") == 0.0625);
-    report.are_probabilities = true;
-    CHECK_THAT(report::to_text(report, summary),
+    finished.result.program.has_host_operations = true;
+    finished.result.answers.outputs->values.assign(1000, 0.0F);
+    CHECK_THAT(finished.text({"summary"}),
                Catch::Contains("  image 0             81.2 %     285  Egyptian cat\n"));
-    CHECK(report::to_json(report).at("best_classes").at(0).at(1).at("probability") == 0.0625);
-    CHECK_FALSE(report::to_json(report::Report()).contains("best_classes"));
+    CHECK(finished.report().at("best_classes").at(0).at(1).at("probability") == 0.0625);
 }
 
 TEST_CASE("Numbers below 1 are printed plainly", "[report]") {
-    report::Report report;
-    report.inferences = 1;
-    report.inferences_per_second = 0.713;
-    report.parts.weight_memory = true;
-    report.roofline = {.macs_per_weight_byte = 0.975, .ridge = 0.25, .bound_tops = 1.0, .peak_tops = 1.0};
-    const std::string text = report::to_text(report, std::vector<std::string>{"summary"});
+    const Finished finished(head + work);
+    Json report = finished.report();
+    report["inferences"] = 1;
+    report["inferences_per_second"] = 0.713;
+    report["roofline"] = {{"macs_per_weight_byte", 0.975},
+                          {"ridge_macs_per_weight_byte", 0.25},
+                          {"bound_tops", 1.0},
+                          {"peak_tops", 1.0}};
+    const std::string text = report::to_text(report, finished.result, std::vector<std::string>{"summary"});
     CHECK_THAT(text, Catch::Contains(" 0.713 inf/s\n"));
     CHECK_THAT(text, Catch::Contains(" 0.975   at most 1.00 TOPS here; ridge at 0.250\n"));
 }
@@ -629,16 +640,15 @@ TEST_CASE("Of many layers, ten have lines, and one line sums the others", "[repo
         program += fmt::format("read_weights tile=0\ntag {}\nmatmul ub=0 acc=0 rows={}\n", i, 2000 + i);
     }
     const Finished finished(program + "halt\n");
-    const report::Report report = report::make_report(finished.result);
-    const std::vector<std::string> sections{"layers"};
+    const std::size_t listed = finished.report()["layers"].size();
     const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
-    const std::string text = report::to_text(report, sections);
+    const std::string text = finished.text({"layers"});
     CHECK(lines(text) == 1 + 10 + 1 + 2);
-    CHECK_THAT(text, Catch::Contains(fmt::format("({} others", report.layers.size() - 10)) &&
+    CHECK_THAT(text, Catch::Contains(fmt::format("({} others", listed - 10)) &&
                          Catch::Contains("--all lists them)"));
     CHECK_THAT(text, !Catch::Contains("tag 2 "));
-    const std::string all = report::to_text(report, sections, {}, true);
-    CHECK(lines(all) == 1 + static_cast<std::ptrdiff_t>(report.layers.size()) + 1);
+    const std::string all = finished.text({"layers"}, {}, true);
+    CHECK(lines(all) == 1 + static_cast<std::ptrdiff_t>(listed) + 1);
     CHECK_THAT(all, Catch::Contains("tag 2 ") && !Catch::Contains("others"));
     check_width(text);
 }
@@ -647,9 +657,9 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
     Finished finished(head + work);
     machine::MachineConfig& machine = finished.result.spec.machine;
     // The machine of the test says which die and array were measured.
-    CHECK(report::make_report(finished.result).energy->notes.empty());
+    CHECK(finished.report()["energy"]["notes"].empty());
     machine.power.die_mm2 = area::area_of(machine, finished.result.units)->die.nominal;
-    CHECK(report::make_report(finished.result).energy->notes.empty());
+    CHECK(finished.report()["energy"]["notes"].empty());
 
     machine.matrix_unit.columns = 128;
     machine.clock_mhz = 840;
@@ -660,24 +670,22 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
     CHECK_THAT(notes[0],
                Catch::StartsWith("static power, 28 W for ") && Catch::Contains("goes with the die's area: "));
     CHECK_THAT(notes[1], Catch::EndsWith("for 1.19 times the voltage of 700 MHz"));
-    const report::Report changed = report::make_report(finished.result);
-    CHECK(report::to_json(changed)["energy"]["notes"] == notes);
-    CHECK_THAT(report::to_text(changed), Catch::Contains("(static power, 28 W for"));
-    check_width(report::to_text(changed));
-    CHECK(changed.energy->static_watts < 28.0 * 1.44);
-    CHECK(changed.energy->voltage == Approx(1.19).epsilon(0.01));
+    const Json changed = finished.report()["energy"];
+    CHECK(changed["notes"] == notes);
+    CHECK_THAT(finished.text(), Catch::Contains("(static power, 28 W for"));
+    check_width(finished.text());
+    CHECK(changed["static_watts"].get<double>() < 28.0 * 1.44);
+    CHECK(changed["voltage"].get<double>() == Approx(1.19).epsilon(0.01));
 
     // Beyond the highest voltage nothing is known.
     machine.clock_mhz = 848;
-    const report::Report beyond = report::make_report(finished.result);
-    CHECK_FALSE(beyond.energy);
-    CHECK_THAT(beyond.no_energy.value(),
-               Catch::StartsWith("unknown at 848 MHz") && Catch::EndsWith("this design reaches 847.9 MHz"));
-    const auto json = report::to_json(beyond);
+    const Json json = finished.report();
+    CHECK(json["energy"]["joules"].is_null());
     CHECK(json["energy"]["watts"].is_null());
-    CHECK(json["energy"]["notes"][0] == *beyond.no_energy);
+    CHECK_THAT(json["energy"]["notes"].at(0).get<std::string>(),
+               Catch::StartsWith("unknown at 848 MHz") && Catch::EndsWith("this design reaches 847.9 MHz"));
     CHECK(json["layers"][0]["energy"].is_null());
-    CHECK_THAT(report::to_text(beyond), Catch::Contains("unknown at 848 MHz"));
+    CHECK_THAT(finished.text(), Catch::Contains("unknown at 848 MHz"));
 
     machine.clock_mhz = 350;
     CHECK_THAT(
@@ -711,17 +719,14 @@ TEST_CASE("A changed die or clock has notes on static power and the energy of ev
 
 TEST_CASE("A report has the area of the die, which the text shows where it is asked for", "[report]") {
     Finished finished(head + work);
-    const report::Report report = report::make_report(finished.result);
-    const auto json = report::to_json(report);
+    const Json json = finished.report();
     double sum = 0.0;
     for (const auto& unit : json["area"]["by_unit"]) sum += unit["mm2"].get<double>();
     CHECK(json["area"]["mm2"] == Approx(sum));
     CHECK(json["area"]["mm2_low"] <= json["area"]["mm2"]);
-    const std::vector<std::string> only{"area"};
-    CHECK_THAT(report::to_text(report, only),
-               Catch::Contains("unified buffer") && Catch::Contains("in 28 nm"));
-    CHECK_THAT(report::to_text(report), !Catch::Contains("in 28 nm"));
-    check_width(report::to_text(report, only));
+    CHECK_THAT(finished.text({"area"}), Catch::Contains("unified buffer") && Catch::Contains("in 28 nm"));
+    CHECK_THAT(finished.text(), !Catch::Contains("in 28 nm"));
+    check_width(finished.text({"area"}));
     finished.result.spec.machine.energy.reset();
-    CHECK(report::to_json(report::make_report(finished.result))["area"].is_null());
+    CHECK(finished.report()["area"].is_null());
 }

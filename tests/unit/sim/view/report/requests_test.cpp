@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "sim/view/arrivals/serve.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/sections.h"
+#include "sim/view/report/texts.h"
 
 using namespace systole;
 
@@ -31,16 +32,15 @@ TEST_CASE("The largest load within a limit is the least of three random streams"
     }
     const auto [least, most] = std::ranges::minmax(thousandths);
     REQUIRE(least < most);  // else the streams say the same
-    const auto requests = report::make_requests(record, batch);
-    REQUIRE(requests);
-    CHECK(requests->most_per_second.value() == Approx(least / 1000.0 * server.capacity()));
-    CHECK(requests->most_per_second_high.value() == Approx(most / 1000.0 * server.capacity()));
-    CHECK_FALSE(requests->reaches_capacity);
-    CHECK(report::requests_text(*requests).find("luckiest") != std::string::npos);
+    const report::Json requests = report::requests_json(record, batch);
+    CHECK(requests["most_per_second"].get<double>() == Approx(least / 1000.0 * server.capacity()));
+    CHECK(requests["most_per_second_high"].get<double>() == Approx(most / 1000.0 * server.capacity()));
+    CHECK(report::requests_text(requests).find("luckiest") != std::string::npos);
 
     // A limit of a second leaves all of the capacity.
     record.spec.arrivals.latency_limit_ms = 1000.0;
-    CHECK(report::make_requests(record, batch)->reaches_capacity);
+    const std::string text = report::requests_text(report::requests_json(record, batch), {.columns = 200});
+    CHECK(text.find("99.9 % of the most; the limit does not") != std::string::npos);
 }
 
 TEST_CASE("The times of requests are those of batches, with the host's share", "[report]") {
@@ -55,21 +55,16 @@ TEST_CASE("The times of requests are those of batches, with the host's share", "
                                      .alone = 0.001,
                                      .followed = 0.0012,
                                      .full_interval = 0.0008};
-    const auto requests = report::make_requests(record, batch);
-    REQUIRE(requests);
-    CHECK(requests->interval_seconds == Approx(0.0010));
-    CHECK(requests->alone_seconds == Approx(0.00125));
-    CHECK(requests->latency_seconds == Approx(0.0015));
-    CHECK(requests->p50_seconds.value() == Approx(0.00125));
-    CHECK(requests->p99_seconds.value() == Approx(0.00125));
-    const nlohmann::ordered_json json = report::requests_json(requests);
+    const report::Json json = report::requests_json(record, batch);
+    CHECK(json.at("p50_ms").get<double>() == Approx(1.25));
+    CHECK(json.at("p99_ms").get<double>() == Approx(1.25));
     CHECK(json.at("interval_ms").get<double>() == Approx(1.0));
     CHECK(json.at("alone_ms").get<double>() == Approx(1.25));
     CHECK(json.at("latency_ms").get<double>() == Approx(1.5));
 
     // Fewer inferences than the batch asked for are one batch.
     record.program.inferences = 10;
-    CHECK(report::make_requests(record, batch)->capacity == Approx(10 / 0.0010));
+    CHECK(report::requests_json(record, batch)["capacity_per_second"].get<double>() == Approx(10 / 0.0010));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "hw/isa/assembly.h"
 #include "sim/run/execute/recorders.h"
-#include "sim/view/report/report.h"
+#include "sim/view/report/texts.h"
 
 using namespace systole;
 

@@ -1,14 +1,11 @@
-// Sums the cycles of the tags by their kind of instruction of the main unit.
-#include <algorithm>
+// The cycles of the main unit, and their sums by kind of its instructions.
+#include "sim/view/report/main_unit.h"
+
 #include <cstddef>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 #include <string_view>
-#include <utility>
-
-#include "sim/view/report/report.h"
 
 namespace systole::report {
 namespace {
@@ -36,10 +33,41 @@ std::uint64_t MainUnit::cycles() const {
     return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0});
 }
 
-std::uint64_t MainUnit::at(std::string_view counter) const {
-    const auto found = std::ranges::find(counters, counter, &CounterValues::value_type::first);
-    if (found == counters.end()) throw std::logic_error("there is no counter " + std::string(counter));
-    return found->second;
+MainUnit main_unit(const machine::UnitDescription& main, const run::Counters& counters,
+                   std::optional<run::Tag> tag) {
+    const auto value = [tag](const run::Counter& counter) {
+        return tag ? counter.value(*tag) : counter.value();
+    };
+    const auto named = [&](std::string_view path) { return value(counters.at(path)); };
+    const auto read = [&](std::string_view group) {
+        CounterValues values;
+        for (const run::Counter& counter : counters.of(group)) {
+            values.emplace_back(counter.name(), value(counter));
+        }
+        return values;
+    };
+    MainUnit unit{.classes = {},
+                  .useful_macs = named(main.main->useful_macs),
+                  .unused_macs = named(main.main->unused_macs),
+                  .counters = read(main.name),
+                  .groups = {}};
+    for (const machine::CycleClass& each : main.main->classes) unit.classes.push_back(named(each.counter));
+    for (const std::string& group : main.main->groups) {
+        unit.groups.push_back({group.substr(group.rfind('.') + 1), read(group)});
+    }
+    return unit;
+}
+
+nlohmann::ordered_json to_json(const CounterValues& counters) {
+    auto object = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : counters) object[name] = value;
+    return object;
+}
+
+nlohmann::ordered_json to_json(const MainUnit& unit) {
+    nlohmann::ordered_json object = to_json(unit.counters);
+    for (const MainGroup& group : unit.groups) object[group.name] = to_json(group.counters);
+    return object;
 }
 
 std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> tags,
@@ -48,7 +76,7 @@ std::vector<InstructionKind> by_instruction_kind(std::span<const run::TagFacts> 
     std::map<std::string, InstructionKind> kinds;
     for (std::size_t tag = 0; tag < tags.size(); ++tag) {
         const run::TagFacts& facts = tags[tag];
-        MainUnit unit = main_unit_under(main, counters, static_cast<run::Tag>(tag));
+        MainUnit unit = main_unit(main, counters, static_cast<run::Tag>(tag));
         if (facts.executed == 0 && unit.cycles() == 0) continue;
         const auto [kind, is_new] = kinds.try_emplace(facts.instruction);
         if (is_new) {
