@@ -58,9 +58,10 @@ enum class WordOperation : std::uint8_t {
     ShiftRight,            ///< zeros move in; by 32 or more: 0
     ShiftRightArithmetic,  ///< the sign moves in; by 32 or more: as by 31
     // Between formats.
-    IntToFloat,  ///< the nearest float32 of a number in two's complement, halves to the even one
-    FloatToInt,  ///< towards zero; beyond two's complement its nearest end, NaN is 0
-    Select,      ///< the second operand where the first is not 0, else the third
+    IntToFloat,   ///< the nearest float32 of a number in two's complement, halves to the even one
+    FloatToInt,   ///< towards zero; beyond two's complement its nearest end, NaN is 0
+    Select,       ///< the second operand where the first is not 0, else the third
+    MultiplyAdd,  ///< of float32: the first operand times the second, plus the third, rounded once
 };
 
 /// What belongs to an operation.
@@ -71,7 +72,7 @@ struct WordOperationTraits {
     bool is_function = false;
 };
 
-inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::Select) + 1;
+inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::MultiplyAdd) + 1;
 
 /// In the order of the enumeration.
 inline constexpr std::array<WordOperationTraits, word_operation_count> word_operation_traits{{
@@ -119,6 +120,7 @@ inline constexpr std::array<WordOperationTraits, word_operation_count> word_oper
     {"int_to_float", 1},
     {"float_to_int", 1},
     {"select", 3},
+    {"multiply_add", 3},
 }};
 
 /// In the order of the enumeration.

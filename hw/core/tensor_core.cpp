@@ -41,6 +41,7 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
     for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
     dma_.memory.bind(hbm_.sockets[core_of_chip_]);
+    hbm_.load(core_of_chip_, program);
     sequencer_.load(program);
 }
 

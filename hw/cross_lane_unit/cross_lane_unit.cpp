@@ -44,10 +44,13 @@ void CrossLaneUnit::execute(const Command& command) {
     if (const auto* const lanes = std::get_if<isa::ReduceLanes>(&command.bound.instruction)) {
         cost = timing::reduction_cost(*lanes, context_.machine);
         if (context_.computes_values()) reduce(*lanes, *command.bound.registers);
+    } else if (const auto* const matrix = std::get_if<isa::Transpose>(&command.bound.instruction)) {
+        cost = timing::transposition_cost(*matrix, context_.machine);
+        if (context_.computes_values()) transpose(*matrix);
     } else {
-        const auto& matrix = std::get<isa::Transpose>(command.bound.instruction);
-        cost = timing::transposition_cost(matrix, context_.machine);
-        if (context_.computes_values()) transpose(matrix);
+        const auto& columns = std::get<isa::MoveLanes>(command.bound.instruction);
+        cost = timing::move_cost(columns, context_.machine);
+        if (context_.computes_values()) move(columns, *command.bound.registers);
     }
     const std::uint64_t vector_bytes =
         std::uint64_t{context_.machine.vector_unit.sublanes} * shape_.lanes * isa::word_bytes;
@@ -100,6 +103,31 @@ void CrossLaneUnit::transpose(const isa::Transpose& transpose) {
             for (std::uint64_t column = 0; column < transpose.columns; ++column) {
                 to[column * lanes + row] = from[row * lanes + column];
             }
+        }
+    });
+}
+
+void CrossLaneUnit::move(const isa::MoveLanes& move, const isa::Registers& registers) {
+    const isa::Panels source =
+        isa::panels_of(registers, shape_, move.source, {move.rows, std::uint64_t{move.first} + move.columns},
+                       isa::Register::SourcePanelRows);
+    const isa::Panels result =
+        isa::panels_of(registers, shape_, move.result, {move.rows, std::uint64_t{move.to} + move.columns},
+                       isa::Register::ResultPanelRows);
+    compute([this, move, source, result, lanes = std::uint64_t{shape_.lanes}](ValueWorkers::Scratch&) {
+        // Runs of columns within a panel on either side.
+        for (std::uint64_t done = 0; done < move.columns;) {
+            const std::uint64_t from = move.first + done;
+            const std::uint64_t to = move.to + done;
+            const std::uint64_t run =
+                std::min({move.columns - done, lanes - from % lanes, lanes - to % lanes});
+            const std::uint32_t* in =
+                vector_memory_.from_row(source.first_row_of(from / lanes)) + from % lanes;
+            std::uint32_t* out = vector_memory_.from_row(result.first_row_of(to / lanes)) + to % lanes;
+            for (std::uint64_t row = 0; row < move.rows; ++row) {
+                std::copy_n(in + row * lanes, run, out + row * lanes);
+            }
+            done += run;
         }
     });
 }

@@ -22,7 +22,7 @@ struct CrossLaneUnitCounters final : UnitCounters {
                                 "an instruction waited for earlier writes of the rows that it reads");
 };
 
-/// Moves words between lanes: reduces each row to one number, and transposes.
+/// Moves words between lanes: reduces each row to one number, transposes, and copies columns to other ones.
 ///
 /// Timing: vectors pass at the machine's rate; results are there `cross_lane_unit.latency_cycles` after the
 /// last one. Instructions follow each other without a gap, except that one waits until earlier writes of the
@@ -38,6 +38,7 @@ private:
     void execute(const Command& command);
     void reduce(const isa::ReduceLanes& reduce, const isa::Registers& registers);
     void transpose(const isa::Transpose& transpose);
+    void move(const isa::MoveLanes& move, const isa::Registers& registers);
 
     const isa::TensorShape shape_;
     WordMemoryAccess& vector_memory_;

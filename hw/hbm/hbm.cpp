@@ -30,6 +30,18 @@ std::uint8_t* Hbm::bytes_from(std::uint64_t address) {
     return reinterpret_cast<std::uint8_t*>(words_.data()) + address;
 }
 
+void Hbm::load(std::size_t core, const isa::Program& program) {
+    parts_.at(core).load(program);
+}
+
+void Hbm::Part::load(const isa::Program& program) {
+    static_assert(std::endian::native == std::endian::little, "words are kept as they lie in the program");
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::Hbm]) {
+        std::memcpy(from_row(initial.first_row), initial.values.data(), initial.values.size());
+        used_rows_ = std::max(used_rows_, isa::rows_of(initial, isa::MemoryId::Hbm, program.geometry).last);
+    }
+}
+
 void Hbm::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const std::uint64_t length = payload.get_data_length();

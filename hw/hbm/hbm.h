@@ -17,6 +17,7 @@
 #include "hw/common/counter.h"
 #include "hw/common/tensor_interfaces.h"
 #include "hw/common/unit_module.h"
+#include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::hw {
@@ -42,6 +43,9 @@ public:
         return words_.all().subspan(core * rows_of_part_ * lanes_, rows_of_part_ * lanes_);
     }
 
+    /// Writes what a core's program says that the core's part holds before the first instruction.
+    void load(std::size_t core, const isa::Program& program);
+
     /// By core.
     std::deque<tlm_utils::simple_target_socket<Hbm>> sockets;
 
@@ -66,6 +70,7 @@ private:
         std::size_t core() const override { return core_; }
         HbmRequests& requests() override { return memory_.requests_; }
         std::uint64_t used_rows() const { return used_rows_; }
+        void load(const isa::Program& program);
 
     private:
         Hbm& memory_;

@@ -28,7 +28,7 @@ std::optional<std::string> broken_rule_of_step(const ChainStep& step, std::size_
 }  // namespace
 
 std::span<const std::string_view> spread_names() {
-    static constexpr std::array<std::string_view, 3> names = {"rows", "row", "column"};
+    static constexpr std::array<std::string_view, 4> names = {"rows", "row", "column", "result"};
     return names;
 }
 

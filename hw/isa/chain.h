@@ -18,9 +18,10 @@ enum class Spread : std::uint8_t {
     Rows,    ///< an element for each
     Row,     ///< one row, in one row of each panel: the same for all rows
     Column,  ///< an element of a single panel for each row and lane: the same for all panels
+    Result,  ///< what the first result's element was before
 };
 
-/// "rows", "row", "column": the names used in assembly, in the order of the enumeration.
+/// "rows", "row", "column", "result": the names used in assembly, in the order of the enumeration.
 std::span<const std::string_view> spread_names();
 
 /// A source or result of a chain. Packed ones are bfloat16, two rows in one; a source becomes float32, and a

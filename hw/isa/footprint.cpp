@@ -65,8 +65,10 @@ ChainOperand chain_operand(const RunChain& run, const Registers& registers, cons
             operand.panels = {.first_row = first_row, .rows = run.rows, .panels = 1};
             memory_rows(first_row, run.rows);
             return operand;
+        case Spread::Result:
+            break;  // the result's own rows
     }
-    throw std::logic_error("a spread that does not exist");
+    throw std::logic_error("a spread without rows of its own");
 }
 
 /// Each row of a result is written when the rows of the sources of the same number have been read.
@@ -91,6 +93,11 @@ Footprint chain_footprint(const RunChain& run, const Registers& registers, const
     if (results.size() > 1 && ranges[0].rows.overlaps(ranges[1].rows))
         throw ProgramError("its results overlap");
     for (std::size_t i = 0; i < chain.sources.size(); ++i) {
+        if (chain.sources[i].spread == Spread::Result) {
+            ranges.push_back(
+                {.memory = MemoryId::VectorMemory, .access = Access::Read, .rows = ranges[0].rows});
+            continue;
+        }
         const ChainOperand source = chain_operand(run, registers, shape, i, chain.sources[i]);
         const RowRange read = source.panels.range();
         for (std::size_t j = 0; j < results.size(); ++j) {

@@ -19,6 +19,7 @@
 #include "hw/isa/instructions/load_weights.h"
 #include "hw/isa/instructions/matrix_multiply.h"
 #include "hw/isa/instructions/move.h"
+#include "hw/isa/instructions/move_lanes.h"
 #include "hw/isa/instructions/multicast.h"
 #include "hw/isa/instructions/nop.h"
 #include "hw/isa/instructions/outfeed.h"
@@ -49,7 +50,7 @@ using Instruction =
                  WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector,
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
                  Exchange, Move, TileMultiply, TileVector, Infeed, Outfeed, DmaIn, DmaOut, LoadWeights,
-                 Product, RunChain, ReduceRows, ReduceLanes, Transpose>;
+                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

@@ -45,7 +45,8 @@ private:
 };
 
 /// The memories that a program may begin with values in.
-inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryId::Accumulators};
+inline constexpr std::array initial_memories = {MemoryId::UnifiedBuffer, MemoryId::Accumulators,
+                                                MemoryId::Hbm};
 
 /// The name of the unit that is the memory, in machine files and reports.
 constexpr std::string_view name(MemoryId memory) {

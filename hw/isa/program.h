@@ -82,8 +82,7 @@ struct HostBuffer {
 /// The contents of rows of a memory before the first instruction; all other rows hold zeros.
 struct InitialRows {
     std::uint64_t first_row = 0;
-    /// From the first byte of the first row on. Unified buffer: bytes. Accumulators: whole rows of int32,
-    /// little endian.
+    /// From the first byte of the first row on. Accumulators: whole rows of int32, little endian.
     std::vector<std::uint8_t> values = {};
 
     bool operator==(const InitialRows&) const = default;
@@ -179,6 +178,7 @@ struct Program {
 /// Bytes of a row of one of initial_memories.
 constexpr std::uint64_t row_bytes(MemoryId memory, const Geometry& geometry) {
     if (memory == MemoryId::UnifiedBuffer) return geometry.rows;
+    if (memory == MemoryId::Hbm) return geometry.tensor.lanes * word_bytes;
     return std::uint64_t{geometry.columns} * sizeof(std::int32_t);
 }
 

@@ -63,6 +63,8 @@ inline constexpr Tag buffer_section = {'B', 'U', 'F', 'S'};
 inline constexpr Tag tile_section = {'T', 'I', 'L', 'E'};
 inline constexpr Tag code_section = {'C', 'O', 'D', 'E'};
 inline constexpr Tag rows_section = {'R', 'O', 'W', 'S'};
+/// Those of initial_memories whose rows are in that section.
+inline constexpr std::array rows_section_memories = {MemoryId::UnifiedBuffer, MemoryId::Accumulators};
 inline constexpr Tag host_section = {'H', 'O', 'S', 'T'};
 inline constexpr Tag block_section = {'B', 'L', 'C', 'K'};
 inline constexpr Tag host_macs_section = {'H', 'M', 'A', 'C'};

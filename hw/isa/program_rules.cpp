@@ -53,7 +53,10 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
 void check_initial_rows(const Program& program, MemoryId memory) {
     const auto part = [&](std::uint64_t row) {
         return fmt::format("initial rows of the {} from {} on",
-                           memory == MemoryId::UnifiedBuffer ? "unified buffer" : "accumulators", row);
+                           memory == MemoryId::UnifiedBuffer  ? "unified buffer"
+                           : memory == MemoryId::Accumulators ? "accumulators"
+                                                              : "high-bandwidth memory",
+                           row);
     };
     std::vector<RowRange> ranges;
     for (const InitialRows& initial : program.initial[memory]) {
@@ -291,7 +294,9 @@ std::optional<std::string> broken_rule(const InitialRows& initial, MemoryId memo
     }
     if (initial.values.empty()) return "there are no values";
     const std::uint64_t rows = rows_of(initial, memory, geometry).count();
-    const std::uint64_t limit = memory == MemoryId::Accumulators ? accumulator_row_limit : buffer_row_limit;
+    const std::uint64_t limit = memory == MemoryId::Accumulators ? accumulator_row_limit
+                                : memory == MemoryId::Hbm        ? hbm_row_limit
+                                                                 : buffer_row_limit;
     if (rows <= limit && initial.first_row <= limit - rows) return std::nullopt;
     return fmt::format("{} rows from {} on; addresses end at row {}", rows, initial.first_row, limit - 1);
 }
@@ -397,9 +402,14 @@ void validate(const Program& program) {
     if (const auto rule = broken_rule(program.geometry)) {
         fail(program.geometry.has_tiles() ? "tiles" : "array", *rule);
     }
-    if (!program.geometry.has_unified_buffer() && (!program.tiles.empty() || has_initial_rows(program))) {
+    const bool has_buffer_rows =
+        !program.initial[MemoryId::UnifiedBuffer].empty() || !program.initial[MemoryId::Accumulators].empty();
+    if (!program.geometry.has_unified_buffer() && (!program.tiles.empty() || has_buffer_rows)) {
         fail("tiles",
              "the program has weight tiles or initial rows, which are for a machine with a unified buffer");
+    }
+    if (!program.geometry.has_tensor_core() && !program.initial[MemoryId::Hbm].empty()) {
+        fail("initial rows", "the program has some of high-bandwidth memory, which a tensor core has");
     }
     check_chains(program);
     for (std::size_t i = 0; i < program.tiles.size(); ++i) {

@@ -147,6 +147,7 @@ void check_tensor_core(const isa::Program& program, const machine::MachineConfig
         throw isa::ProgramError(fmt::format("the program was made for {} lanes; machine {} has {}",
                                             program.geometry.tensor.lanes, machine.name, lanes));
     }
+    check_initial_rows(program, isa::MemoryId::Hbm, machine.hbm_rows_of_core());
     isa::check_products(program);
 }
 

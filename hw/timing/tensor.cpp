@@ -71,6 +71,18 @@ StreamedProduct streamed_product(const isa::Product& product, const isa::Registe
             .fetched_rows = fetched};
 }
 
+VectorCost move_cost(const isa::MoveLanes& move, const machine::MachineConfig& machine) {
+    const std::uint64_t lanes = machine.vector_unit.lanes;
+    // Of each panel that has some of the columns.
+    const auto vectors = [&](std::uint64_t first) {
+        return vectors_of(move.rows, first % lanes + move.columns, machine);
+    };
+    VectorCost cost{.loads = vectors(move.first), .stores = vectors(move.to)};
+    cost.operations = std::max(cost.loads, cost.stores);
+    cost.cycles = divide_up(cost.operations, std::uint64_t{machine.cross_lane_unit.vectors_per_cycle});
+    return cost;
+}
+
 Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
     return machine.hbm_rate().after({}, bytes).whole;
 }
@@ -85,7 +97,10 @@ std::uint64_t chain_operations(const isa::Chain& chain, const machine::MachineCo
             ++operations;
         }
     }
-    for (const isa::ChainSource& source : chain.sources) operations += source.packed ? 1 : 0;
+    for (const isa::ChainSource& source : chain.sources) {
+        const bool is_packed = source.spread == isa::Spread::Result ? chain.results[0].packed : source.packed;
+        operations += is_packed ? 1 : 0;
+    }
     for (const isa::ChainResult& result : chain.results) operations += result.packed ? 1 : 0;
     return operations;
 }

@@ -38,6 +38,7 @@ VectorCost chain_cost(const isa::RunChain& run, const isa::Chain& chain,
 VectorCost reduction_cost(const isa::ReduceRows& reduce, const machine::MachineConfig& machine);
 VectorCost reduction_cost(const isa::ReduceLanes& reduce, const machine::MachineConfig& machine);
 VectorCost transposition_cost(const isa::Transpose& transpose, const machine::MachineConfig& machine);
+VectorCost move_cost(const isa::MoveLanes& move, const machine::MachineConfig& machine);
 
 /// The whole cycles in which high-bandwidth memory moves this many bytes without a pause.
 Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);

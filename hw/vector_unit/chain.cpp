@@ -77,9 +77,11 @@ ChainWork::Value ChainWork::load(std::size_t source, const Block& block, const s
             return {.words = memory + (first_row + block.panel) * lanes_, .stride = 0};
         case isa::Spread::Column:
             return {.words = memory + (first_row + block.first) * lanes_, .stride = lanes_};
-        case isa::Spread::Rows: {
+        case isa::Spread::Rows:
+        case isa::Spread::Result: {
             // A copy: a result may replace the source in its place.
-            const Place& place = sources_[source];
+            const Place& place =
+                chain_->sources[source].spread == isa::Spread::Result ? results_[0] : sources_[source];
             for (std::uint64_t i = 0; i < block.count; ++i) {
                 const std::uint64_t row = place.walk.at(block.first + i);
                 const std::uint32_t* const words = memory + row_in_memory(place, block, row) * lanes_;

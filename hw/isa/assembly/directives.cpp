@@ -83,7 +83,7 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 22> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 23> entries = {{{".array", &Directives::array},
                                                        {".tiles", &Directives::tiles},
                                                        {".tensor_core", &Directives::tensor_core},
                                                        {".chain", &Directives::chain},
@@ -103,6 +103,7 @@ bool Directives::take(Operands& operands) {
                                                        {".buffer", &Directives::buffer},
                                                        {".unified_buffer", &Directives::unified_buffer},
                                                        {".accumulators", &Directives::accumulators},
+                                                       {".hbm", &Directives::hbm},
                                                        {".constant", &Directives::constant},
                                                        {".tile", &Directives::tile}}};
     if (open_) {
@@ -391,6 +392,13 @@ void Directives::accumulators(Operands& operands) {
     const std::uint64_t rows = operands.number("rows", 1, accumulator_row_limit - first);
     initial_rows(operands, MemoryId::Accumulators, first,
                  rows * row_bytes(MemoryId::Accumulators, program_.geometry));
+}
+
+void Directives::hbm(Operands& operands) {
+    if (!program_.geometry.has_tensor_core()) operands.fail("is for machines with a tensor core");
+    const std::uint64_t first = operands.number("row", 0, hbm_row_limit - 1);
+    const std::uint64_t most = (hbm_row_limit - first) * row_bytes(MemoryId::Hbm, program_.geometry);
+    initial_rows(operands, MemoryId::Hbm, first, operands.number("bytes", 1, most));
 }
 
 void Directives::initial_rows(Operands& operands, MemoryId memory, std::uint64_t first, std::uint64_t bytes) {

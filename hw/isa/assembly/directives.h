@@ -62,6 +62,7 @@ private:
     void tile(Operands& operands);
     void unified_buffer(Operands& operands);
     void accumulators(Operands& operands);
+    void hbm(Operands& operands);
     void constant(Operands& operands);
     void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
 

@@ -130,6 +130,10 @@ public:
                   rows_of(initial, MemoryId::Accumulators, program.geometry).count());
             text_ += values_text(initial.values, sizeof(std::int32_t), budget_);
         }
+        for (const InitialRows& initial : program.initial[MemoryId::Hbm]) {
+            write(".hbm {} {}", initial.first_row, initial.values.size());
+            text_ += values_text(initial.values, 1, budget_);
+        }
     }
 
     void tile(const WeightTile& tile) {

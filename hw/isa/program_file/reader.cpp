@@ -206,11 +206,15 @@ void read_host_section(std::span<const std::uint8_t> file, ByteReader& content, 
     host.finish("the section of host segments");
 }
 
-void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+std::vector<InitialRows> read_all_initial_rows(ByteReader& reader) {
     constexpr std::size_t smallest = 12;
+    return list<InitialRows>(reader, smallest, "initial rows", read_initial_rows);
+}
+
+void read_rows_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
     ByteReader rows = open_section(file, content, file_format::rows_section);
-    for (const MemoryId memory : initial_memories) {
-        program.initial[memory] = list<InitialRows>(rows, smallest, "initial rows", read_initial_rows);
+    for (const MemoryId memory : file_format::rows_section_memories) {
+        program.initial[memory] = read_all_initial_rows(rows);
     }
     rows.finish("the section of initial rows");
 }
@@ -334,6 +338,7 @@ void read_core_section(std::span<const std::uint8_t> file, ByteReader& content, 
     ByteReader core = open_section(file, content, file_format::core_section);
     program.geometry.tensor.lanes = core.number32("lanes");
     program.chains = list<Chain>(core, smallest, "chains", read_chain);
+    program.initial[MemoryId::Hbm] = read_all_initial_rows(core);
     core.finish("the section of the tensor core");
 }
 

@@ -210,7 +210,9 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     const std::uint32_t version = file_format::version_of(program);
     if (version >= file_format::version_with_rows) {
         writer.begin_section(file_format::rows_section);
-        for (const MemoryId memory : initial_memories) write_initial_rows(writer, program.initial[memory]);
+        for (const MemoryId memory : file_format::rows_section_memories) {
+            write_initial_rows(writer, program.initial[memory]);
+        }
         writer.end_section();
     }
     if (version >= file_format::version_with_host) {
@@ -244,6 +246,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         writer.begin_section(file_format::core_section);
         writer.number(program.geometry.tensor.lanes, 4);
         write_chains(writer, program.chains);
+        write_initial_rows(writer, program.initial[MemoryId::Hbm]);
         writer.end_section();
     }
     return std::move(writer.bytes());

@@ -94,6 +94,9 @@ SYSTOLE_ALWAYS_INLINE std::uint32_t result_of(std::uint32_t a, std::uint32_t b, 
     if constexpr (Operation == IntToFloat) return word_of(static_cast<float>(as_int(a)));
     if constexpr (Operation == FloatToInt) return int_of(as_float(a));
     if constexpr (Operation == Select) return a != 0 ? b : c;
+    if constexpr (Operation == MultiplyAdd) {
+        return word_of(settled(__builtin_fmaf(as_float(a), as_float(b), as_float(c))));
+    }
 }
 
 /// The operands that an operation doesn't have are read as its first.
@@ -183,6 +186,8 @@ SYSTOLE_TARGET_CLONES bool apply_to(WordOperation operation, const Rows& rows) {
             return apply_one<FloatToInt>(rows);
         case Select:
             return apply_one<Select>(rows);
+        case MultiplyAdd:
+            return apply_one<MultiplyAdd>(rows);
         default:
             return false;
     }

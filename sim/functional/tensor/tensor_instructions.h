@@ -35,5 +35,6 @@ void execute(const isa::RunChain& run, TensorState& state);
 void execute(const isa::ReduceRows& reduce, TensorState& state);
 void execute(const isa::ReduceLanes& reduce, TensorState& state);
 void execute(const isa::Transpose& transpose, TensorState& state);
+void execute(const isa::MoveLanes& move, TensorState& state);
 
 }  // namespace systole::functional

@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
 #include "hw/math/floats/float_values.h"
 
 namespace systole::functional {
@@ -18,7 +20,19 @@ TensorState::TensorState(const isa::Program& executed, const TensorSizes& machin
       host(host_memory),
       processor(host_processor),
       vector_memory(machine.vector_rows, lanes),
-      hbm(machine.hbm_rows, lanes) {}
+      hbm(machine.hbm_rows, lanes) {
+    for (const isa::InitialRows& initial : program.initial[isa::MemoryId::Hbm]) {
+        const isa::RowRange rows = isa::rows_of(initial, isa::MemoryId::Hbm, program.geometry);
+        if (rows.last > hbm.rows()) {
+            throw isa::ProgramError(
+                fmt::format("{}s {} to {} of the program's first values; the machine has {}",
+                            isa::place_name(isa::MemoryId::Hbm), rows.first, rows.last - 1, hbm.rows()));
+        }
+        static_assert(std::endian::native == std::endian::little,
+                      "words are kept as they lie in the program");
+        std::memcpy(hbm.rows(rows.first, rows.count()).data(), initial.values.data(), initial.values.size());
+    }
+}
 
 void TensorState::check_fits(const isa::Footprint& touched) const {
     for (const auto& [memory, access, rows] : touched) {

@@ -41,6 +41,13 @@ public:
                 return state_.word(first_row + column / state_.lanes, column % state_.lanes);
             case isa::Spread::Column:
                 return state_.word(first_row + row, column % state_.lanes);
+            case isa::Spread::Result: {
+                const bool packed = chain_.results[0].packed;
+                const isa::Panels panels =
+                    panels_of(run_.results[0], to_, isa::Register::ResultPanelRows, packed);
+                if (!packed) return state_.word_of(panels, to_.at(row), column);
+                return std::bit_cast<std::uint32_t>(state_.number(panels, to_.at(row), column));
+            }
         }
         throw std::logic_error("a spread that does not exist");
     }
@@ -162,6 +169,20 @@ void execute(const isa::Transpose& transpose, TensorState& state) {
     for (std::uint64_t row = 0; row < transpose.rows; ++row) {
         for (std::uint64_t column = 0; column < transpose.columns; ++column) {
             state.word(transpose.result + column, row) = state.word(transpose.source + row, column);
+        }
+    }
+}
+
+void execute(const isa::MoveLanes& move, TensorState& state) {
+    const isa::Panels source =
+        isa::panels_of(state.registers, shape(state), move.source,
+                       {move.rows, std::uint64_t{move.first} + move.columns}, isa::Register::SourcePanelRows);
+    const isa::Panels result =
+        isa::panels_of(state.registers, shape(state), move.result,
+                       {move.rows, std::uint64_t{move.to} + move.columns}, isa::Register::ResultPanelRows);
+    for (std::uint64_t row = 0; row < move.rows; ++row) {
+        for (std::uint64_t column = 0; column < move.columns; ++column) {
+            state.word_of(result, row, move.to + column) = state.word_of(source, row, move.first + column);
         }
     }
 }

@@ -101,6 +101,16 @@ public:
                                    .address = output_address,
                                    .bytes = output_bytes + (cores - 1) * apart});
         if (cores > 1) set(Register::HostCoreBytes, static_cast<std::uint32_t>(apart));
+        if (choices.chance(50)) {
+            isa::InitialRows first{.first_row = choices.from(0, 40)};
+            for (std::uint64_t word = choices.from(1, 20ULL * lanes_); word > 0; --word) {
+                const std::uint32_t number = random_number(choices);
+                for (unsigned byte = 0; byte < isa::word_bytes; ++byte) {
+                    first.values.push_back(static_cast<std::uint8_t>(number >> (8 * byte)));
+                }
+            }
+            program.initial[isa::MemoryId::Hbm].push_back(std::move(first));
+        }
         for (std::uint64_t i = choices.from(1, 3); i > 0; --i) program.chains.push_back(random_chain());
         program.chains.push_back({.name = "settle",
                                   .sources = {{}},
@@ -134,7 +144,8 @@ private:
         if (kind < 58) return products();
         if (kind < 80) return chain();
         if (kind < 88) return reduce_rows();
-        if (kind < 95) return reduce_lanes();
+        if (kind < 93) return reduce_lanes();
+        if (kind < 96) return move_lanes();
         transpose();
     }
 
@@ -362,8 +373,9 @@ private:
         isa::Chain chain{.name = "chain" + std::to_string(case_.program.chains.size())};
         for (std::uint64_t i = choices_.from(0, 4); i > 0; --i) {
             const auto spread = chance(60)   ? isa::Spread::Rows
-                                : chance(50) ? isa::Spread::Row
-                                             : isa::Spread::Column;
+                                : chance(35) ? isa::Spread::Row
+                                : chance(50) ? isa::Spread::Column
+                                             : isa::Spread::Result;
             chain.sources.push_back({.spread = spread, .packed = spread == isa::Spread::Rows && chance(25)});
         }
         for (std::uint64_t i = choices_.from(chain.sources.empty() ? 1 : 0, 6); i > 0; --i) {
@@ -453,6 +465,20 @@ private:
                                               .source = vector_row(),
                                               .rows = choices_.number<std::uint16_t>(1, lanes_),
                                               .columns = choices_.number<std::uint16_t>(1, lanes_)});
+        });
+    }
+
+    void move_lanes() {
+        attempt([&] {
+            const isa::MoveLanes move{.result = vector_row(),
+                                      .source = vector_row(),
+                                      .rows = rows(),
+                                      .columns = columns(),
+                                      .first = number(0, 2ULL * lanes_),
+                                      .to = number(0, 2ULL * lanes_)};
+            set_panels(Register::SourcePanelRows, move.rows);
+            set_panels(Register::ResultPanelRows, move.rows);
+            return add_checked(move);
         });
     }
 

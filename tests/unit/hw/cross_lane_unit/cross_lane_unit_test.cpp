@@ -62,6 +62,35 @@ TEST_CASE("Vectors pass between lanes one a cycle, and results come a latency la
     CHECK(bench.cycles_of(bench.unit, "cross_lane_unit") == 90);
 }
 
+TEST_CASE("Columns that move take a vector for each panel that they leave or reach", "[hw][cross_lane]") {
+    CrossLaneBench bench(hw::Values::Computed);
+    bench.memory.count_up();
+    bench.process([&] {
+        bench.at(10);
+        // 3 rows are 2 vectors a panel. Columns 1 to 6 are in 2 panels, and 3 to 8 in 3.
+        bench.add(isa::MoveLanes{.result = 40, .source = 20, .rows = 3, .columns = 6, .first = 1, .to = 3});
+        bench.add(isa::MoveLanes{.result = 55, .source = 20, .rows = 2, .columns = 4, .first = 7, .to = 0});
+    });
+    bench.run();
+    REQUIRE(bench.instructions.size() == 2);
+    CHECK(bench.instructions[0].begun == 10);
+    CHECK(bench.instructions[0].released == 16);
+    CHECK(bench.instructions[0].complete == 16 + latency);
+    CHECK(bench.instructions[1].released == 18);
+    CHECK(bench.count("vectors") == 6 + 2);
+    // Element (row, column) of the source is 81 + 4 * row + 12 * (column / 4) + column % 4.
+    CHECK(bench.memory.number(40, 2) == 163);  // before the first column
+    CHECK(bench.memory.number(40, 3) == 82);
+    CHECK(bench.memory.number(43, 0) == 83);
+    CHECK(bench.memory.number(44, 2) == 97);
+    CHECK(bench.memory.number(48, 0) == 103);
+    CHECK(bench.memory.number(48, 1) == 194);  // behind the last one
+    // Panels of 2 rows: columns 7 and 8 to 10.
+    CHECK(bench.memory.number(55, 0) == 92);
+    CHECK(bench.memory.number(55, 1) == 97);
+    CHECK(bench.memory.number(56, 3) == 103);
+}
+
 TEST_CASE("Lanes are reduced to one number for all of them, and rows become columns", "[hw][cross_lane]") {
     CrossLaneBench bench(hw::Values::Computed);
     bench.memory.count_up();

@@ -341,6 +341,14 @@ TEST_CASE("Initial rows are declared with their values", "[isa][assembly]") {
     check_error(array + ".accumulators 3 2 fill 0\n.accumulators 2 2 fill 0",
                 "3:1: .accumulators: it overlaps rows 3 to 4 of the statement of this name above");
     CHECK_NOTHROW(assemble(array + ".accumulators 3 2 fill 0\n.accumulators 2 1 fill 0", "x.asm"));
+    const Program core =
+        assemble(".tensor_core 4 2 lanes=2\n.hbm 7 6 fill -1\n.hbm 3 12\n.int32 1 2 3\n", "x.asm");
+    CHECK(core.initial[MemoryId::Hbm] == std::vector<InitialRows>{{7, {255, 255, 255, 255, 255, 255}},
+                                                                  {3, {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0}}});
+    CHECK(assemble(disassemble(core), "again.asm") == core);
+    check_error(".tensor_core 4 2 lanes=2\n.hbm 3 12 fill 0\n.hbm 4 1 fill 0",
+                "3:1: .hbm: it overlaps rows 3 to 4 of the statement of this name above");
+    check_error(".hbm 3 12 fill 0", "1:1: .hbm: is for machines with a tensor core");
     check_error(array + ".unified_buffer 0 2\nhalt",
                 "2:1: .unified_buffer: the values are 0 bytes; they must be 2");
     check_error(array + ".accumulators 0 1\n.int32 1",

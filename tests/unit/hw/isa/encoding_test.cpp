@@ -189,6 +189,13 @@ TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
           Bytes{0x78, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
     CHECK(encoded(Transpose{.result = 0x030201, .source = 0x060504, .rows = 0x0807, .columns = 0x0a09}) ==
           Bytes{0x79, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+    CHECK(encoded(MoveLanes{.result = 0x030201,
+                            .source = 0x060504,
+                            .rows = 0x0a090807,
+                            .columns = 0x0e0d0c0b,
+                            .first = 0x1211100f,
+                            .to = 0x16151413}) ==
+          Bytes{0x7a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22});
 }
 
 TEST_CASE("Flags have their bits", "[isa][encoding]") {
@@ -298,9 +305,10 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 }
 
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
-    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12, 0x13, 0x20,
-                                   0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x58, 0x59,
-                                   0x60, 0x61, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79};
+    const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12,
+                                   0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
+                                   0x50, 0x51, 0x58, 0x59, 0x60, 0x61, 0x70, 0x71, 0x72, 0x73,
+                                   0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -456,6 +464,7 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(ReduceRows{}) == QueueId::Vector);
     CHECK(queue_of(ReduceLanes{}) == QueueId::CrossLane);
     CHECK(queue_of(Transpose{}) == QueueId::CrossLane);
+    CHECK(queue_of(MoveLanes{}) == QueueId::CrossLane);
 }
 
 TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {

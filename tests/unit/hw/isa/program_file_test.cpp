@@ -305,6 +305,7 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
                        .steps = {{.operation = systole::WordOperation::Constant, .constant = 0x04030201},
                                  {.operation = systole::WordOperation::Add, .operands = {0, 2}}},
                        .results = {{.value = 3, .packed = true}}}};
+    program.initial[MemoryId::Hbm] = {{.first_row = 258, .values = {9, 8, 7}}};
     program.instructions = {Halt{}};
     Program array;
     array.instructions = {Halt{}};
@@ -314,11 +315,12 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
                             'B', 'L', 'C', 'K', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
                             'H', 'M', 'A', 'C', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
                             'C', 'O', 'N', 'V', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
-                            'C', 'O', 'R', 'E', 39, 0, 0, 0, 0, 0, 0, 0,                            //
+                            'C', 'O', 'R', 'E', 58, 0, 0, 0, 0, 0, 0, 0,                            //
                             2,   1,   0,   0,   1,  0, 0, 0, 1, 0, 0, 0, 'c',                       //
                             2,   0,   0,   0,   0,  1, 2, 0,                                        //
                             2,   0,   0,   0,   0,  1, 2, 3, 4, 3, 0, 2,                            //
-                            1,   0,   0,   0,   3,  1};
+                            1,   0,   0,   0,   3,  1,                                              //
+                            1,   0,   0,   0,   2,  1, 0, 0, 3, 0, 0, 0, 0,   0, 0, 0, 9, 8, 7};
     expected[8] = 8;
     expected.insert(expected.end(), sections.begin(), sections.end());
     CHECK(file_of(program) == sealed(expected));
@@ -328,10 +330,10 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
         other[other.size() - from_end] = byte;
         CHECK_THROWS_WITH(read_program(sealed(other), "x.tpu"), Contains(rule));
     };
-    refused(1, 2, "packed of a result is 2; it must be 0 or 1");
-    refused(2, 4, "chain \"c\": a result is value 4; there are 4");
-    refused(14, 99, "operation of a step is 99; it must be below 44");
-    refused(20, 3, "spread of a source is 3; it must be below 3");
+    refused(20, 2, "packed of a result is 2; it must be 0 or 1");
+    refused(21, 4, "chain \"c\": a result is value 4; there are 4");
+    refused(33, 99, "operation of a step is 99; it must be below 45");
+    refused(39, 4, "spread of a source is 4; it must be below 4");
 }
 
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {

@@ -228,7 +228,7 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
     });
     CHECK(of_array == 7);
     CHECK(of_tiles == 11);
-    CHECK(of_tensor_core == 10);
+    CHECK(of_tensor_core == 11);
     const auto rule_of = [](QueueId unit, const Geometry& geometry) {
         Program program;
         program.geometry = geometry;
@@ -291,6 +291,26 @@ TEST_CASE("Each rule of a tensor core's program is held", "[isa][rules]") {
     CHECK(
         rule_with([](Program& p) { p.tiles = {{.rows = 1, .columns = 1, .values = {0}}}; }) ==
         "tiles: the program has weight tiles or initial rows, which are for a machine with a unified buffer");
+    const InitialRows last_row{.first_row = 0xffffffff, .values = std::vector<std::uint8_t>(32)};
+    CHECK(rule_with([&](Program& p) { p.initial[MemoryId::Hbm] = {last_row}; }).empty());
+    CHECK(
+        rule_with([&](Program& p) {
+            p.initial[MemoryId::Hbm] = {last_row};
+            p.initial[MemoryId::Hbm][0].values.push_back(1);
+        }) ==
+        "initial rows of the high-bandwidth memory from 4294967295 on: 2 rows from 4294967295 on; addresses "
+        "end at row 4294967295");
+    CHECK(rule_with([&](Program& p) {
+              p.initial[MemoryId::Hbm] = {last_row, last_row};
+          }) ==
+          "initial rows of the high-bandwidth memory from 4294967295 on: they overlap those from 4294967295 "
+          "on");
+    CHECK(rule_with([&](Program& p) {
+              p.chains.clear();
+              p.instructions.clear();
+              p.geometry.tensor.lanes = 0;
+              p.initial[MemoryId::Hbm] = {last_row};
+          }) == "initial rows: the program has some of high-bandwidth memory, which a tensor core has");
     CHECK(rule_with([](Program& p) { p.chains.push_back(p.chains[0]); }) == "chain \"c\": the name is taken");
     const auto of_chain = [&](const auto& change) {
         return rule_with([&](Program& p) { change(p.chains[0]); });

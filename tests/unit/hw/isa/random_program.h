@@ -69,6 +69,13 @@ public:
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
         if (program.geometry.has_tensor_core()) {
             for (std::uint64_t i = from(0, 3); i > 0; --i) program.chains.push_back(chain(i));
+            std::uint64_t row = 0;
+            for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) {
+                row += from(0, 1000);
+                std::vector<InitialRows>& initial = program.initial[MemoryId::Hbm];
+                initial.push_back({.first_row = row, .values = bytes(from(1, 100), 1)});
+                row = rows_of(initial.back(), MemoryId::Hbm, program.geometry).last;
+            }
         }
         if (program.geometry.has_unified_buffer()) {
             add_initial_rows(program);
@@ -239,9 +246,16 @@ private:
             each = {reduction(), coin(), row(), row(), number32(1, UINT32_MAX), number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, ReduceLanes>) {
             each = {reduction(), row(), row(), number32(1, UINT32_MAX), number32(1, UINT32_MAX)};
-        } else {
-            static_assert(std::is_same_v<Each, Transpose>);
+        } else if constexpr (std::is_same_v<Each, Transpose>) {
             each = {row(), row(), number16(1), number16(1)};
+        } else {
+            static_assert(std::is_same_v<Each, MoveLanes>);
+            each = {row(),
+                    row(),
+                    number32(1, UINT32_MAX),
+                    number32(1, UINT32_MAX),
+                    number32(0, UINT32_MAX),
+                    number32(0, UINT32_MAX)};
         }
     }
 
@@ -250,7 +264,7 @@ private:
     Chain chain(std::uint64_t number) {
         Chain chain{.name = name() + std::to_string(number)};
         for (std::uint64_t i = from(0, 4); i > 0; --i) {
-            const auto spread = static_cast<Spread>(number8(2));
+            const auto spread = static_cast<Spread>(number8(3));
             chain.sources.push_back({.spread = spread, .packed = spread == Spread::Rows && coin()});
         }
         for (std::uint64_t i = from(chain.sources.empty() ? 1 : 0, 6); i > 0; --i) {

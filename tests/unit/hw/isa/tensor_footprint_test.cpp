@@ -141,6 +141,11 @@ TEST_CASE("Reductions and transpositions touch panels", "[isa][footprint]") {
     check_refused(ReduceRows{.result = 29, .rows = 10, .columns = 9}, {}, rule);
     check_refused(ReduceLanes{.result = 29, .rows = 10, .columns = 9}, {}, rule);
     check_refused(Transpose{.result = 2, .rows = 3, .columns = 3}, {}, rule);
+    // Columns 5 to 10 of the source, in panels 1 and 2, and 1 to 6 of the result, in panels 0 and 1.
+    const MoveLanes move{.result = 100, .source = 0, .rows = 10, .columns = 6, .first = 5, .to = 1};
+    CHECK(touched(move, {{Register::SourcePanelRows, 12}, {Register::ResultPanelRows, 11}}) ==
+          Ranges{reads(VectorMemory, 12, 34), writes(VectorMemory, 100, 121)});
+    check_refused(MoveLanes{.result = 29, .rows = 10, .columns = 9}, {}, rule);
 }
 
 /// What a `chain` of one chain touches.
@@ -171,6 +176,9 @@ TEST_CASE("A chain touches its results and sources", "[isa][footprint]") {
                     {Register::ResultPanelRows, 13}}) ==
           Ranges{writes(VectorMemory, 1000, 1036), reads(VectorMemory, 0, 32), reads(VectorMemory, 100, 134),
                  reads(VectorMemory, 200, 203), reads(VectorMemory, 300, 310)});
+    CHECK(of_chain(moving({{.spread = Spread::Result}}), run) ==
+          Ranges{writes(VectorMemory, 1000, 1030), reads(VectorMemory, 1000, 1030)});
+    // A packed result has half of the rows.
     const Chain packed = moving({{.spread = Spread::Rows, .packed = true}}, {{.packed = true}, {}});
     CHECK(of_chain(packed, {.rows = 9, .columns = 4, .results = {100, 200}, .sources = {0}}) ==
           Ranges{writes(VectorMemory, 100, 105), writes(VectorMemory, 200, 209), reads(VectorMemory, 0, 5)});

@@ -96,8 +96,9 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
         INFO(what << ": " << met[what]);
         CHECK(met[what] >= least);
     };
-    for (const char* const name : {"infeed", "outfeed", "dma_in", "dma_out", "load_weights", "product",
-                                   "chain", "reduce_rows", "reduce_lanes", "transpose", "interrupt", "tag"}) {
+    for (const char* const name :
+         {"infeed", "outfeed", "dma_in", "dma_out", "load_weights", "product", "chain", "reduce_rows",
+          "reduce_lanes", "transpose", "move_lanes", "interrupt", "tag"}) {
         often(name, 30);
     }
     for (const char* const what :
@@ -111,7 +112,7 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
         often(fmt::format("part {} of weights", part), 10);
         often(fmt::format("part {} of rows", part), 10);
     }
-    for (const int spread : {0, 1, 2}) often(fmt::format("spread {}", spread), 20);
+    for (const int spread : {0, 1, 2, 3}) often(fmt::format("spread {}", spread), 20);
     for (int operation = 0; operation < static_cast<int>(word_operation_count); ++operation) {
         often(fmt::format("operation {}", operation), 3);
     }

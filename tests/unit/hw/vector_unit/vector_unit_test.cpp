@@ -28,7 +28,8 @@ machine::MachineConfig machine_of_vectors() {
     return machine;
 }
 
-/// Chain 0 adds two sources, chain 1 is 1 - exp(a), with a result in bfloat16.
+/// Chain 0 adds two sources, chain 1 is 1 - exp(a), with a result in bfloat16, and chain 2 adds to the
+/// result.
 isa::Program program_of_chains() {
     isa::Program program;
     program.geometry = {.rows = 4, .columns = 4, .tensor = {.lanes = 4}};
@@ -42,6 +43,10 @@ isa::Program program_of_chains() {
                                         {.operation = WordOperation::Constant, .constant = 0x3F800000},
                                         {.operation = WordOperation::Subtract, .operands = {2, 1}}},
                               .results = {{.value = 3, .packed = true}}});
+    program.chains.push_back({.name = "tap",
+                              .sources = {{}, {.spread = isa::Spread::Result}},
+                              .steps = {{.operation = WordOperation::Add, .operands = {0, 1}}},
+                              .results = {{.value = 2}}});
     return program;
 }
 
@@ -74,25 +79,28 @@ TEST_CASE("A chain takes the cycles of its operations, its loads or its stores, 
         bench.add(isa::RunChain{.chain = 0, .rows = 5, .columns = 6, .results = {40}, .sources = {0, 20}});
         // 6 + 1 + 1 operations for each of 2 vectors: 16, at 2 a cycle.
         bench.add(isa::RunChain{.chain = 1, .rows = 4, .columns = 4, .results = {50}, .sources = {0}});
+        // Two sources of 2 vectors each.
+        bench.add(isa::RunChain{.chain = 2, .rows = 4, .columns = 4, .results = {60}, .sources = {0}});
     });
     bench.run();
-    REQUIRE(bench.instructions.size() == 2);
+    REQUIRE(bench.instructions.size() == 3);
     const Cycle first = 10 + (6 + 2);  // loads
     CHECK(bench.instructions[0].begun == 10);
     CHECK(bench.instructions[0].released == first);
     CHECK(bench.instructions[0].complete == first + latency);
     CHECK(bench.instructions[1].begun == first);  // it needs nothing of the first
     CHECK(bench.instructions[1].released == first + 8);
-    CHECK(bench.count("operations") == 6 + 16);
-    CHECK(bench.count("loads") == 8 + 2);
-    CHECK(bench.count("stores") == 6 + 2);
-    CHECK(bench.count("work.chain_cycles") == 16);
+    CHECK(bench.instructions[2].released == first + 8 + 4);
+    CHECK(bench.count("operations") == 6 + 16 + 2);
+    CHECK(bench.count("loads") == 8 + 2 + 4);
+    CHECK(bench.count("stores") == 6 + 2 + 2);
+    CHECK(bench.count("work.chain_cycles") == 20);
     bench.unit.finish(60, 0);
     CHECK(bench.cycles_of(bench.unit, "vector_unit") == 60);
     constexpr std::uint64_t vector_bytes = 2 * 4 * 4;
-    CHECK(bench.memory.reads == 10 * vector_bytes);
-    CHECK(bench.memory.writes == 8 * vector_bytes);
-    CHECK(bench.memory.used == 52);  // a packed result has half of the rows
+    CHECK(bench.memory.reads == 14 * vector_bytes);
+    CHECK(bench.memory.writes == 10 * vector_bytes);
+    CHECK(bench.memory.used == 64);
 }
 
 TEST_CASE("A reduction of rows takes an operation for each vector, and those between sublanes for each block",

@@ -72,6 +72,8 @@ TEST_CASE("Operations of floats are those of IEEE 754, settled") {
         REQUIRE(of_floats(LessEqual, {a, b}) == (a <= b ? 1 : 0));
         REQUIRE(of_floats(Equal, {a, b}) == (a == b ? 1 : 0));
         REQUIRE(of_floats(Sqrt, {a}) == bits_of(evaluate(Sqrt, a)));
+        const float c = any_float(random);
+        REQUIRE(of_floats(MultiplyAdd, {a, b, c}) == bits_of(settled(std::fma(a, b, c))));
         if (std::isnan(a) || std::isnan(b)) {
             REQUIRE(of_floats(Maximum, {a, b}) == float_nan_bits);
             REQUIRE(of_floats(Minimum, {a, b}) == float_nan_bits);
@@ -117,6 +119,8 @@ TEST_CASE("Operations of whole numbers wrap around") {
     CHECK(applied(Select, {2, 10, 20}) == 10);
     CHECK(applied(Select, {0, 10, 20}) == 20);
     CHECK(applied(Constant, {}) == 77);
+    // (1 + 2^-12)^2 - 1 is 2^-11 + 2^-24: the product alone would lose its last bit.
+    CHECK(of_floats(MultiplyAdd, {1.0F + 0x1p-12F, 1.0F + 0x1p-12F, -1.0F}) == bits_of(0x1p-11F + 0x1p-24F));
 }
 
 TEST_CASE("Rows of an operand may all be the same, and elements know their place") {

@@ -248,6 +248,53 @@ TEST_CASE("Softmax is a chain between two reductions") {
     }
 }
 
+TEST_CASE("A tap of windows is added to what the result had") {
+    // Of an image of 3 x 3 pixels, what lies right and below is added, where there is some.
+    CHECK(first(outputs(R"(
+        .chain tap
+        .source rows
+        .source result
+        .step add 0 1
+        .result 2
+        infeed in hbm=0 rows=9 columns=1
+        dma_in hbm=0 at=0 rows=9
+        dma_in hbm=0 at=20 rows=9
+        set walk.columns 2; set walk.lines 2
+        set from.line_rows 3; set to.line_rows 3
+        chain 0 rows=4 columns=1 dst=20 a=4
+        dma_out hbm=0 at=20 rows=9
+        outfeed out hbm=0 rows=9 columns=1)",
+                        counted(9)),
+                9) == Numbers{1 + 5, 2 + 6, 3, 4 + 8, 5 + 9, 6, 7, 8, 9});
+}
+
+TEST_CASE("Columns move to other lanes, and leave those beside them as they are") {
+    // 2 rows of 6 columns, of which 1 to 5 go to columns 3 to 7 of rows that had 8.
+    CHECK(outputs(R"(
+        infeed in hbm=0 rows=2 columns=6
+        infeed in hbm=10 rows=2 columns=8
+        dma_in hbm=0 at=0 rows=4
+        dma_in hbm=10 at=10 rows=4
+        move_lanes dst=10 src=0 rows=2 columns=5 first=1 to=3
+        dma_out hbm=0 at=10 rows=4
+        outfeed out hbm=0 rows=2 columns=8)",
+                  {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) ==
+          Numbers{1, 2, 3, 2, 3, 4, 5, 6, 9, 10, 11, 8, 9, 10, 11, 12});
+}
+
+TEST_CASE("High-bandwidth memory begins with what the program says") {
+    CHECK(first(outputs(R"(
+        .hbm 5 20
+          .uint32 0x3f800000 0x40000000 0x40400000 0x40800000 0x40a00000
+        outfeed out hbm=5 rows=2 columns=4)",
+                        {}),
+                8) == Numbers{1, 2, 3, 4, 5, 0, 0, 0});
+    const isa::Program program = isa::assemble(".tensor_core 4 4 lanes=4\n.hbm 15 20 fill 1\nhalt", "t");
+    CHECK_THROWS_WITH(
+        TensorExecutor(program, {.vector_rows = 8, .hbm_rows = 16}),
+        "high-bandwidth-memory rows 15 to 16 of the program's first values; the machine has 16");
+}
+
 TEST_CASE("Rows are reduced in blocks of as many as there are lanes") {
     // 6 rows of 2 columns: a block of 4, and one of 2, behind what is there.
     const Numbers in{1, 8, 2, 7, 3, 6, 4, 5, 5, 4, 6, 3, 100, 200};
