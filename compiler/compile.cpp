@@ -1,38 +1,16 @@
 #include "compiler/compile.h"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <utility>
 
 #include "base/rounding.h"
 #include "compiler/passes/set_rounding.h"
 #include "compiler/target/edge_tpu/family.h"
+#include "compiler/target/tensor_core/family.h"
 #include "compiler/target/tpu_v1/family.h"
-#include "hw/machine/config_error.h"
 
 namespace systole::compiler {
 namespace {
-
-[[noreturn]] void fail_without_programs(const machine::MachineConfig& machine) {
-    throw machine::ConfigError(fmt::format(
-        "machine {} is of the family tensor_core, for which networks are not compiled", machine.name));
-}
-
-/// Prepares graphs; there are no programs yet.
-const target::Family tensor_core_family{
-    .words =
-        [](const machine::MachineConfig& machine) {
-            const auto precision = static_cast<std::size_t>(machine.matrix_unit.precision);
-            return operators::WordsOptions{
-                .sum_tile = machine.matrix_unit.rows,
-                .precision = std::string(machine::matrix_precision_names.at(precision)),
-                .reduction_block = machine.vector_unit.lanes};
-        },
-    .compile = [](const ir::Graph& /*prepared*/, const machine::MachineConfig& machine,
-                  const mapping::Options& /*options*/) -> Compiled { fail_without_programs(machine); },
-    .machine_key = [](const machine::MachineConfig& machine, const machine::Mapping& /*mapping*/)
-        -> std::string { fail_without_programs(machine); }};
 
 const target::Family& family_of(const machine::MachineConfig& machine) {
     switch (machine.family) {
@@ -41,7 +19,7 @@ const target::Family& family_of(const machine::MachineConfig& machine) {
         case machine::Family::EdgeTpu:
             return edge_tpu::family;
         case machine::Family::TensorCore:
-            return tensor_core_family;
+            return tensor_core::family;
     }
     throw std::logic_error("a family of machines without a compiler");
 }

@@ -1,6 +1,7 @@
 #include "hw/hbm/hbm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "hw/common/tag_extension.h"

@@ -25,8 +25,8 @@ void HostProcessorUnit::describe(const machine::MachineConfig& machine,
                                  machine::UnitDescription& unit) const {
     unit.on_die = false;
     if (!machine.tile_energy || !isa::uses_host(program_)) return;
-    unit.energy = {
-        {"host_processor", "host.busy_cycles", machine.tile_energy->host_pj(1.0 / machine.clock_mhz), "host"}};
+    unit.energy = {{"host_processor", "host.busy_cycles",
+                    machine.tile_energy->host_pj(1.0 / machine.clock_mhz), "host"}};
 }
 
 void HostProcessorUnit::execute(const Command& command) {

@@ -15,28 +15,6 @@
 namespace systole::math {
 namespace {
 
-/// A part of A and a part of B.
-struct PairOfParts {
-    std::size_t a;
-    std::size_t b;
-};
-
-/// Those with the smallest products first.
-std::span<const PairOfParts> passes_of(Precision precision) {
-    static constexpr PairOfParts one[] = {{0, 0}};
-    static constexpr PairOfParts three[] = {{1, 0}, {0, 1}, {0, 0}};
-    static constexpr PairOfParts six[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
-    switch (precision) {
-        case Precision::Default:
-            return one;
-        case Precision::High:
-            return three;
-        case Precision::Highest:
-            return six;
-    }
-    throw std::logic_error("not a precision");
-}
-
 /// The parts of a row, `part_elements` from one part to the next.
 SYSTOLE_TARGET_CLONES void cut_row(const float* from, std::size_t columns, std::size_t parts,
                                    std::size_t part_elements, float* out) {
@@ -106,6 +84,21 @@ void multiply_run(const Run& run, const FloatMatrix& a, std::size_t m,
 }
 
 }  // namespace
+
+std::span<const PairOfParts> passes_of(Precision precision) {
+    static constexpr PairOfParts one[] = {{0, 0}};
+    static constexpr PairOfParts three[] = {{1, 0}, {0, 1}, {0, 0}};
+    static constexpr PairOfParts six[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+    switch (precision) {
+        case Precision::Default:
+            return one;
+        case Precision::High:
+            return three;
+        case Precision::Highest:
+            return six;
+    }
+    throw std::logic_error("not a precision");
+}
 
 void cut_into_parts(const FloatMatrix& matrix, std::size_t rows, std::size_t columns, std::size_t parts,
                     float* out) {

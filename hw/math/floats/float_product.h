@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,14 @@ constexpr const auto& names_of(Precision) {
 constexpr std::size_t parts_of(Precision precision) {
     return static_cast<std::size_t>(precision) + 1;
 }
+
+/// A part of the one operand and a part of the other.
+struct PairOfParts {
+    std::size_t a = 0;
+    std::size_t b = 0;
+};
+/// The passes of a product, those with the smallest products first.
+std::span<const PairOfParts> passes_of(Precision precision);
 
 /// A matrix of float32 in memory, row-major.
 struct FloatMatrix {

@@ -232,7 +232,8 @@ chain 0 rows=3 columns=4 dst=10 dst2=20 a=1 b=2 c=3
     check_error(core + ".chain \"\"", "2:8: \"\": the name is empty");
     check_error(core + ".chain c\n.chain c", "3:8: c: the name is taken");
     check_error(core + ".source rows", "2:1: .source: there is no .chain above it");
-    check_error(core + ".chain c\n.source lanes", "3:9: lanes: spread must be one of rows, row, column");
+    check_error(core + ".chain c\n.source lanes",
+                "3:9: lanes: spread must be one of rows, row, column, result");
     check_error(core + ".chain c\n.step row\n.source row",
                 "4:1: .source: must stand above the chain's steps and results");
     check_error(core + ".chain c\n.step row\n.result 0\n.step row",

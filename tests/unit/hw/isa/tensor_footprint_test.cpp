@@ -176,7 +176,7 @@ TEST_CASE("A chain touches its results and sources", "[isa][footprint]") {
                     {Register::ResultPanelRows, 13}}) ==
           Ranges{writes(VectorMemory, 1000, 1036), reads(VectorMemory, 0, 32), reads(VectorMemory, 100, 134),
                  reads(VectorMemory, 200, 203), reads(VectorMemory, 300, 310)});
-    CHECK(of_chain(moving({{.spread = Spread::Result}}), run) ==
+    CHECK(of_chain(moving({{.spread = Spread::Result}}), {.rows = 10, .columns = 9, .results = {1000, 0}}) ==
           Ranges{writes(VectorMemory, 1000, 1030), reads(VectorMemory, 1000, 1030)});
     // A packed result has half of the rows.
     const Chain packed = moving({{.spread = Spread::Rows, .packed = true}}, {{.packed = true}, {}});

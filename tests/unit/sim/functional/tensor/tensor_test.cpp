@@ -270,7 +270,7 @@ TEST_CASE("A tap of windows is added to what the result had") {
 
 TEST_CASE("Columns move to other lanes, and leave those beside them as they are") {
     // 2 rows of 6 columns, of which 1 to 5 go to columns 3 to 7 of rows that had 8.
-    CHECK(outputs(R"(
+    CHECK(first(outputs(R"(
         infeed in hbm=0 rows=2 columns=6
         infeed in hbm=10 rows=2 columns=8
         dma_in hbm=0 at=0 rows=4
@@ -278,8 +278,8 @@ TEST_CASE("Columns move to other lanes, and leave those beside them as they are"
         move_lanes dst=10 src=0 rows=2 columns=5 first=1 to=3
         dma_out hbm=0 at=10 rows=4
         outfeed out hbm=0 rows=2 columns=8)",
-                  {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) ==
-          Numbers{1, 2, 3, 2, 3, 4, 5, 6, 9, 10, 11, 8, 9, 10, 11, 12});
+                        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}),
+                16) == Numbers{1, 2, 3, 2, 3, 4, 5, 6, 9, 10, 11, 8, 9, 10, 11, 12});
 }
 
 TEST_CASE("High-bandwidth memory begins with what the program says") {
@@ -291,7 +291,7 @@ TEST_CASE("High-bandwidth memory begins with what the program says") {
                 8) == Numbers{1, 2, 3, 4, 5, 0, 0, 0});
     const isa::Program program = isa::assemble(".tensor_core 4 4 lanes=4\n.hbm 15 20 fill 1\nhalt", "t");
     CHECK_THROWS_WITH(
-        TensorExecutor(program, {.vector_rows = 8, .hbm_rows = 16}),
+        functional::TensorExecutor(program, {.vector_rows = 8, .hbm_rows = 16}),
         "high-bandwidth-memory rows 15 to 16 of the program's first values; the machine has 16");
 }
 

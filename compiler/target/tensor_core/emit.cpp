@@ -1,0 +1,159 @@
+#include "compiler/target/tensor_core/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "base/limits.h"
+#include "compiler/emit/instruction_stream.h"
+#include "compiler/emit/synchronize.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/step_emitter.h"
+#include "hw/isa/fields.h"
+#include "hw/isa/instruction.h"
+
+namespace systole::tensor_core {
+namespace {
+
+using ir::ValueId;
+using isa::Register;
+
+constexpr std::uint64_t alignment = 64;
+
+/// [height, width, channels] of an image; of any other value its extents, without a first one of 1.
+std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
+    if (ir::is_feature_map(shape)) {
+        const ir::FeatureMap map = ir::feature_map(shape);
+        if (map.is_vector()) return {map.channels};
+        return {map.height, map.width, map.channels};
+    }
+    const auto extents = shape.extents();
+    std::vector<std::uint32_t> kept(extents.begin(), extents.end());
+    if (kept.size() > 1 && kept.front() == 1) kept.erase(kept.begin());
+    if (kept.empty()) kept.push_back(1);  // a number
+    return kept;
+}
+
+isa::BorderTensor border_of(const ir::Value& value) {
+    return {.name = value.name, .shape = shape_of_inference(value.shape), .type = DataType::Float32};
+}
+
+/// The host's buffers for inputs and outputs, each for all inferences.
+class HostBuffers {
+public:
+    HostBuffers(const ir::Graph& graph, std::uint64_t inferences) : graph_(graph), inferences_(inferences) {
+        for (const ValueId id : graph.inputs) add(isa::BufferKind::Input, "input", graph.inputs, id);
+        for (const ValueId id : graph.outputs) add(isa::BufferKind::Output, "output", graph.outputs, id);
+    }
+
+    const std::vector<isa::HostBuffer>& buffers() const { return buffers_; }
+
+private:
+    void add(isa::BufferKind kind, const char* side, const std::vector<ValueId>& all, ValueId id) {
+        const std::string wanted =
+            all.size() == 1 ? side : fmt::format("{}.{}", side, graph_.values[id].name);
+        std::string name = wanted;
+        for (int number = 2; !names_.insert(name).second; ++number)
+            name = fmt::format("{}.{}", wanted, number);
+        const std::uint64_t address = round_up(end_, alignment);
+        const std::uint64_t each = graph_.values[id].shape.elements() * isa::word_bytes;
+        if (address > isa::host_memory_limit || inferences_ > (isa::host_memory_limit - address) / each) {
+            throw ModelError(fmt::format("{}: {} inferences take more than the host's {} bytes", graph_.name,
+                                         inferences_, isa::host_memory_limit));
+        }
+        buffers_.push_back(
+            {.name = std::move(name), .kind = kind, .address = address, .bytes = inferences_ * each});
+        end_ = address + inferences_ * each;
+    }
+
+    const ir::Graph& graph_;
+    const std::uint64_t inferences_;
+    std::uint64_t end_ = 0;
+    std::vector<isa::HostBuffer> buffers_;
+    std::set<std::string> names_;
+};
+
+class Emitter {
+public:
+    Emitter(const Network& network, const MemoryPlan& plan, const machine::MachineConfig& machine,
+            const std::vector<isa::HostBuffer>& buffers)
+        : network_(network), buffers_(buffers), steps_(network, plan.tile_rows, machine, stream_) {}
+
+    /// The images of the last group may be fewer: then rows of others are computed beside them and not read.
+    std::vector<isa::Instruction> emit(const mapping::Batches& batches) {
+        for (std::uint64_t first = 0; first < batches.inferences; first += batches.batch) {
+            const std::uint64_t images = std::min<std::uint64_t>(batches.batch, batches.inferences - first);
+            for (std::uint64_t done = 0; done < images; done += network_.images)
+                emit_group(first + done, std::min(network_.images, images - done));
+            stream_.append(isa::InterruptHost{});
+        }
+        stream_.append(isa::Halt{});
+        return stream_.take();
+    }
+    const std::vector<isa::Chain>& chains() const { return steps_.chains().chains(); }
+
+private:
+    std::uint64_t address_of(std::size_t buffer, std::uint64_t row, const Tensor& tensor) const {
+        return buffers_[buffer].address + row * tensor.columns * isa::word_bytes;
+    }
+
+    void emit_group(std::uint64_t first, std::uint64_t images) {
+        stream_.tag(0);
+        for (std::size_t i = 0; i < network_.inputs.size(); ++i) {
+            const Tensor& tensor = network_.tensors[network_.inputs[i]];
+            stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
+            stream_.append(isa::Infeed{.host_address = address_of(i, first * tensor.rows, tensor),
+                                       .hbm_row = static_cast<std::uint32_t>(tensor.row),
+                                       .rows = static_cast<std::uint32_t>(images * tensor.rows),
+                                       .columns = static_cast<std::uint32_t>(tensor.columns)});
+        }
+        for (const Step& step : network_.steps) steps_.emit(step);
+        stream_.tag(0);
+        for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+            const Tensor& tensor = network_.tensors[network_.outputs[i]];
+            stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
+            stream_.append(isa::Outfeed{
+                .host_address = address_of(network_.inputs.size() + i, first * tensor.rows, tensor),
+                .hbm_row = static_cast<std::uint32_t>(tensor.row),
+                .rows = static_cast<std::uint32_t>(images * tensor.rows),
+                .columns = static_cast<std::uint32_t>(tensor.columns)});
+        }
+    }
+
+    const Network& network_;
+    const std::vector<isa::HostBuffer>& buffers_;
+    emit::InstructionStream stream_;
+    StepEmitter steps_;
+};
+
+}  // namespace
+
+isa::Program emit_program(const Network& network, MemoryPlan plan, const machine::MachineConfig& machine,
+                          const mapping::Batches& batches) {
+    const ir::Graph& graph = *network.graph;
+    isa::Program program;
+    program.geometry = {.rows = machine.matrix_unit.rows,
+                        .columns = machine.matrix_unit.columns,
+                        .tensor = {.lanes = machine.vector_unit.lanes}};
+    program.model = graph.name;
+    program.batch = batches.batch;
+    program.inferences = batches.inferences;
+    program.buffers = HostBuffers(graph, batches.inferences).buffers();
+    for (const Layer& layer : network.layers)
+        program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
+    for (const ValueId input : graph.inputs) program.inputs.push_back(border_of(graph.values[input]));
+    for (const ValueId output : graph.outputs) program.outputs.push_back(border_of(graph.values[output]));
+    Emitter emitter(network, plan, machine, program.buffers);
+    const std::vector<isa::Instruction> instructions = emitter.emit(batches);
+    program.chains = emitter.chains();
+    program.initial[isa::MemoryId::Hbm] = std::move(plan.constants);
+    program.instructions = emit::synchronize(instructions, program);
+    return program;
+}
+
+}  // namespace systole::tensor_core

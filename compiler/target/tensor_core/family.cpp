@@ -1,0 +1,96 @@
+#include "compiler/target/tensor_core/family.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/arithmetic.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/emit.h"
+#include "compiler/target/tensor_core/memory.h"
+#include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/predict.h"
+
+namespace systole::tensor_core {
+namespace {
+
+isa::Program program_of(Network& network, const machine::MachineConfig& machine,
+                        const mapping::Batches& batches, bool with_constants) {
+    const auto made = [&](bool keeps) {
+        MemoryPlan plan = place_tensors(network, machine, {.keeps = keeps, .constants = with_constants});
+        return emit_program(network, std::move(plan), machine, batches);
+    };
+    try {
+        return made(true);
+    } catch (const ModelError&) {
+        return made(false);  // with all of vector memory for tiles, there may be room
+    }
+}
+
+/// The images of a batch that go through the network together. With fewer of them, more tensors stay in
+/// vector memory, and weights come in more often.
+std::uint64_t choose_images(Network& network, const machine::MachineConfig& machine, std::uint64_t batch,
+                            std::vector<mapping::Choice>* choices) {
+    struct Candidate {
+        std::uint64_t images = 0;
+        Cycle cycles = 0;
+    };
+    std::vector<Candidate> candidates;
+    std::optional<ModelError> failed;
+    for (std::uint64_t parts = 1; parts <= batch; parts *= 2) {
+        const std::uint64_t images = divide_up(batch, parts);
+        network.images = images;
+        try {
+            const isa::Program program = program_of(
+                network, machine, {.batch = static_cast<std::uint32_t>(images), .inferences = images}, false);
+            candidates.push_back({images, predicted_cycles(program, machine) * divide_up(batch, images)});
+        } catch (const ModelError& error) {
+            if (!failed) failed = error;
+        }
+    }
+    if (candidates.empty()) throw ModelError(*failed);
+    const Candidate best = *std::ranges::min_element(candidates, {}, &Candidate::cycles);
+    if (choices != nullptr) {
+        mapping::Choice choice{.of = "images at a time"};
+        for (const Candidate& each : candidates) {
+            choice.alternatives.push_back({.name = std::to_string(each.images),
+                                           .cycles = each.cycles,
+                                           .chosen = each.images == best.images});
+        }
+        choices->push_back(std::move(choice));
+    }
+    return best.images;
+}
+
+mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
+                          const mapping::Options& options) {
+    const auto batch = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
+    Network network = make_network(prepared, machine, batch);
+    mapping::Compiled compiled;
+    network.images = choose_images(network, machine, batch, options.explain ? &compiled.choices : nullptr);
+    compiled.program =
+        program_of(network, machine, {.batch = batch, .inferences = options.batches.inferences}, true);
+    compiled.batch = {.images = batch, .at_a_time = network.images, .that_fit = network.images};
+    return compiled;
+}
+
+}  // namespace
+
+const target::Family family{
+    .words =
+        [](const machine::MachineConfig& machine) {
+            const auto precision = static_cast<std::size_t>(machine.matrix_unit.precision);
+            return operators::WordsOptions{
+                .sum_tile = machine.matrix_unit.rows,
+                .precision = std::string(machine::matrix_precision_names.at(precision)),
+                .reduction_block = machine.vector_unit.lanes};
+        },
+    .compile = compile,
+    .machine_key = [](const machine::MachineConfig& machine,
+                      const machine::Mapping& /*mapping*/) { return to_json(machine).dump(); }};
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,262 @@
+#include "compiler/target/tensor_core/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "base/limits.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/layout.h"
+#include "hw/math/floats/float_values.h"
+
+namespace systole::tensor_core {
+namespace {
+
+/// Rows that are taken while some steps run.
+struct Taken {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint64_t row = 0;
+    std::uint64_t end = 0;
+};
+
+/// The first rows from `begin` on that are free while the steps run.
+std::uint64_t first_free(const std::vector<Taken>& all, const Tensor& tensor, std::uint64_t rows,
+                         std::uint64_t begin) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> busy;
+    for (const Taken& each : all) {
+        if (each.first <= tensor.last && tensor.first <= each.last) busy.emplace_back(each.row, each.end);
+    }
+    std::ranges::sort(busy);
+    std::uint64_t row = begin;
+    for (const auto& [first, end] : busy) {
+        if (first >= row + rows) break;
+        row = std::max(row, end);
+    }
+    return row;
+}
+
+std::uint64_t panels_of(const Tensor& tensor, std::uint64_t lanes) {
+    return divide_up(tensor.columns, lanes);
+}
+
+/// The words of a constant; empty if they are unknown.
+std::span<const std::uint32_t> words_of(const Network& network, const Tensor& tensor) {
+    if (tensor.is_constant) return tensor.words;
+    const ir::Constant& constant = *network.graph->values[*tensor.constant].constant;
+    if (!constant.is_known()) return {};
+    const auto floats = constant.values<float>();
+    return {reinterpret_cast<const std::uint32_t*>(floats.data()), floats.size()};
+}
+
+class RowWriter {
+public:
+    RowWriter(std::uint64_t rows, std::uint64_t lanes) : lanes_(lanes), words_(rows * lanes) {}
+
+    std::uint32_t& word(std::uint64_t row, std::uint64_t lane) { return words_[row * lanes_ + lane]; }
+    std::vector<std::uint8_t> bytes() const {
+        std::vector<std::uint8_t> bytes(words_.size() * sizeof(std::uint32_t));
+        std::memcpy(bytes.data(), words_.data(), bytes.size());
+        return bytes;
+    }
+
+private:
+    std::uint64_t lanes_;
+    std::vector<std::uint32_t> words_;
+};
+
+std::vector<std::uint8_t> panel_bytes(const Tensor& tensor, std::span<const std::uint32_t> words,
+                                      std::uint64_t lanes) {
+    RowWriter writer(panels_of(tensor, lanes) * tensor.rows, lanes);
+    for (std::uint64_t row = 0; row < tensor.rows; ++row) {
+        for (std::uint64_t column = 0; column < tensor.columns; ++column) {
+            writer.word(column / lanes * tensor.rows + row, column % lanes) =
+                words[row * tensor.columns + column];
+        }
+    }
+    return writer.bytes();
+}
+
+std::vector<std::uint8_t> tile_bytes(const Tensor& tensor, std::span<const std::uint32_t> words,
+                                     const WeightTiles& tiles, std::uint64_t array_rows,
+                                     std::uint64_t lanes) {
+    RowWriter writer(tiles.rows(), lanes);
+    for (std::uint64_t row = 0; row < tensor.rows; ++row) {
+        const std::uint64_t inside = row % array_rows;
+        for (std::uint64_t column = 0; column < tensor.columns; ++column) {
+            const std::uint64_t tile = column / lanes * tiles.cuts + row / array_rows;
+            const std::uint32_t word = words[row * tensor.columns + column];
+            const std::uint64_t first = tile * tiles.tile_rows;
+            if (!tiles.packed) {
+                writer.word(first + inside, column % lanes) = word;
+                continue;
+            }
+            const std::uint32_t half = math::bfloat16_bits(std::bit_cast<float>(word));
+            writer.word(first + inside / 2, column % lanes) |= half << (inside % 2 * 16);
+        }
+    }
+    return writer.bytes();
+}
+
+class Placing {
+public:
+    Placing(Network& network, const machine::MachineConfig& machine)
+        : network_(network), machine_(machine), lanes_(machine.vector_unit.lanes) {}
+
+    MemoryPlan place(const PlanNeeds& needs) {
+        plan_.tile_rows = machine_.vector_memory.rows;
+        place_constants(needs.constants);
+        if (needs.keeps) keep_tensors();
+        place_others();
+        check_size();
+        return std::move(plan_);
+    }
+
+private:
+    bool is_constant(const Tensor& tensor) const { return tensor.constant || tensor.is_constant; }
+
+    void place_constants(bool with_contents) {
+        std::set<TensorId> placed;
+        for (const Step& step : network_.steps) {
+            for (const TensorId id : read_by(step)) {
+                Tensor& tensor = network_.tensors[id];
+                if (!is_constant(tensor) || !placed.insert(id).second) continue;
+                const WeightTiles tiles =
+                    tensor.is_weights ? weight_tiles(tensor, step, machine_) : WeightTiles{};
+                const std::uint64_t rows =
+                    tensor.is_weights ? tiles.rows() : panels_of(tensor, lanes_) * tensor.rows;
+                tensor.row = end_;
+                tensor.panel_rows = tensor.rows;
+                end_ += rows;
+                if (!with_contents) continue;
+                const std::span<const std::uint32_t> words = words_of(network_, tensor);
+                if (words.empty()) continue;
+                plan_.constants.push_back(
+                    {.first_row = tensor.row,
+                     .values = tensor.is_weights
+                                   ? tile_bytes(tensor, words, tiles, machine_.matrix_unit.rows, lanes_)
+                                   : panel_bytes(tensor, words, lanes_)});
+            }
+        }
+    }
+
+    /// Tensors that only units of the chip read and write stay where these are, in three fifths of vector
+    /// memory.
+    void keep_tensors() {
+        const std::uint64_t rows = machine_.vector_memory.rows;
+        const std::uint64_t first = rows * 2 / 5;
+        std::vector<Taken> taken;
+        bool has_some = false;
+        for (Tensor& tensor : network_.tensors) {
+            if (is_constant(tensor) || tensor.is_moved || !is_used(tensor)) continue;
+            const std::uint64_t each = network_.rows_of(tensor);
+            const std::uint64_t all = each * panels_of(tensor, lanes_);
+            const std::uint64_t row = first_free(taken, tensor, all, first);
+            if (row + all > rows) continue;
+            tensor.home = Home::VectorMemory;
+            tensor.row = row;
+            tensor.panel_rows = each;
+            taken.push_back({.first = tensor.first, .last = tensor.last, .row = row, .end = row + all});
+            has_some = true;
+        }
+        if (has_some) plan_.tile_rows = first;
+    }
+
+    bool is_used(const Tensor& tensor) const { return tensor.first < network_.steps.size(); }
+
+    void place_others() {
+        std::vector<Taken> taken;
+        const std::uint64_t begin = end_;
+        for (Tensor& tensor : network_.tensors) {
+            if (is_constant(tensor) || tensor.home == Home::VectorMemory) continue;
+            if (!is_used(tensor) && !tensor.is_moved) continue;
+            const std::uint64_t rows = network_.rows_of(tensor);
+            tensor.panel_rows = round_up(rows, tile_of(rows, lanes_)[0]);
+            const std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
+            tensor.row = first_free(taken, tensor, all, begin);
+            taken.push_back(
+                {.first = tensor.first, .last = tensor.last, .row = tensor.row, .end = tensor.row + all});
+            end_ = std::max(end_, tensor.row + all);
+        }
+    }
+
+    void check_size() const {
+        const std::uint64_t bytes = end_ * machine_.vector_row_bytes();
+        if (bytes <= machine_.hbm.bytes && end_ <= hbm_row_limit) return;
+        throw ModelError(
+            fmt::format("{}: {} image{} at a time, the network needs {} bytes of high-bandwidth memory; "
+                        "machine {} has {}",
+                        network_.graph->name, network_.images, network_.images == 1 ? "" : "s", bytes,
+                        machine_.name, machine_.hbm.bytes));
+    }
+
+    Network& network_;
+    const machine::MachineConfig& machine_;
+    const std::uint64_t lanes_;
+    std::uint64_t end_ = 0;  ///< of what is taken of high-bandwidth memory
+    MemoryPlan plan_;
+};
+
+}  // namespace
+
+WeightTiles weight_tiles(const Tensor& weights, const Step& step, const machine::MachineConfig& machine) {
+    const std::uint64_t rows = machine.matrix_unit.rows;
+    const bool packed = weights.is_weights && step.passes.size() == 1;
+    return {.depth = weights.rows,
+            .cuts = divide_up(weights.rows, rows),
+            .panels = divide_up(weights.columns, std::uint64_t{machine.vector_unit.lanes}),
+            .tile_rows = packed ? divide_up(rows, std::uint64_t{2}) : rows,
+            .packed = packed};
+}
+
+MemoryPlan place_tensors(Network& network, const machine::MachineConfig& machine, const PlanNeeds& needs) {
+    for (Tensor& tensor : network.tensors) tensor.home = Home::Hbm;
+    return Placing(network, machine).place(needs);
+}
+
+std::optional<std::uint64_t> TilePool::take(std::uint64_t rows) {
+    rows = std::max<std::uint64_t>(rows, 1);
+    const auto fits = [&](std::uint64_t row) { return end_of_gap(row) >= row + rows; };
+    std::vector<std::uint64_t> begins{next_};
+    for (const auto& [first, end] : taken_) {
+        if (end > next_) begins.push_back(end);
+    }
+    begins.push_back(0);
+    for (const auto& [first, end] : taken_) begins.push_back(end);
+    for (const std::uint64_t row : begins) {
+        if (!fits(row)) continue;
+        taken_.emplace(row, row + rows);
+        next_ = row + rows;
+        return row;
+    }
+    return std::nullopt;
+}
+
+void TilePool::give_back(std::uint64_t first) {
+    taken_.erase(first);
+}
+
+std::uint64_t TilePool::largest_gap() const {
+    std::uint64_t largest = 0;
+    std::uint64_t begin = 0;
+    for (const auto& [first, end] : taken_) {
+        largest = std::max(largest, first - begin);
+        begin = end;
+    }
+    return std::max(largest, rows_ - begin);
+}
+
+std::uint64_t TilePool::end_of_gap(std::uint64_t row) const {
+    const auto behind = taken_.upper_bound(row);
+    if (behind != taken_.begin() && std::prev(behind)->second > row) return row;
+    return behind == taken_.end() ? rows_ : behind->first;
+}
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,801 @@
+#include "compiler/target/tensor_core/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/words.h"
+#include "hw/isa/instructions/run_chain.h"
+
+namespace systole::tensor_core {
+namespace {
+
+using ir::NodeView;
+using ir::Value;
+using ir::ValueId;
+
+/// As many values of a chain that was put together as leave room for one more chain's.
+constexpr std::size_t most_joined_values = 48;
+
+struct MatrixShape {
+    std::uint64_t rows = 1;
+    std::uint64_t columns = 1;
+
+    bool operator==(const MatrixShape&) const = default;
+};
+
+MatrixShape matrix_of(const ir::Shape& shape) {
+    if (shape.rank() == 0) return {};
+    const std::uint64_t columns = shape[shape.rank() - 1];
+    return {.rows = shape.elements() / columns, .columns = columns};
+}
+
+/// Extents with ones before them, so that there are `rank`.
+std::vector<std::uint64_t> extents_of(const ir::Shape& shape, std::size_t rank) {
+    std::vector<std::uint64_t> extents(rank - shape.rank(), 1);
+    for (const std::uint32_t extent : shape.extents()) extents.push_back(extent);
+    return extents;
+}
+
+/// The elements of `shape` that NumPy's broadcasting repeats for those of `result`.
+std::vector<std::uint64_t> repeated(const ir::Shape& shape, const ir::Shape& result) {
+    const std::vector<std::uint64_t> from = extents_of(shape, result.rank());
+    std::vector<std::uint64_t> strides(result.rank());
+    std::uint64_t stride = 1;
+    for (std::size_t axis = result.rank(); axis-- > 0;) {
+        strides[axis] = from[axis] == 1 ? 0 : stride;
+        stride *= from[axis];
+    }
+    std::vector<std::uint64_t> elements(result.elements());
+    std::vector<std::uint32_t> index(result.rank());
+    std::uint64_t place = 0;
+    for (std::uint64_t& element : elements) {
+        element = place;
+        for (std::size_t axis = result.rank(); axis-- > 0;) {
+            place += strides[axis];
+            if (++index[axis] < result[axis]) break;
+            place -= strides[axis] * result[axis];
+            index[axis] = 0;
+        }
+    }
+    return elements;
+}
+
+std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
+    std::vector<std::uint64_t> all(rows);
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    return all;
+}
+
+/// The two chains as one: what the second takes from before it is the first one's result. nullopt if an
+/// instruction has no room for it.
+std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
+    ChainUse both{.operands = first.operands, .steps = {}, .fills_lanes = second.fills_lanes};
+    std::vector<std::size_t> places;  // of the second's operands; the first one's result is found below
+    for (const Operand& operand : second.operands) {
+        auto found = std::ranges::find(both.operands, operand);
+        if (operand.kind == OperandKind::Before) {
+            places.push_back(0);
+            continue;
+        }
+        places.push_back(static_cast<std::size_t>(found - both.operands.begin()));
+        if (found == both.operands.end()) both.operands.push_back(operand);
+    }
+    const std::size_t operands = both.operands.size();
+    const std::size_t values = operands + first.steps.size() + second.steps.size();
+    if (operands > isa::RunChain::most_sources || values > most_joined_values) return std::nullopt;
+    const auto add = [&](const ChainUse& chain, const auto& place_of) {
+        for (isa::ChainStep step : chain.steps) {
+            for (std::uint8_t& operand : step.operands)
+                operand = static_cast<std::uint8_t>(place_of(operand));
+            both.steps.push_back(std::move(step));
+        }
+    };
+    const std::size_t in_first = first.operands.size();
+    add(first, [&](std::size_t value) { return value < in_first ? value : value - in_first + operands; });
+    const std::size_t result = operands + first.steps.size() - 1;
+    add(second, [&](std::size_t value) {
+        if (value >= second.operands.size()) return value - second.operands.size() + result + 1;
+        return second.operands[value].kind == OperandKind::Before ? result : places[value];
+    });
+    return both;
+}
+
+class Builder {
+public:
+    Builder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images)
+        : graph_(graph), machine_(machine), readers_(ir::readers(graph)) {
+        network_.graph = &graph;
+        network_.images = images;
+    }
+
+    Network build() {
+        check_machine();
+        for (const ValueId input : graph_.inputs) {
+            const Value& value = graph_.values[input];
+            require_float(value);
+            network_.inputs.push_back(new_tensor(input));
+            tensors_.emplace(input, network_.inputs.back());
+        }
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            const ir::Node& node = graph_.nodes[id];
+            begin_layer(node);
+            try {
+                add_node({graph_, node});
+            } catch (const ModelError& error) {
+                throw ModelError(fmt::format("{}: layer {}: {}", graph_.name, node.name, error.what()));
+            }
+        }
+        for (const ValueId output : graph_.outputs) {
+            const TensorId tensor = tensor_of(output);
+            if (network_.tensors[tensor].is_shared) {
+                throw ModelError(fmt::format(
+                    "{}: output {} is the same for all images, which a tensor core does not write",
+                    graph_.name, graph_.values[output].name));
+            }
+            network_.outputs.push_back(tensor);
+        }
+        finish();
+        return std::move(network_);
+    }
+
+private:
+    void check_machine() const {
+        if (machine_.matrix_unit.columns == machine_.vector_unit.lanes) return;
+        throw ModelError(fmt::format(
+            "{}: networks are compiled for arrays of as many columns as there are "
+            "lanes; machine {} has {} and {}",
+            graph_.name, machine_.name, machine_.matrix_unit.columns, machine_.vector_unit.lanes));
+    }
+
+    static void require_float(const Value& value) {
+        if (value.type == DataType::Float32) return;
+        throw ModelError(
+            fmt::format("{} is {}; a tensor core computes in float32", value.name, name_of(value.type)));
+    }
+
+    void begin_layer(const ir::Node& node) {
+        const std::uint64_t macs = node.op->macs({graph_, node});
+        if (network_.layers.empty() || network_.layers.back().name != node.name) {
+            network_.layers.push_back({.name = node.name, .kind = std::string(node.op->name())});
+        }
+        Layer& layer = network_.layers.back();
+        if (macs > 0 && layer.macs == 0) layer.kind = node.op->name();
+        layer.macs += macs;
+    }
+    std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
+
+    TensorId add(Tensor tensor) {
+        network_.tensors.push_back(std::move(tensor));
+        return static_cast<TensorId>(network_.tensors.size() - 1);
+    }
+    TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared) {
+        return add({.name = name, .rows = shape.rows, .columns = shape.columns, .is_shared = is_shared});
+    }
+    TensorId new_tensor(ValueId id) {
+        const Value& value = graph_.values[id];
+        return new_tensor(value.name, matrix_of(value.shape), !value.has_batch());
+    }
+    Tensor& tensor(TensorId id) { return network_.tensors[id]; }
+
+    /// The tensor of a value; a constant's, and what a reshape delayed, is made when it is first needed.
+    TensorId tensor_of(ValueId id) {
+        if (const auto found = tensors_.find(id); found != tensors_.end()) return found->second;
+        const Value& value = graph_.values[id];
+        if (value.constant) {
+            require_float(value);
+            const TensorId made = new_tensor(id);
+            tensor(made).constant = id;
+            tensors_.emplace(id, made);
+            return made;
+        }
+        const auto reshaped = reshaped_.find(id);
+        if (reshaped == reshaped_.end()) throw std::logic_error("a value that nothing computes");
+        const TensorId source = tensor_of(reshaped->second);
+        const TensorId made = new_tensor(id);
+        OriginMap origins(value.shape.elements());
+        for (std::uint64_t i = 0; i < origins.size(); ++i) origins[i] = {.source = 0, .element = i};
+        add_move({source}, origins, made);
+        tensors_.emplace(id, made);
+        return made;
+    }
+
+    /// Words that are known when the network is compiled.
+    TensorId new_constant(const std::string& name, const MatrixShape& shape,
+                          std::vector<std::uint32_t> words) {
+        const TensorId made = new_tensor(name, shape, true);
+        tensor(made).words = std::move(words);
+        tensor(made).is_constant = true;
+        return made;
+    }
+
+    std::span<const float> floats_of(const Value& value) const { return value.constant->values<float>(); }
+
+    void add_step(Step step) {
+        step.layer = layer();
+        steps_.emplace_back(std::move(step));
+    }
+
+    void add_move(const std::vector<TensorId>& sources, const OriginMap& origins, TensorId result) {
+        std::vector<std::uint64_t> columns;
+        for (const TensorId source : sources) columns.push_back(tensor(source).columns);
+        add_move(sources, rows_of_origins(origins, tensor(result).columns, columns), result);
+    }
+    void add_move(const std::vector<TensorId>& sources, std::vector<MovedRows> moves, TensorId result) {
+        for (const TensorId source : sources) tensor(source).is_moved = true;
+        tensor(result).is_moved = true;
+        Step step{.kind = StepKind::Move, .result = result};
+        step.sources = sources;
+        step.moves = std::move(moves);
+        add_step(std::move(step));
+    }
+
+    /// Some columns of a tensor, as a tensor.
+    TensorId columns_of(TensorId source, std::uint64_t first, std::uint64_t count) {
+        const TensorId made =
+            new_tensor(tensor(source).name, {tensor(source).rows, count}, tensor(source).is_shared);
+        const std::vector<std::uint64_t> rows = counted_rows(tensor(source).rows);
+        MovedRows moved{.rows = rows, .columns = {}};
+        moved.columns.push_back({.to = 0, .count = count, .source = 0, .from = first, .rows = rows});
+        add_move({source}, std::vector{std::move(moved)}, made);
+        return made;
+    }
+
+    void add_node(const NodeView& node) {
+        for (const ValueId output : node.node().outputs) require_float(graph_.values[output]);
+        if (node.node().op->reduces_batch(node.node()))
+            throw ModelError("it combines the images of a batch, which a tensor core does not");
+        if (node.node().is("word_chain")) return add_chain(node);
+        if (node.node().is("word_reduce")) return add_reduction(node);
+        if (node.node().is("word_windows")) return add_windows(node);
+        if (node.node().is("dense")) return add_dense(node);
+        if (node.node().is("convolution")) return add_convolution(node);
+        if (node.node().is("depthwise_convolution")) return add_depthwise(node);
+        if (only_moves(node.node())) return add_movement(node);
+        throw ModelError(fmt::format("{} is not computed by a tensor core", node.node().op->name()));
+    }
+
+    // Element by element.
+
+    /// How a chain reads an input. A single constant number has no operand.
+    std::optional<Operand> operand_of(ValueId id, const ir::Shape& result, bool result_is_shared) {
+        const Value& value = graph_.values[id];
+        require_float(value);
+        const std::uint64_t elements = value.shape.elements();
+        const bool is_shared = !value.has_batch();
+        if (value.constant && elements == 1) return std::nullopt;
+        const MatrixShape shape = matrix_of(result);
+        const std::vector<std::uint64_t> extents =
+            extents_of(value.shape, std::max<std::size_t>(1, result.rank()));
+        const std::vector<std::uint64_t> all = extents_of(result, std::max<std::size_t>(1, result.rank()));
+        const bool has_columns = extents.back() == shape.columns;
+        const bool one_row = elements == extents.back();
+        if (is_shared && one_row && has_columns) return Operand{OperandKind::Row, tensor_of(id)};
+        if (elements == result.elements()) return Operand{OperandKind::Rows, tensor_of(id)};
+        if (one_row && has_columns && !result_is_shared) return Operand{OperandKind::ImageRow, tensor_of(id)};
+        const bool has_rows = std::equal(extents.begin(), extents.end() - 1, all.begin());
+        if (has_rows && extents.back() == 1) return Operand{OperandKind::Column, tensor_of(id)};
+        const std::vector<std::uint64_t> places = repeated(value.shape, result);
+        if (value.constant) {
+            std::vector<std::uint32_t> words;
+            if (value.constant->is_known()) {
+                words.reserve(places.size());
+                for (const std::uint64_t place : places)
+                    words.push_back(std::bit_cast<std::uint32_t>(floats_of(value)[place]));
+            }
+            return Operand{OperandKind::Rows, new_constant(value.name, shape, std::move(words))};
+        }
+        const TensorId made = new_tensor(value.name, shape, is_shared);
+        OriginMap origins;
+        origins.reserve(places.size());
+        for (const std::uint64_t place : places) origins.push_back({.source = 0, .element = place});
+        add_move({tensor_of(id)}, origins, made);
+        return Operand{OperandKind::Rows, made};
+    }
+
+    /// Whether a chain may follow the step that computes the value, instead of reading its result.
+    bool can_follow(ValueId id, const MatrixShape& shape, bool is_shared, ir::NodeId reader) const {
+        const auto found = producers_.find(id);
+        if (found == producers_.end() || ir::is_output(graph_, id)) return false;
+        const Value& value = graph_.values[id];
+        return matrix_of(value.shape) == shape && is_shared == !value.has_batch() &&
+               std::ranges::all_of(readers_[id], [&](ir::NodeId each) { return each == reader; });
+    }
+
+    void add_chain(const NodeView& view) {
+        const ir::Node& node = view.node();
+        const Value& result = view.output();
+        const MatrixShape shape = matrix_of(result.shape);
+        const bool is_shared = !result.has_batch();
+        const auto id = static_cast<ir::NodeId>(&node - graph_.nodes.data());
+        // The last of the values that a step has just computed: what it needs is there, too.
+        std::optional<ValueId> before;
+        for (const ValueId input : node.inputs) {
+            if (!can_follow(input, shape, is_shared, id)) continue;
+            if (!before || producers_.at(input) > producers_.at(*before)) before = input;
+        }
+        const std::vector<operators::WordStep> steps = operators::word_steps(node);
+        ChainUse chain;
+        std::vector<std::size_t> places(node.inputs.size());
+        std::vector<isa::ChainStep> constants;
+        std::vector<std::size_t> constant_of(node.inputs.size(), SIZE_MAX);
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            std::optional<Operand> operand;
+            if (before == node.inputs[i]) {
+                operand = Operand{};
+            } else {
+                operand = operand_of(node.inputs[i], result.shape, is_shared);
+            }
+            if (!operand) {
+                const Value& value = view.input(i);
+                constant_of[i] = constants.size();
+                constants.push_back({.operation = WordOperation::Constant,
+                                     .constant = value.constant->is_known()
+                                                     ? std::bit_cast<std::uint32_t>(floats_of(value)[0])
+                                                     : 0});
+                continue;
+            }
+            const auto found = std::ranges::find(chain.operands, *operand);
+            places[i] = static_cast<std::size_t>(found - chain.operands.begin());
+            if (found == chain.operands.end()) chain.operands.push_back(*operand);
+        }
+        if (chain.operands.size() > isa::RunChain::most_sources) {
+            throw ModelError(fmt::format("its element-wise work reads {} tensors; a chain reads at most {}",
+                                         chain.operands.size(), isa::RunChain::most_sources));
+        }
+        const std::size_t operands = chain.operands.size();
+        const std::size_t first_step = operands + constants.size();
+        if (first_step + steps.size() > isa::most_chain_values) {
+            throw ModelError(fmt::format("its element-wise work has {} values; a chain has at most {}",
+                                         first_step + steps.size(), isa::most_chain_values));
+        }
+        chain.steps = std::move(constants);
+        for (const operators::WordStep& step : steps) {
+            isa::ChainStep made{.operation = step.operation, .operands = {}, .constant = step.constant};
+            for (const std::uint8_t operand : step.operands) {
+                std::size_t place = 0;
+                if (operand >= node.inputs.size()) {
+                    place = first_step + operand - node.inputs.size();
+                } else {
+                    place =
+                        constant_of[operand] == SIZE_MAX ? places[operand] : operands + constant_of[operand];
+                }
+                made.operands.push_back(static_cast<std::uint8_t>(place));
+            }
+            chain.steps.push_back(std::move(made));
+        }
+        const TensorId made = new_tensor(node.output());
+        tensors_.emplace(node.output(), made);
+        std::optional<Step> moved;
+        if (before) moved = std::exchange(steps_[producers_.at(*before)], std::nullopt);
+        const auto fills = [&](const Operand& operand) {
+            if (operand.kind == OperandKind::Before) return tensor(moved->result).fills_lanes;
+            return operand.kind == OperandKind::Rows && tensor(operand.tensor).fills_lanes;
+        };
+        chain.fills_lanes = shape.columns == 1 && std::ranges::all_of(chain.operands, fills);
+        tensor(made).fills_lanes = chain.fills_lanes;
+        Step step = moved ? std::move(*moved) : Step{.kind = StepKind::Chain};
+        step.result = made;
+        std::optional<ChainUse> both;
+        if (!step.chains.empty()) both = joined(step.chains.back(), chain);
+        if (both) {
+            step.chains.back() = std::move(*both);
+        } else {
+            step.chains.push_back(std::move(chain));
+        }
+        // Element-wise work counts for the layer that it follows.
+        const std::optional<std::uint32_t> followed = before ? std::optional(step.layer) : std::nullopt;
+        finish_value(node.output(), std::move(step), followed);
+    }
+
+    /// Adds the step that computes a value, which a chain may follow. `layer_of`: to which it belongs, if not
+    /// to the node's.
+    void finish_value(ValueId id, Step step, std::optional<std::uint32_t> layer_of = {}) {
+        producers_[id] = steps_.size();
+        add_step(std::move(step));
+        if (layer_of) steps_.back()->layer = *layer_of;
+    }
+
+    // Products.
+
+    std::vector<ProductPass> passes_of(const ir::Node& node) const {
+        const std::int64_t tile = node.integer("sum_tile");
+        if (tile != machine_.matrix_unit.rows) {
+            throw ModelError(fmt::format("its sums are cut every {}; the array has {} rows", tile,
+                                         machine_.matrix_unit.rows));
+        }
+        const std::string& name = node.text("precision");
+        const auto* const found = std::ranges::find(math::precision_names, name);
+        if (found == math::precision_names.end())
+            throw ModelError(fmt::format("its precision is {}; the array multiplies bfloat16", name));
+        std::vector<ProductPass> passes;
+        const auto precision = static_cast<math::Precision>(found - math::precision_names.begin());
+        for (const math::PairOfParts& pair : math::passes_of(precision)) {
+            passes.push_back({.row_part = static_cast<std::uint8_t>(pair.a),
+                              .weight_part = static_cast<std::uint8_t>(pair.b)});
+        }
+        return passes;
+    }
+
+    /// The weights of a product: K rows.
+    TensorId weights_of(const NodeView& view) {
+        if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+        const ValueId id = view.node().inputs[view.data_inputs()];
+        const Value& value = graph_.values[id];
+        if (!value.constant) {
+            const TensorId computed = tensor_of(id);
+            tensor(computed).is_moved = true;
+            return computed;
+        }
+        require_float(value);
+        // Beside the tensor that other steps read: this one lies in tiles of the array.
+        const auto [found, is_new] = weights_.try_emplace(id, TensorId{});
+        if (is_new) {
+            found->second = new_tensor(id);
+            tensor(found->second).constant = id;
+            tensor(found->second).is_weights = true;
+        }
+        return found->second;
+    }
+
+    void add_product(const NodeView& view, Step step) {
+        step.kind = StepKind::Product;
+        step.passes = passes_of(view.node());
+        step.weights = weights_of(view);
+        step.result = new_tensor(view.node().output());
+        tensors_.emplace(view.node().output(), step.result);
+        finish_value(view.node().output(), std::move(step));
+    }
+
+    /// The tensor with the elements of a value in its order, whatever its shape.
+    TensorId elements_of(ValueId id) {
+        const auto reshaped = reshaped_.find(id);
+        if (reshaped != reshaped_.end() && !tensors_.contains(id)) return elements_of(reshaped->second);
+        return tensor_of(id);
+    }
+
+    void add_dense(const NodeView& view) {
+        const ir::Node& node = view.node();
+        Step step;
+        if (view.data_inputs() == 1) {
+            step.source = elements_of(node.inputs[0]);
+        } else {
+            step.source = joined_inputs(view);
+        }
+        const Tensor& source = tensor(step.source);
+        if (source.rows > 1) {
+            // A window over all rows of an image.
+            const auto rows = static_cast<std::uint32_t>(source.rows);
+            step.window = ir::Window{.kernel_width = rows};
+            step.image = {.width = rows, .channels = static_cast<std::uint32_t>(source.columns)};
+            step.output = {.channels = view.output_map().channels};
+        }
+        add_product(view, std::move(step));
+    }
+
+    /// The elements of all data inputs side by side.
+    TensorId joined_inputs(const NodeView& view) {
+        std::vector<TensorId> sources;
+        OriginMap origins;
+        for (std::size_t i = 0; i < view.data_inputs(); ++i) {
+            sources.push_back(tensor_of(view.node().inputs[i]));
+            for (std::uint64_t element = 0; element < view.input(i).shape.elements(); ++element)
+                origins.push_back({.source = static_cast<std::uint32_t>(i), .element = element});
+        }
+        const TensorId made = new_tensor(view.node().name, {1, origins.size()}, !view.output().has_batch());
+        add_move(sources, origins, made);
+        return made;
+    }
+
+    void add_convolution(const NodeView& view) {
+        const ir::Node& node = view.node();
+        if (node.integer("groups") > 1) return add_groups(view);
+        Step step;
+        step.source = tensor_of(node.inputs[0]);
+        const ir::Window window = ir::window_of(node);
+        if (window != ir::Window{}) {
+            step.window = window;
+            step.image = view.input_map();
+            step.output = view.output_map();
+        }
+        add_product(view, std::move(step));
+    }
+
+    /// Each group by itself, and their results side by side.
+    void add_groups(const NodeView& view) {
+        const ir::Node& node = view.node();
+        const auto groups = static_cast<std::uint64_t>(node.integer("groups"));
+        const ir::FeatureMap image = view.input_map();
+        const ir::FeatureMap output = view.output_map();
+        const Value* const weights = view.constant(0);
+        if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+        const std::uint64_t channels = image.channels / groups;
+        const std::uint64_t filters = output.channels / groups;
+        const MatrixShape all = matrix_of(weights->shape);
+        const TensorId source = tensor_of(node.inputs[0]);
+        const bool is_shared = !view.output().has_batch();
+        std::vector<TensorId> results;
+        const std::uint64_t rows = matrix_of(view.output().shape).rows;
+        MovedRows moved{.rows = counted_rows(rows), .columns = {}};
+        for (std::uint64_t group = 0; group < groups; ++group) {
+            Step step{.kind = StepKind::Product};
+            step.source = columns_of(source, group * channels, channels);
+            std::vector<std::uint32_t> words;
+            if (weights->constant->is_known()) {
+                for (std::uint64_t row = 0; row < all.rows; ++row) {
+                    for (std::uint64_t column = 0; column < filters; ++column) {
+                        words.push_back(std::bit_cast<std::uint32_t>(
+                            floats_of(*weights)[row * all.columns + group * filters + column]));
+                    }
+                }
+            }
+            step.weights = new_constant(weights->name, {all.rows, filters}, std::move(words));
+            tensor(step.weights).is_weights = true;
+            step.passes = passes_of(node);
+            step.window = ir::window_of(node);
+            step.image = {image.height, image.width, static_cast<std::uint32_t>(channels)};
+            step.output = {output.height, output.width, static_cast<std::uint32_t>(filters)};
+            step.result = new_tensor(node.name, {rows, filters}, is_shared);
+            results.push_back(step.result);
+            add_step(std::move(step));
+            moved.columns.push_back({.to = group * filters,
+                                     .count = filters,
+                                     .source = static_cast<std::uint32_t>(group),
+                                     .from = 0,
+                                     .rows = moved.rows});
+        }
+        const TensorId made = new_tensor(node.output());
+        add_move(results, std::vector{std::move(moved)}, made);
+        tensors_.emplace(node.output(), made);
+    }
+
+    void add_depthwise(const NodeView& view) {
+        const ir::Node& node = view.node();
+        if (node.integer("in_order") == 0) throw std::logic_error("a depthwise convolution in any order");
+        if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+        Step step{.kind = StepKind::Depthwise};
+        step.window = ir::window_of(node);
+        step.image = view.input_map();
+        step.output = view.output_map();
+        step.source = tensor_of(node.inputs[0]);
+        const std::uint32_t multiplier = step.output.channels / step.image.channels;
+        if (multiplier > 1) step.source = repeated_channels(step.source, multiplier);
+        step.image.channels = step.output.channels;
+        static_cast<void>(view.constant(0));
+        step.weights = tensor_of(node.inputs[view.data_inputs()]);
+        step.result = new_tensor(node.output());
+        tensors_.emplace(node.output(), step.result);
+        finish_value(node.output(), std::move(step));
+    }
+
+    /// Each channel several times.
+    TensorId repeated_channels(TensorId source, std::uint32_t times) {
+        const std::uint64_t columns = tensor(source).columns * times;
+        const TensorId made =
+            new_tensor(tensor(source).name, {tensor(source).rows, columns}, tensor(source).is_shared);
+        MovedRows moved{.rows = counted_rows(tensor(source).rows), .columns = {}};
+        for (std::uint64_t column = 0; column < columns; ++column) {
+            moved.columns.push_back(
+                {.to = column, .count = 1, .source = 0, .from = column / times, .rows = moved.rows});
+        }
+        add_move({source}, std::vector{std::move(moved)}, made);
+        return made;
+    }
+
+    // Reductions.
+
+    void add_windows(const NodeView& view) {
+        const ir::Node& node = view.node();
+        Step step{.kind = StepKind::Windows};
+        step.reduction = operators::word_reduction_of(node);
+        step.window = ir::window_of(node);
+        step.image = view.input_map();
+        step.output = view.output_map();
+        step.source = tensor_of(node.inputs[0]);
+        step.result = new_tensor(node.output());
+        tensors_.emplace(node.output(), step.result);
+        finish_value(node.output(), std::move(step));
+    }
+
+    void add_reduction(const NodeView& view) {
+        const ir::Node& node = view.node();
+        if (node.integer("sum_tile") != machine_.vector_unit.lanes) {
+            throw ModelError(fmt::format("it reduces blocks of {}; the machine has {} lanes",
+                                         node.integer("sum_tile"), machine_.vector_unit.lanes));
+        }
+        const ir::Shape& shape = view.input().shape;
+        std::vector<bool> is_reduced(shape.rank(), node.integers("axes").empty());
+        for (const std::int64_t axis : node.integers("axes"))
+            is_reduced.at(static_cast<std::size_t>(axis)) = true;
+        // Axes of extent 1 don't matter.
+        std::vector<std::size_t> kept;
+        std::vector<std::size_t> reduced;
+        for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+            if (shape[axis] > 1) (is_reduced[axis] ? reduced : kept).push_back(axis);
+        }
+        std::uint64_t numbers = 1;
+        for (const std::size_t axis : reduced) numbers *= shape[axis];
+        const std::uint64_t results = shape.elements() / numbers;
+        const bool has_lanes = !reduced.empty() && reduced.back() + 1 == shape.rank();
+        // The reduced axes follow each other, at the end or before the last axis.
+        const std::size_t last = shape.rank() - 1;
+        const auto are_last_of = [&](std::size_t end) {
+            return std::ranges::none_of(kept, [&](std::size_t axis) {
+                return axis < end && !reduced.empty() && axis > reduced.front();
+            });
+        };
+        Step step{.kind = StepKind::ReduceRows};
+        step.reduction = operators::word_reduction_of(node);
+        const bool is_shared = !view.output().has_batch();
+        MatrixShape made{results, 1};
+        if (!has_lanes && shape.rank() > 0 && are_last_of(last)) {
+            step.source = tensor_of(node.inputs[0]);
+            step.reduced_rows = numbers;
+            made = {results / shape[last], shape[last]};
+        } else {
+            step.kind = StepKind::ReduceLanes;
+            const bool is_plain = reduced.size() == 1 && has_lanes;
+            step.source = is_plain ? tensor_of(node.inputs[0])
+                                   : with_last(node.inputs[0], kept, reduced, {results, numbers});
+        }
+        step.result = new_tensor(node.name, made, is_shared);
+        tensor(step.result).fills_lanes = step.kind == StepKind::ReduceLanes;
+        const MatrixShape wanted = matrix_of(view.output().shape);
+        if (wanted == made) {
+            tensors_.emplace(node.output(), step.result);
+            return finish_value(node.output(), std::move(step));
+        }
+        const TensorId reduced_tensor = step.result;
+        add_step(std::move(step));
+        const TensorId result = new_tensor(node.output());
+        OriginMap origins(results);
+        for (std::uint64_t i = 0; i < results; ++i) origins[i] = {.source = 0, .element = i};
+        add_move({reduced_tensor}, origins, result);
+        tensors_.emplace(node.output(), result);
+    }
+
+    /// The value with some of its axes behind the others, as a matrix of these two groups.
+    TensorId with_last(ValueId id, const std::vector<std::size_t>& kept,
+                       const std::vector<std::size_t>& reduced, const MatrixShape& shape) {
+        const Value& value = graph_.values[id];
+        std::vector<std::uint64_t> strides(value.shape.rank());
+        std::uint64_t stride = 1;
+        for (std::size_t axis = value.shape.rank(); axis-- > 0;) {
+            strides[axis] = stride;
+            stride *= value.shape[axis];
+        }
+        std::vector<std::size_t> order = kept;
+        order.insert(order.end(), reduced.begin(), reduced.end());
+        OriginMap origins;
+        origins.reserve(value.shape.elements());
+        for (std::uint64_t i = 0; i < value.shape.elements(); ++i) {
+            std::uint64_t rest = i;
+            std::uint64_t element = 0;
+            for (std::size_t place = order.size(); place-- > 0;) {
+                element += rest % value.shape[order[place]] * strides[order[place]];
+                rest /= value.shape[order[place]];
+            }
+            origins.push_back({.source = 0, .element = element});
+        }
+        const TensorId made = new_tensor(value.name, shape, !value.has_batch());
+        add_move({tensor_of(id)}, origins, made);
+        return made;
+    }
+
+    // Movements.
+
+    void add_movement(const NodeView& view) {
+        const ir::Node& node = view.node();
+        if (node.is("reshape") || node.is("identity") ||
+            (node.is("expand") && view.input().shape.elements() == view.output().shape.elements())) {
+            require_float(view.input());
+            if (matrix_of(view.input().shape) == matrix_of(view.output().shape)) {
+                tensors_.emplace(node.output(), tensor_of(node.inputs[0]));
+                if (const auto found = producers_.find(node.inputs[0]);
+                    found != producers_.end() && readers_[node.inputs[0]].size() == 1 &&
+                    !ir::is_output(graph_, node.inputs[0])) {
+                    producers_.emplace(node.output(), found->second);
+                }
+                return;
+            }
+            reshaped_.emplace(node.output(), node.inputs[0]);
+            return;
+        }
+        std::vector<std::size_t> sources;
+        std::vector<TensorId> tensors;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const Value& value = view.input(i);
+            if (value.type != DataType::Float32) {
+                if (!value.constant)
+                    throw ModelError(fmt::format("{} is {}; a tensor core computes in float32", value.name,
+                                                 name_of(value.type)));
+                continue;
+            }
+            sources.push_back(i);
+            tensors.push_back(tensor_of(node.inputs[i]));
+        }
+        if (sources.empty()) throw ModelError(fmt::format("{} has no input of float32", node.op->name()));
+        const std::vector<OriginMap> origins = origins_of(view, sources);
+        for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+            const TensorId made = new_tensor(node.outputs[i]);
+            add_move(tensors, origins[i], made);
+            tensors_.emplace(node.outputs[i], made);
+        }
+    }
+
+    /// Closes the gaps of steps that moved behind others, and finds how long tensors live.
+    void finish() {
+        for (std::optional<Step>& step : steps_) {
+            if (step) network_.steps.push_back(std::move(*step));
+        }
+        keep_worked_layers();
+        const auto end = static_cast<std::uint32_t>(network_.steps.size());
+        for (Tensor& each : network_.tensors) each.first = end;
+        for (std::uint32_t i = 0; i < end; ++i) {
+            const Step& step = network_.steps[i];
+            tensor(step.result).first = std::min(tensor(step.result).first, i);
+            for (const TensorId read : read_by(step)) tensor(read).last = std::max(tensor(read).last, i);
+        }
+        for (const TensorId input : network_.inputs) {
+            tensor(input).first = 0;
+            tensor(input).is_moved = true;
+        }
+        for (const TensorId output : network_.outputs) {
+            tensor(output).last = end;
+            tensor(output).is_moved = true;
+        }
+    }
+
+    /// Layers without a step of their own are part of others.
+    void keep_worked_layers() {
+        std::vector<std::optional<std::uint32_t>> places(network_.layers.size());
+        for (const Step& step : network_.steps) places[step.layer] = 0;
+        std::vector<Layer> kept;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (!places[i]) continue;
+            places[i] = static_cast<std::uint32_t>(kept.size());
+            kept.push_back(std::move(network_.layers[i]));
+        }
+        for (Step& step : network_.steps) step.layer = *places[step.layer];
+        network_.layers = std::move(kept);
+    }
+
+    const ir::Graph& graph_;
+    const machine::MachineConfig& machine_;
+    const std::vector<std::vector<ir::NodeId>> readers_;
+    Network network_;
+    std::vector<std::optional<Step>> steps_;
+    std::map<ValueId, TensorId> tensors_;
+    std::map<ValueId, TensorId> weights_;
+    std::map<ValueId, ValueId> reshaped_;       ///< values with the elements of others
+    std::map<ValueId, std::size_t> producers_;  ///< of `steps_`: those that a chain may follow
+};
+
+}  // namespace
+
+std::vector<TensorId> read_by(const Step& step) {
+    std::vector<TensorId> read = step.sources;
+    if (step.kind != StepKind::Chain && step.kind != StepKind::Move) read.push_back(step.source);
+    if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
+    for (const ChainUse& chain : step.chains) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind != OperandKind::Before) read.push_back(operand.tensor);
+        }
+    }
+    return read;
+}
+
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images) {
+    return Builder(graph, machine, images).build();
+}
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/word_operation.h"
+#include "compiler/ir/feature_map.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/window.h"
+#include "compiler/target/tensor_core/moves.h"
+#include "hw/isa/chain.h"
+#include "hw/machine/machine_config.h"
+#include "hw/math/floats/float_product.h"
+
+/// A network as steps of a tensor core.
+namespace systole::tensor_core {
+
+using TensorId = std::uint32_t;
+
+/// Where a tensor is while it lives.
+enum class Home : std::uint8_t { Hbm, VectorMemory };
+
+/// A value as a matrix: its last axis has the columns, the other ones the rows.
+struct Tensor {
+    std::string name;
+    std::uint64_t rows = 1;  ///< of an image, or in all if images share it
+    std::uint64_t columns = 1;
+    bool is_shared = false;  ///< by all images
+    /// All lanes have the number of the one column: a chain can take it for all columns of others.
+    bool fills_lanes = false;
+    std::optional<ir::ValueId> constant = {};  ///< its elements are those of this value
+    std::vector<std::uint32_t> words = {};  ///< of a constant that no value has; none where they are unknown
+    bool is_constant = false;               ///< it has `words`
+    bool is_weights = false;                ///< a constant in tiles of the array, for products
+    // The steps from the one that writes it first to the one that reads it last. Inputs and constants are
+    // there before step 0, outputs are read behind the last step.
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    bool is_moved = false;  ///< by DMA alone, as moves, `infeed` and `outfeed` do it
+    // Set by memory.h.
+    Home home = Home::Hbm;
+    std::uint64_t row = 0;         ///< of its memory
+    std::uint64_t panel_rows = 0;  ///< from a panel to the next
+};
+
+/// What a chain reads.
+enum class OperandKind : std::uint8_t {
+    Before,    ///< what the step has computed so far
+    Rows,      ///< an element for each
+    Row,       ///< a row for all rows
+    ImageRow,  ///< a row for each image
+    Column,    ///< a number for each row
+};
+struct Operand {
+    OperandKind kind = OperandKind::Before;
+    TensorId tensor = 0;
+
+    bool operator==(const Operand&) const = default;
+};
+
+/// Element-wise work on rows: the operands are the first values, then come the steps.
+struct ChainUse {
+    std::vector<Operand> operands;
+    std::vector<isa::ChainStep> steps;
+    bool fills_lanes = false;  ///< it computes all lanes, of which one is a column
+};
+
+enum class StepKind : std::uint8_t {
+    Product,      ///< rows or windows of the source times weights
+    Depthwise,    ///< windows of each channel times weights
+    Windows,      ///< windows of each channel are reduced
+    ReduceLanes,  ///< each row becomes one number
+    ReduceRows,   ///< some rows become one
+    Chain,        ///< only `chains`
+    Move,         ///< elements go elsewhere
+};
+
+/// Sums with more than one part of their operands.
+struct ProductPass {
+    std::uint8_t row_part = 0;
+    std::uint8_t weight_part = 0;
+};
+
+/// Work that makes one tensor from others, tile by tile.
+struct Step {
+    StepKind kind = StepKind::Chain;
+    std::uint32_t layer = 0;  ///< of Network::layers
+    TensorId source = 0;      ///< of all kinds but Chain and Move
+    TensorId weights = 0;     ///< of Product and Depthwise
+    TensorId result = 0;
+    /// Of Product, without: a row is one of the source.
+    std::optional<ir::Window> window = {};
+    ir::FeatureMap image = {};   ///< of the source, with a window
+    ir::FeatureMap output = {};  ///< of the result, with a window
+    std::vector<ProductPass> passes = {};
+    Reduction reduction = Reduction::Sum;
+    std::uint64_t reduced_rows = 1;     ///< of ReduceRows: that become one
+    std::vector<ChainUse> chains = {};  ///< what becomes of the result, in order
+    // Of Move.
+    std::vector<TensorId> sources = {};
+    std::vector<MovedRows> moves = {};
+};
+
+struct Layer {
+    std::string name;
+    std::string kind;
+    std::uint64_t macs = 0;
+};
+
+struct Network {
+    const ir::Graph* graph = nullptr;
+    std::uint64_t images = 1;  ///< that go through it together
+    std::vector<Tensor> tensors;
+    std::vector<Layer> layers;
+    std::vector<Step> steps;
+    std::vector<TensorId> inputs;   ///< by input of the graph
+    std::vector<TensorId> outputs;  ///< by output of the graph
+
+    std::uint64_t rows_of(const Tensor& tensor) const {
+        return tensor.rows * (tensor.is_shared ? 1 : images);
+    }
+    std::uint64_t rows_of(TensorId tensor) const { return rows_of(tensors[tensor]); }
+};
+
+/// The tensors that a step reads.
+std::vector<TensorId> read_by(const Step& step);
+
+/// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine
+/// does not compute.
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images);
+
+}  // namespace systole::tensor_core

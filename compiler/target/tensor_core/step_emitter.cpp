@@ -1,0 +1,639 @@
+#include "compiler/target/tensor_core/step_emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "compiler/ir/model_error.h"
+#include "hw/isa/instruction.h"
+
+namespace systole::tensor_core {
+namespace {
+
+using isa::Register;
+
+std::uint32_t u32(std::uint64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+
+std::uint16_t u16(std::uint64_t value) {
+    return static_cast<std::uint16_t>(value);
+}
+
+/// Taken together with any number, it leaves that number as it is.
+std::uint32_t neutral_word(Reduction reduction) {
+    switch (reduction) {
+        case Reduction::Sum:
+            return 0x80000000;  // -0: +0 would lose the sign of -0
+        case Reduction::Product:
+            return 0x3F800000;
+        case Reduction::Maximum:
+            return 0xFF800000;
+        case Reduction::Minimum:
+            return 0x7F800000;
+    }
+    throw std::logic_error("a reduction that does not exist");
+}
+
+WordOperation operation_of(Reduction reduction) {
+    switch (reduction) {
+        case Reduction::Sum:
+            return WordOperation::Add;
+        case Reduction::Product:
+            return WordOperation::Multiply;
+        case Reduction::Maximum:
+            return WordOperation::Maximum;
+        case Reduction::Minimum:
+            return WordOperation::Minimum;
+    }
+    throw std::logic_error("a reduction that does not exist");
+}
+
+/// What is taken together with the result that is there: an element of a window.
+isa::Chain tap_chain(const Step& step) {
+    if (step.kind == StepKind::Depthwise) {
+        return {.name = {},
+                .sources = {{}, {.spread = isa::Spread::Row}, {.spread = isa::Spread::Result}},
+                .steps = {{.operation = WordOperation::MultiplyAdd, .operands = {0, 1, 2}}},
+                .results = {{.value = 3}}};
+    }
+    return {.name = {},
+            .sources = {{}, {.spread = isa::Spread::Result}},
+            .steps = {{.operation = operation_of(step.reduction), .operands = {1, 0}}},
+            .results = {{.value = 2}}};
+}
+
+isa::Chain constant_chain(std::uint32_t word) {
+    return {.name = {},
+            .steps = {{.operation = WordOperation::Constant, .constant = word}},
+            .results = {{.value = 0}}};
+}
+
+isa::Spread spread_of(OperandKind kind) {
+    switch (kind) {
+        case OperandKind::Before:
+        case OperandKind::Rows:
+            return isa::Spread::Rows;
+        case OperandKind::Row:
+        case OperandKind::ImageRow:
+            return isa::Spread::Row;
+        case OperandKind::Column:
+            return isa::Spread::Column;
+    }
+    throw std::logic_error("a kind of operand that does not exist");
+}
+
+}  // namespace
+
+std::uint16_t ChainTable::index_of(isa::Chain chain) {
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+        const isa::Chain& each = chains_[i];
+        if (each.sources == chain.sources && each.steps == chain.steps && each.results == chain.results)
+            return u16(i);
+    }
+    if (chains_.size() > 0xFFFF)
+        throw ModelError("the network has more than 65536 kinds of element-wise work");
+    chain.name = fmt::format("chain{}", chains_.size());
+    chains_.push_back(std::move(chain));
+    return u16(chains_.size() - 1);
+}
+
+StepEmitter::StepEmitter(const Network& network, std::uint64_t tile_rows,
+                         const machine::MachineConfig& machine, emit::InstructionStream& stream)
+    : network_(network),
+      machine_(machine),
+      lanes_(machine.vector_unit.lanes),
+      array_rows_(machine.matrix_unit.rows),
+      tile_rows_(tile_rows),
+      pool_(tile_rows),
+      stream_(stream) {}
+
+void StepEmitter::emit(const Step& step) {
+    stream_.tag(u16(step.layer + 1));
+    if (step.kind == StepKind::Move) return move(step);
+    const ResultRows of = result_rows(network_, step);
+    Shared shared;
+    load_shared(step, shared);
+    const bool is_long = step.kind == StepKind::ReduceRows && rows_needed(step, of, {}) > pool_.largest_gap();
+    if (is_long) {
+        for (const Tile& tile : tiles_of(of, 1, 1)) reduce_long_rows(step, of, tile, shared);
+    } else {
+        for (const Tile& tile : choose_tiles(step, of)) emit_tile(step, of, tile, shared);
+    }
+    for (const std::uint64_t first : shared.taken) pool_.give_back(first);
+}
+
+std::uint64_t StepEmitter::panels(TensorId tensor) const {
+    return divide_up(network_.tensors[tensor].columns, lanes_);
+}
+
+std::uint64_t StepEmitter::columns_of_panel(TensorId tensor, std::uint64_t panel) const {
+    return std::min(lanes_, network_.tensors[tensor].columns - panel * lanes_);
+}
+
+void StepEmitter::fail_for_room(const Step& step, std::uint64_t rows) const {
+    throw ModelError(fmt::format(
+        "{}: layer {}: its smallest part takes {} rows of vector memory; machine {} has {}, of which "
+        "{} are free",
+        network_.graph->name, network_.layers[step.layer].name, rows, machine_.name,
+        machine_.vector_memory.rows, pool_.largest_gap()));
+}
+
+// Room for tiles.
+
+std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const {
+    std::uint64_t rows = 0;
+    std::map<TensorId, bool> counted;
+    for (const ChainUse& chain : step.chains) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
+            const Tensor& tensor = network_.tensors[operand.tensor];
+            const bool spreads = operand.kind == OperandKind::Column && !tensor.fills_lanes;
+            // What the images share is there once.
+            const std::uint64_t images =
+                tensor.is_shared && !network_.tensors[step.result].is_shared ? 1 : tile.images;
+            const std::uint64_t each = operand.kind == OperandKind::ImageRow ? 1 : tile.lines * of.width;
+            if (!is_kept(operand.tensor) && counted.emplace(operand.tensor, true).second)
+                rows += images * each * panels(operand.tensor);
+            if (spreads) rows += images * each;
+        }
+    }
+    return rows;
+}
+
+std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
+    std::uint64_t rows = operand_rows(step, of, tile);
+    if (!is_kept(step.result)) rows += tile.rows(of) * panels(step.result);
+    if (step.kind == StepKind::Chain) return rows;
+    if (!is_kept(step.source)) {
+        rows += source_rows(network_, step, of, tile).count * panels(step.source);
+    }
+    if (step.kind == StepKind::Product && !network_.tensors[step.weights].is_shared && keeps_weights(step))
+        rows += kept_weight_rows(step);
+    return rows;
+}
+
+/// As many tiles as let the next one come in while one is worked on; of whole images where there is room.
+std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& of) const {
+    std::uint64_t gap = pool_.largest_gap();
+    if (step.kind == StepKind::Product && !keeps_weights(step)) gap -= gap / 3;  // for parts of the weights
+    // Of the tiles with some lines each, those in the middle are alike.
+    const auto needed = [&](std::uint64_t images, std::uint64_t lines) {
+        std::uint64_t most = 0;
+        for (const std::uint64_t line :
+             {std::uint64_t{0}, lines, 2 * lines, (of.lines - 1) / lines * lines}) {
+            if (line >= of.lines) continue;
+            const Tile tile{
+                .image = 0, .images = images, .line = line, .lines = std::min(lines, of.lines - line)};
+            most = std::max(most, rows_needed(step, of, tile));
+        }
+        return most;
+    };
+    // The largest number up to `most` that fits: those below it fit, too.
+    const auto most_below = [](std::uint64_t most, const auto& fits) {
+        std::uint64_t low = 0;
+        while (low < most) {
+            const std::uint64_t middle = low + (most - low + 1) / 2;
+            if (fits(middle)) {
+                low = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        return low;
+    };
+    const auto even = [](std::uint64_t all, std::uint64_t most) {
+        return divide_up(all, divide_up(all, most));
+    };
+    for (const std::uint64_t room : {gap / 3, gap}) {
+        const std::uint64_t images = most_below(of.one_image ? 1 : of.images,
+                                                [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
+        if (images > 0) return tiles_of(of, even(of.images, images), of.lines);
+        const std::uint64_t lines =
+            most_below(of.lines - 1, [&](std::uint64_t n) { return needed(1, n) <= room; });
+        if (lines > 0) return tiles_of(of, 1, even(of.lines, lines));
+    }
+    fail_for_room(step, needed(1, 1));
+}
+
+std::uint64_t StepEmitter::take(const Step& step, std::uint64_t rows) {
+    const auto first = pool_.take(rows);
+    if (!first) fail_for_room(step, rows);
+    return *first;
+}
+
+// Into and out of vector memory.
+
+void StepEmitter::copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows) {
+    stream_.append(isa::DmaIn{.hbm_row = u32(hbm_row), .row = u32(row), .rows = u32(rows), .blocks = 1});
+}
+
+View StepEmitter::load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
+    const Tensor& tensor = network_.tensors[id];
+    if (is_kept(id)) return {.row = tensor.row + first, .panel_rows = tensor.panel_rows};
+    const View view{.row = work.next, .panel_rows = rows};
+    for (std::uint64_t panel = 0; panel < panels(id); ++panel)
+        copy_in(tensor.row + panel * tensor.panel_rows + first, view.of_panel(panel), rows);
+    work.next += rows * panels(id);
+    return view;
+}
+
+/// Constants that all tiles read, and weights if there is room for all of them.
+void StepEmitter::load_shared(const Step& step, Shared& shared) {
+    const auto add = [&](TensorId id) {
+        if (shared.rows.contains(id)) return;
+        const Tensor& tensor = network_.tensors[id];
+        const std::uint64_t rows = tensor.rows;
+        if (is_kept(id)) {
+            shared.rows.emplace(id, View{.row = tensor.row, .panel_rows = tensor.panel_rows});
+            return;
+        }
+        const std::uint64_t first = take(step, rows * panels(id));
+        shared.taken.push_back(first);
+        const View view{.row = first, .panel_rows = rows};
+        for (std::uint64_t panel = 0; panel < panels(id); ++panel)
+            copy_in(tensor.row + panel * tensor.panel_rows, view.of_panel(panel), rows);
+        shared.rows.emplace(id, view);
+    };
+    for (const ChainUse& chain : step.chains) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind == OperandKind::Row) add(operand.tensor);
+        }
+    }
+    if (step.kind == StepKind::Depthwise) add(step.weights);
+    if (step.kind != StepKind::Product || !keeps_weights(step)) return;
+    if (!network_.tensors[step.weights].is_shared) return;
+    shared.weights = take(step, kept_weight_rows(step));
+    shared.taken.push_back(*shared.weights);
+    load_weights(step, 0, *shared.weights);
+}
+
+void StepEmitter::load_operands(Work& work) {
+    const Step& step = work.step;
+    const bool is_shared_result = network_.tensors[step.result].is_shared;
+    const std::uint64_t lines = work.tile.lines * work.of.width;
+    const std::uint64_t line = work.tile.line * work.of.width;
+    for (const ChainUse& chain : step.chains) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
+            if (work.operands.contains(operand.tensor)) continue;
+            const Tensor& tensor = network_.tensors[operand.tensor];
+            const bool once = tensor.is_shared && !is_shared_result;
+            std::uint64_t first = once ? line : work.tile.first_row(work.of);
+            std::uint64_t rows = once ? lines : work.tile.images * lines;
+            if (operand.kind == OperandKind::ImageRow) {
+                first = work.tile.image;
+                rows = work.tile.images;
+            }
+            View view = load(work, operand.tensor, first, rows);
+            if (operand.kind == OperandKind::Column && !tensor.fills_lanes) {
+                // The larger one of a single number is that number: all lanes get it.
+                stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
+                                                .result = u32(work.next),
+                                                .source = u32(view.row),
+                                                .rows = u32(rows),
+                                                .columns = 1});
+                view = {.row = work.next, .panel_rows = rows};
+                work.next += rows;
+            }
+            work.operands.emplace(operand.tensor, view);
+        }
+    }
+}
+
+void StepEmitter::store(const Work& work, std::uint64_t panel) {
+    const TensorId id = work.step.result;
+    if (is_kept(id)) return;
+    const Tensor& tensor = network_.tensors[id];
+    stream_.append(
+        isa::DmaOut{.hbm_row = u32(tensor.row + panel * tensor.panel_rows + work.tile.first_row(work.of)),
+                    .row = u32(work.result.of_panel(panel)),
+                    .rows = u32(work.tile.rows(work.of)),
+                    .blocks = 1});
+}
+
+// Weights.
+
+/// Whether all weights of a product are in vector memory at once.
+bool StepEmitter::keeps_weights(const Step& step) const {
+    return kept_weight_rows(step) <= tile_rows_ / 3;
+}
+
+std::uint64_t StepEmitter::kept_weight_rows(const Step& step) const {
+    const Tensor& weights = network_.tensors[step.weights];
+    if (!weights.is_weights) return weights.rows * panels(step.weights);
+    return weight_tiles(weights, step, machine_).rows();
+}
+
+std::uint64_t StepEmitter::weights_in_hbm(const Step& step, std::uint64_t image, std::uint64_t panel,
+                                          std::uint64_t cut) const {
+    const Tensor& weights = network_.tensors[step.weights];
+    if (weights.is_weights) {
+        const WeightTiles tiles = weight_tiles(weights, step, machine_);
+        return weights.row + (panel * tiles.cuts + cut) * tiles.tile_rows;
+    }
+    return weights.row + panel * weights.panel_rows + (weights.is_shared ? 0 : image * weights.rows) +
+           cut * array_rows_;
+}
+
+/// All weights, panel by panel.
+void StepEmitter::load_weights(const Step& step, std::uint64_t image, std::uint64_t to) {
+    const std::uint64_t rows = kept_weight_rows(step) / panels(step.weights);
+    for (std::uint64_t panel = 0; panel < panels(step.weights); ++panel)
+        copy_in(weights_in_hbm(step, image, panel, 0), to + panel * rows, rows);
+}
+
+// Work.
+
+void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared) {
+    const std::uint64_t needed = rows_needed(step, of, tile);
+    std::optional<std::uint64_t> taken;
+    if (needed > 0) taken = take(step, needed);
+    Work work{.step = step, .of = of, .tile = tile, .next = taken.value_or(0)};
+    if (step.kind != StepKind::Chain) {
+        work.source_rows = source_rows(network_, step, of, tile);
+        work.source = load(work, step.source, work.source_rows.first, work.source_rows.count);
+    }
+    if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step) &&
+        !network_.tensors[step.weights].is_shared) {
+        work.weights = work.next;
+        load_weights(step, tile.image, work.next);
+        work.next += kept_weight_rows(step);
+    }
+    load_operands(work);
+    const Tensor& result = network_.tensors[step.result];
+    if (is_kept(step.result)) {
+        work.result = {.row = result.row + tile.first_row(of), .panel_rows = result.panel_rows};
+    } else {
+        work.result = {.row = work.next, .panel_rows = tile.rows(of)};
+    }
+    for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
+        switch (step.kind) {
+            case StepKind::Product:
+                multiply(work, shared, panel);
+                break;
+            case StepKind::Depthwise:
+            case StepKind::Windows:
+                reduce_windows(work, shared, panel);
+                break;
+            case StepKind::ReduceLanes:
+                stream_.set(Register::SourcePanelRows, u32(work.source.panel_rows));
+                stream_.append(isa::ReduceLanes{.reduction = step.reduction,
+                                                .result = u32(work.result.row),
+                                                .source = u32(work.source.row),
+                                                .rows = u32(tile.rows(of)),
+                                                .columns = u32(network_.tensors[step.source].columns)});
+                break;
+            case StepKind::ReduceRows:
+                reduce_rows(work, panel);
+                break;
+            case StepKind::Chain:
+            case StepKind::Move:
+                break;
+        }
+        run_chains(work, shared, panel);
+        store(work, panel);
+    }
+    if (taken) pool_.give_back(*taken);
+}
+
+void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t panel) {
+    const Step& step = work.step;
+    const Tensor& weights = network_.tensors[step.weights];
+    const std::uint64_t cuts = divide_up(weights.rows, array_rows_);
+    const std::uint64_t cut_rows =
+        weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows : array_rows_;
+    if (step.window) set_windows(work);
+    stream_.set(Register::SourcePanelRows, u32(work.source.panel_rows));
+    if (const auto kept = shared.weights ? shared.weights : work.weights) {
+        const std::uint64_t panel_rows = kept_weight_rows(step) / panels(step.weights);
+        return multiply_cuts(work, panel, 0, cuts, *kept + panel * panel_rows, cut_rows);
+    }
+    // Some tiles at a time come in; there is room for one more part while one is worked on.
+    const std::uint64_t most = std::max<std::uint64_t>(1, pool_.largest_gap() / 3 / cut_rows);
+    for (std::uint64_t cut = 0; cut < cuts; cut += most) {
+        const std::uint64_t end = std::min(cuts, cut + most);
+        const std::uint64_t rows = weights.is_weights
+                                       ? (end - cut) * cut_rows
+                                       : std::min(end * array_rows_, weights.rows) - cut * array_rows_;
+        const std::uint64_t first = take(step, rows);
+        copy_in(weights_in_hbm(step, work.tile.image, panel, cut), first, rows);
+        multiply_cuts(work, panel, cut, end, first, cut_rows);
+        pool_.give_back(first);
+    }
+}
+
+void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,
+                                std::uint64_t weights, std::uint64_t cut_rows) {
+    const Step& step = work.step;
+    const Tensor& tensor = network_.tensors[step.weights];
+    const std::uint16_t columns = u16(columns_of_panel(step.result, panel));
+    const bool packed = tensor.is_weights && weight_tiles(tensor, step, machine_).packed;
+    for (std::uint64_t cut = first; cut < end; ++cut) {
+        const std::uint16_t depth = u16(std::min(array_rows_, tensor.rows - cut * array_rows_));
+        stream_.set(Register::ProductFirst, u32(cut * array_rows_));
+        for (std::size_t pass = 0; pass < step.passes.size(); ++pass) {
+            stream_.append(isa::LoadWeights{.source = u32(weights + (cut - first) * cut_rows),
+                                            .depth = depth,
+                                            .columns = columns,
+                                            .part = step.passes[pass].weight_part,
+                                            .packed = packed});
+            stream_.append(isa::Product{.result = u32(work.result.of_panel(panel)),
+                                        .source = u32(work.source.row),
+                                        .rows = u32(work.tile.rows(work.of)),
+                                        .depth = depth,
+                                        .columns = columns,
+                                        .part = step.passes[pass].row_part,
+                                        .accumulate = cut > 0 || pass > 0,
+                                        .windows = step.window.has_value()});
+        }
+    }
+}
+
+void StepEmitter::set_windows(const Work& work) {
+    const Step& step = work.step;
+    const ir::Window& window = *step.window;
+    const std::uint64_t pixels = work.source_rows.lines * step.image.width;
+    stream_.set(Register::WindowInputHeight, u32(work.source_rows.lines));
+    stream_.set(Register::WindowInputWidth, step.image.width);
+    stream_.set(Register::WindowChannels, step.image.channels);
+    stream_.set(Register::WindowImageRows, u32(pixels));
+    stream_.set(Register::WindowKernelHeight, window.kernel_height);
+    stream_.set(Register::WindowKernelWidth, window.kernel_width);
+    stream_.set(Register::WindowStrideY, window.stride_y);
+    stream_.set(Register::WindowStrideX, window.stride_x);
+    stream_.set(Register::WindowPadTop, u32(work.source_rows.lines_above));
+    stream_.set(Register::WindowPadLeft, window.pad_left);
+    stream_.set(Register::WindowOutputHeight, u32(work.tile.lines));
+    stream_.set(Register::WindowOutputWidth, u32(work.of.width));
+    stream_.set(Register::WindowDilationY, window.dilation_y);
+    stream_.set(Register::WindowDilationX, window.dilation_x);
+}
+
+/// Every row of a panel gets the word.
+void StepEmitter::fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word) {
+    stream_.set(Register::WalkColumns, 0);
+    stream_.set(Register::ResultPanelRows, 0);
+    stream_.append(isa::RunChain{.chain = chains_.index_of(constant_chain(word)),
+                                 .rows = u32(rows),
+                                 .columns = u32(columns),
+                                 .results = {u32(row), 0}});
+}
+
+/// Tap by tap, for the outputs of which it is inside the image.
+void StepEmitter::reduce_windows(const Work& work, const Shared& shared, std::uint64_t panel) {
+    const Step& step = work.step;
+    const ir::Window& window = *step.window;
+    const bool multiplies = step.kind == StepKind::Depthwise;
+    const std::uint16_t chain = chains_.index_of(tap_chain(step));
+    fill(work.result.of_panel(panel), work.tile.rows(work.of), columns_of_panel(step.result, panel),
+         multiplies ? 0 : neutral_word(step.reduction));
+    for (std::uint32_t line = 0; line < window.kernel_height; ++line) {
+        for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
+            const TapOutputs outputs = outputs_of_tap(step, work.tile, line, column);
+            if (outputs.empty()) continue;
+            const std::uint64_t tap = std::uint64_t{line} * window.kernel_width + column;
+            const std::uint64_t weights = multiplies ? shared.rows.at(step.weights).of_panel(panel) + tap : 0;
+            take_tap(work, outputs, panel, chain, weights);
+        }
+    }
+}
+
+void StepEmitter::take_tap(const Work& work, const TapOutputs& outputs, std::uint64_t panel,
+                           std::uint16_t chain, std::uint64_t weights) {
+    const Step& step = work.step;
+    const ir::Window& window = *step.window;
+    stream_.set(Register::WalkColumns, u32(outputs.columns));
+    stream_.set(Register::WalkLines, u32(outputs.lines));
+    stream_.set(Register::FromColumnRows, window.stride_x);
+    stream_.set(Register::FromLineRows, u32(std::uint64_t{window.stride_y} * step.image.width));
+    stream_.set(Register::FromImageRows, u32(work.source_rows.lines * step.image.width));
+    stream_.set(Register::ToColumnRows, 1);
+    stream_.set(Register::ToLineRows, u32(work.of.width));
+    stream_.set(Register::ToImageRows, u32(work.tile.lines * work.of.width));
+    for (const Register reg :
+         {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
+        stream_.set(reg, 0);
+    const std::uint64_t source_line = outputs.source_line - work.source_rows.line;
+    const std::uint64_t from = source_line * step.image.width + outputs.source_column;
+    const std::uint64_t to = (outputs.line - work.tile.line) * work.of.width + outputs.column;
+    stream_.append(isa::RunChain{.chain = chain,
+                                 .rows = u32(work.tile.images * outputs.lines * outputs.columns),
+                                 .columns = u32(columns_of_panel(step.result, panel)),
+                                 .results = {u32(work.result.of_panel(panel) + to), 0},
+                                 .sources = {u32(work.source.of_panel(panel) + from), u32(weights), 0, 0}});
+}
+
+void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
+    const Step& step = work.step;
+    stream_.set(Register::SourcePanelRows, 0);
+    stream_.set(Register::ResultPanelRows, 0);
+    for (std::uint64_t row = 0; row < work.tile.rows(work.of); ++row) {
+        stream_.append(isa::ReduceRows{.reduction = step.reduction,
+                                       .result = u32(work.result.of_panel(panel) + row),
+                                       .source = u32(work.source.of_panel(panel) + row * step.reduced_rows),
+                                       .rows = u32(step.reduced_rows),
+                                       .columns = u32(columns_of_panel(step.result, panel))});
+    }
+}
+
+/// The rows that become one come in some at a time.
+void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile,
+                                   const Shared& shared) {
+    const std::uint64_t own = operand_rows(step, of, tile) + (is_kept(step.result) ? 0 : panels(step.result));
+    const std::uint64_t blocks = (pool_.largest_gap() / 3) / (lanes_ * panels(step.source));
+    const std::uint64_t part = std::max<std::uint64_t>(1, blocks) * lanes_;
+    const std::uint64_t taken = take(step, own);
+    Work work{.step = step, .of = of, .tile = tile, .next = taken};
+    load_operands(work);
+    const Tensor& result = network_.tensors[step.result];
+    if (is_kept(step.result)) {
+        work.result = {.row = result.row + tile.first_row(of), .panel_rows = result.panel_rows};
+    } else {
+        work.result = {.row = work.next, .panel_rows = 1};
+    }
+    const std::uint64_t first = source_rows(network_, step, of, tile).first;
+    for (std::uint64_t row = 0; row < step.reduced_rows; row += part) {
+        const std::uint64_t rows = std::min(part, step.reduced_rows - row);
+        const std::uint64_t at = take(step, rows * panels(step.source));
+        Work piece{.step = step, .of = of, .tile = tile, .next = at};
+        const View source = load(piece, step.source, first + row, rows);
+        stream_.set(Register::SourcePanelRows, 0);
+        stream_.set(Register::ResultPanelRows, 0);
+        for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
+            stream_.append(isa::ReduceRows{.reduction = step.reduction,
+                                           .accumulate = row > 0,
+                                           .result = u32(work.result.of_panel(panel)),
+                                           .source = u32(source.of_panel(panel)),
+                                           .rows = u32(rows),
+                                           .columns = u32(columns_of_panel(step.result, panel))});
+        }
+        pool_.give_back(at);
+    }
+    for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
+        run_chains(work, shared, panel);
+        store(work, panel);
+    }
+    pool_.give_back(taken);
+}
+
+void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64_t panel) {
+    for (const ChainUse& chain : work.step.chains) run_chain(work, shared, panel, chain);
+}
+
+void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_t panel,
+                            const ChainUse& chain) {
+    const TensorId id = work.step.result;
+    const bool is_shared_result = network_.tensors[id].is_shared;
+    isa::Chain made{.name = {}, .steps = chain.steps};
+    bool by_image = false;
+    for (const Operand& operand : chain.operands) {
+        made.sources.push_back({.spread = spread_of(operand.kind)});
+        by_image |= operand.kind == OperandKind::ImageRow ||
+                    (operand.kind != OperandKind::Before && operand.kind != OperandKind::Row &&
+                     network_.tensors[operand.tensor].is_shared && !is_shared_result);
+    }
+    made.results = {{.value = static_cast<std::uint8_t>(made.values() - 1)}};
+    stream_.set(Register::WalkColumns, 0);
+    for (const Register reg :
+         {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
+        stream_.set(reg, 0);
+    const std::uint64_t pieces = by_image ? work.tile.images : 1;
+    const std::uint64_t rows = work.tile.rows(work.of) / pieces;
+    const std::uint16_t index = chains_.index_of(made);
+    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+        isa::RunChain run{.chain = index,
+                          .rows = u32(rows),
+                          .columns = u32(chain.fills_lanes ? lanes_ : columns_of_panel(id, panel)),
+                          .results = {u32(work.result.of_panel(panel) + piece * rows), 0}};
+        for (std::size_t i = 0; i < chain.operands.size(); ++i) {
+            const Operand& operand = chain.operands[i];
+            const bool once = operand.kind != OperandKind::Before &&
+                              network_.tensors[operand.tensor].is_shared && !is_shared_result;
+            const std::uint64_t own = once ? 0 : piece * rows;
+            switch (operand.kind) {
+                case OperandKind::Before:
+                    run.sources.at(i) = run.results[0];
+                    break;
+                case OperandKind::Rows:
+                    run.sources.at(i) = u32(work.operands.at(operand.tensor).of_panel(panel) + own);
+                    break;
+                case OperandKind::Row:
+                    run.sources.at(i) = u32(shared.rows.at(operand.tensor).of_panel(panel));
+                    break;
+                case OperandKind::ImageRow:
+                    run.sources.at(i) = u32(work.operands.at(operand.tensor).of_panel(panel) + piece);
+                    break;
+                case OperandKind::Column:
+                    run.sources.at(i) = u32(work.operands.at(operand.tensor).row + own);
+                    break;
+            }
+        }
+        stream_.append(run);
+    }
+}
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/emit/instruction_stream.h"
+#include "compiler/target/tensor_core/memory.h"
+#include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/tiles.h"
+#include "hw/isa/chain.h"
+#include "hw/machine/machine_config.h"
+
+namespace systole::tensor_core {
+
+/// A matrix, or some rows of one, in vector memory: a panel of its columns is `panel_rows` behind the one
+/// before it.
+struct View {
+    std::uint64_t row = 0;
+    std::uint64_t panel_rows = 0;
+
+    std::uint64_t of_panel(std::uint64_t panel) const { return row + panel * panel_rows; }
+};
+
+/// The chains of a program; equal ones are there once.
+class ChainTable {
+public:
+    std::uint16_t index_of(isa::Chain chain);
+    const std::vector<isa::Chain>& chains() const { return chains_; }
+
+private:
+    std::vector<isa::Chain> chains_;
+};
+
+/// Writes the instructions of steps, tile by tile: what a tile reads from high-bandwidth memory comes first,
+/// then the work for each panel of the result, and then what goes back.
+class StepEmitter {
+public:
+    StepEmitter(const Network& network, std::uint64_t tile_rows, const machine::MachineConfig& machine,
+                emit::InstructionStream& stream);
+
+    /// Throws ModelError if the smallest tile does not fit.
+    void emit(const Step& step);
+    const ChainTable& chains() const { return chains_; }
+
+private:
+    /// What a step has in vector memory for all of its tiles.
+    struct Shared {
+        std::vector<std::uint64_t> taken;  ///< of the pool
+        std::map<TensorId, View> rows;     ///< constants of one row, and weights of channels
+        std::optional<std::uint64_t> weights;
+    };
+    /// A tile under way.
+    struct Work {
+        const Step& step;
+        const ResultRows& of;
+        Tile tile;
+        std::uint64_t next = 0;  ///< row of its part of the pool
+        View source = {};
+        SourceRows source_rows = {};
+        View result = {};
+        std::map<TensorId, View> operands = {};  ///< by tensor of the chains
+        std::optional<std::uint64_t> weights = {};
+    };
+
+    std::uint64_t panels(TensorId tensor) const;
+    std::uint64_t columns_of_panel(TensorId tensor, std::uint64_t panel) const;
+    bool is_kept(TensorId tensor) const { return network_.tensors[tensor].home == Home::VectorMemory; }
+    [[noreturn]] void fail_for_room(const Step& step, std::uint64_t rows) const;
+
+    // Room for tiles.
+    std::uint64_t rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const;
+    std::uint64_t operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const;
+    std::vector<Tile> choose_tiles(const Step& step, const ResultRows& of) const;
+    std::uint64_t take(const Step& step, std::uint64_t rows);
+
+    // Into and out of vector memory.
+    void copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows);
+    View load(Work& work, TensorId tensor, std::uint64_t first, std::uint64_t rows);
+    void load_shared(const Step& step, Shared& shared);
+    void load_operands(Work& work);
+    void store(const Work& work, std::uint64_t panel);
+
+    // Weights.
+    bool keeps_weights(const Step& step) const;
+    std::uint64_t kept_weight_rows(const Step& step) const;
+    std::uint64_t weights_in_hbm(const Step& step, std::uint64_t image, std::uint64_t panel,
+                                 std::uint64_t cut) const;
+    void load_weights(const Step& step, std::uint64_t image, std::uint64_t to);
+
+    // Work.
+    void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
+    void multiply(const Work& work, const Shared& shared, std::uint64_t panel);
+    void multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,
+                       std::uint64_t weights, std::uint64_t cut_rows);
+    void set_windows(const Work& work);
+    void reduce_windows(const Work& work, const Shared& shared, std::uint64_t panel);
+    void take_tap(const Work& work, const TapOutputs& outputs, std::uint64_t panel, std::uint16_t chain,
+                  std::uint64_t weights);
+    void fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word);
+    void reduce_rows(const Work& work, std::uint64_t panel);
+    void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
+    void run_chains(const Work& work, const Shared& shared, std::uint64_t panel);
+    void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain);
+
+    // Moves.
+    void move(const Step& step);
+    void move_rows(const Step& step, const MovedRows& moved, std::uint64_t first, std::uint64_t count);
+    void gather(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t to,
+                std::uint64_t apart);
+    void scatter(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t from);
+
+    const Network& network_;
+    const machine::MachineConfig& machine_;
+    const std::uint64_t lanes_;
+    const std::uint64_t array_rows_;
+    const std::uint64_t tile_rows_;
+    TilePool pool_;
+    emit::InstructionStream& stream_;
+    ChainTable chains_;
+};
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,131 @@
+#include "compiler/target/tensor_core/tiles.h"
+
+#include <algorithm>
+
+#include "base/arithmetic.h"
+
+namespace systole::tensor_core {
+namespace {
+
+bool has_windows(const Step& step) {
+    return step.window.has_value();
+}
+
+/// Whether an operand has other rows for each image than the result.
+bool differs_by_image(const Network& network, const Operand& operand) {
+    if (operand.kind == OperandKind::ImageRow) return true;
+    const bool has_rows = operand.kind == OperandKind::Rows || operand.kind == OperandKind::Column;
+    return has_rows && network.tensors[operand.tensor].is_shared;
+}
+
+/// Outputs along one axis for which an offset into the windows is inside the image.
+struct Span {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    std::uint64_t source = 0;
+};
+Span span_of(std::int64_t offset, std::int64_t stride, std::int64_t size, std::int64_t begin,
+             std::int64_t end) {
+    // The image's element is output * stride + offset.
+    const std::int64_t first = std::max(begin, offset >= 0 ? 0 : (-offset + stride - 1) / stride);
+    const std::int64_t last = std::min(end, size - 1 - offset < 0 ? 0 : (size - 1 - offset) / stride + 1);
+    if (first >= last) return {};
+    return {.first = static_cast<std::uint64_t>(first),
+            .count = static_cast<std::uint64_t>(last - first),
+            .source = static_cast<std::uint64_t>(first * stride + offset)};
+}
+
+}  // namespace
+
+ResultRows result_rows(const Network& network, const Step& step) {
+    const Tensor& result = network.tensors[step.result];
+    const std::uint64_t images = result.is_shared ? 1 : network.images;
+    ResultRows rows{.images = images, .lines = result.rows, .width = 1};
+    const bool reads_source = step.kind != StepKind::Chain;
+    const bool has_weights = step.kind == StepKind::Product;
+    if (!result.is_shared) {
+        if (reads_source && network.tensors[step.source].is_shared) rows.one_image = true;
+        if (has_weights && !network.tensors[step.weights].is_shared) rows.one_image = true;
+    }
+    if (has_windows(step)) {
+        rows.lines = step.output.height;
+        rows.width = step.output.width;
+        return rows;
+    }
+    bool by_image = rows.one_image;
+    for (const ChainUse& chain : step.chains) {
+        for (const Operand& operand : chain.operands)
+            by_image |= !result.is_shared && differs_by_image(network, operand);
+    }
+    if (!by_image) rows = {.images = 1, .lines = images * result.rows, .width = 1};
+    return rows;
+}
+
+SourceRows source_rows(const Network& network, const Step& step, const ResultRows& of, const Tile& tile) {
+    const bool is_shared = network.tensors[step.source].is_shared && !network.tensors[step.result].is_shared;
+    const std::uint64_t image = is_shared ? 0 : tile.image;
+    if (step.kind == StepKind::ReduceRows) {
+        return {.first = (image * of.lines + tile.line) * of.width * step.reduced_rows,
+                .count = tile.rows(of) * step.reduced_rows};
+    }
+    if (!has_windows(step)) {
+        return {.first = (image * of.lines + tile.line) * of.width, .count = tile.rows(of)};
+    }
+    const std::uint64_t pixels = std::uint64_t{step.image.height} * step.image.width;
+    const ir::Window& window = *step.window;
+    SourceRows rows{.line = 0, .lines = step.image.height, .lines_above = window.pad_top};
+    if (tile.lines < of.lines) {
+        const auto stride = static_cast<std::int64_t>(window.stride_y);
+        const std::int64_t top = static_cast<std::int64_t>(tile.line) * stride - window.pad_top;
+        const std::int64_t reach =
+            static_cast<std::int64_t>(tile.lines - 1) * stride +
+            static_cast<std::int64_t>(ir::covered_extent(window.kernel_height, window.dilation_y));
+        const std::int64_t first = std::max<std::int64_t>(top, 0);
+        const std::int64_t end = std::min<std::int64_t>(top + reach, step.image.height);
+        if (first < end) {
+            rows.line = static_cast<std::uint64_t>(first);
+            rows.lines = static_cast<std::uint64_t>(end - first);
+            rows.lines_above = static_cast<std::uint64_t>(first - top);
+        } else {
+            // No window has an element of the image, as if it lay below all of them.
+            rows.lines = 1;
+            rows.lines_above = static_cast<std::uint64_t>(reach);
+        }
+    }
+    rows.first = image * pixels + rows.line * step.image.width;
+    rows.count = tile.images * rows.lines * step.image.width;
+    return rows;
+}
+
+TapOutputs outputs_of_tap(const Step& step, const Tile& tile, std::uint32_t kernel_line,
+                          std::uint32_t kernel_column) {
+    const ir::Window& window = *step.window;
+    const auto offset = [](std::uint32_t element, std::uint32_t dilation, std::uint32_t pad) {
+        return static_cast<std::int64_t>(std::uint64_t{element} * dilation) - static_cast<std::int64_t>(pad);
+    };
+    const Span lines =
+        span_of(offset(kernel_line, window.dilation_y, window.pad_top), window.stride_y, step.image.height,
+                static_cast<std::int64_t>(tile.line), static_cast<std::int64_t>(tile.line + tile.lines));
+    const Span columns = span_of(offset(kernel_column, window.dilation_x, window.pad_left), window.stride_x,
+                                 step.image.width, 0, step.output.width);
+    return {.line = lines.first,
+            .lines = lines.count,
+            .column = columns.first,
+            .columns = columns.count,
+            .source_line = lines.source,
+            .source_column = columns.source};
+}
+
+std::vector<Tile> tiles_of(const ResultRows& of, std::uint64_t images, std::uint64_t lines) {
+    std::vector<Tile> tiles;
+    for (std::uint64_t image = 0; image < of.images; image += images) {
+        const std::uint64_t some = std::min(images, of.images - image);
+        for (std::uint64_t line = 0; line < of.lines; line += lines) {
+            tiles.push_back(
+                {.image = image, .images = some, .line = line, .lines = std::min(lines, of.lines - line)});
+        }
+    }
+    return tiles;
+}
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,512 @@
+// Random networks on random machines with a tensor core: the compiled program gives the bits of the
+// reference, on the units and without time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/operator.h"
+#include "compiler/reference/executor.h"
+#include "compiler/target/tensor_core/family.h"
+#include "hw/isa/assembly.h"
+#include "hw/isa/program_rules.h"
+#include "hw/system/system.h"
+#include "sim/functional/tensor/tensor_executor.h"
+#include "tests/support/fresh_simulation.h"
+#include "tests/support/random_runs.h"
+
+using namespace systole;
+
+namespace {
+
+machine::MachineConfig random_core(std::mt19937& random) {
+    const auto drawn = [&](std::uint32_t low, std::uint32_t high) {
+        return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
+    };
+    machine::MachineConfig machine;
+    machine.name = "random";
+    machine.family = machine::Family::TensorCore;
+    machine.clock_mhz = 500;
+    machine.matrix_unit.formats = machine::float_array_formats();
+    machine.vector_unit.lanes = 1U << drawn(2, 4);
+    machine.vector_unit.sublanes = drawn(1, 8);
+    machine.matrix_unit.columns = machine.vector_unit.lanes;
+    machine.matrix_unit.rows = drawn(1, 16);
+    machine.vector_memory.rows = drawn(0, 2) == 0 ? drawn(300, 800) : drawn(800, 9000);
+    machine.hbm.bytes = std::uint64_t{1} << 26U;
+    machine.hbm.bandwidth_gb_per_s = drawn(5, 80);
+    machine.hbm.latency_cycles = drawn(0, 9);
+    machine.vector_unit.latency_cycles = drawn(0, 5);
+    machine.cross_lane_unit.latency_cycles = drawn(0, 9);
+    return machine;
+}
+
+/// Draws graphs of what tensor cores compute.
+class RandomWords {
+public:
+    RandomWords(std::mt19937& random, const machine::MachineConfig& machine)
+        : random_(random), rows_(machine.matrix_unit.rows), lanes_(machine.vector_unit.lanes) {}
+
+    ir::Graph draw() {
+        graph_ = {};
+        graph_.name = "random";
+        values_.clear();
+        const auto side = [&] { return below(9) + 1; };
+        const ir::Shape shape =
+            below(5) == 0 ? ir::Shape{1, 1 + below(60)} : ir::Shape{1, side(), side(), 1 + below(20)};
+        values_.push_back(graph_.add_input("input", shape, DataType::Float32));
+        const std::size_t nodes = 1 + below(7);
+        for (int attempts = 0; graph_.nodes.size() < nodes && attempts < 200; ++attempts) add_node();
+        if (graph_.nodes.empty()) values_.push_back(chain({values_[0]}, {"negate 0"}));
+        graph_.outputs.push_back(values_.back());
+        if (below(4) == 0 && values_.size() > 2 && values_[1] != values_.back())
+            graph_.outputs.push_back(values_[1]);
+        ir::remove_unread(graph_);
+        return std::move(graph_);
+    }
+
+private:
+    static std::uint32_t count(const std::vector<ir::ValueId>& values) {
+        return static_cast<std::uint32_t>(values.size());
+    }
+    std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
+
+    float number() {
+        const std::uint32_t kind = below(40);
+        if (kind == 0) return 0.0F;
+        if (kind == 1) return -0.0F;
+        return std::uniform_real_distribution<float>(-2.0F, 2.0F)(random_);
+    }
+    std::vector<float> numbers(std::uint64_t count) {
+        std::vector<float> all(count);
+        for (float& each : all) each = number();
+        return all;
+    }
+    ir::ValueId constant(const ir::Shape& shape) {
+        return graph_.add_constant("constant", shape, DataType::Float32, numbers(shape.elements()));
+    }
+    ir::ValueId append(const std::string& op, std::vector<ir::NamedAttribute> attributes,
+                       std::vector<ir::ValueId> inputs) {
+        return graph_.append(op + std::to_string(graph_.nodes.size()), operators::registry().at(op),
+                             std::move(attributes), std::move(inputs), DataType::Float32);
+    }
+    ir::ValueId chain(std::vector<ir::ValueId> inputs, std::vector<std::string> steps) {
+        return append("word_chain", {{"steps", std::move(steps)}}, std::move(inputs));
+    }
+    const ir::Shape& shape_of(ir::ValueId id) const { return graph_.values[id].shape; }
+    ir::ValueId any() { return below(2) == 0 ? values_.back() : values_[below(count(values_))]; }
+    std::vector<std::int64_t> extents_of(ir::ValueId id) const {
+        return {shape_of(id).extents().begin(), shape_of(id).extents().end()};
+    }
+    static bool is_image(const ir::Shape& shape) { return shape.rank() == 4 && shape[0] == 1; }
+
+    ir::Window window_for(const ir::FeatureMap& map, bool may_be_outside) {
+        ir::Window window;
+        window.kernel_height = 1 + below(std::min(4U, map.height));
+        window.kernel_width = 1 + below(std::min(4U, map.width));
+        window.stride_y = 1 + below(3);
+        window.stride_x = 1 + below(3);
+        if (below(2) == 0) {
+            const std::uint32_t beyond = may_be_outside ? 1 : 0;
+            window.pad_top = below(window.kernel_height + beyond);
+            window.pad_bottom = below(window.kernel_height + beyond);
+            window.pad_left = below(window.kernel_width + beyond);
+            window.pad_right = below(window.kernel_width + beyond);
+        }
+        if (below(5) == 0 && (window.kernel_height - 1) * 2 + 1 <= map.height) window.dilation_y = 2;
+        if (below(5) == 0 && (window.kernel_width - 1) * 2 + 1 <= map.width) window.dilation_x = 2;
+        return window;
+    }
+
+    std::vector<ir::NamedAttribute> of_product(std::vector<ir::NamedAttribute> attributes) {
+        attributes.emplace_back("sum_tile", std::int64_t{rows_});
+        const char* const names[] = {"default", "default", "default", "high", "highest"};
+        attributes.emplace_back("precision", std::string(names[below(5)]));
+        return attributes;
+    }
+
+    void add_node() {
+        const ir::ValueId source = any();
+        const ir::Shape shape = shape_of(source);
+        if (shape.elements() > 5000) return;
+        try {
+            values_.push_back(node(source, shape));
+        } catch (const ModelError&) {
+            // Another one.
+        }
+    }
+
+    ir::ValueId node(ir::ValueId source, const ir::Shape& shape) {
+        if (shape.rank() < 2) return element_wise(source, shape);
+        switch (below(17)) {
+            case 0:
+            case 1:
+                if (is_image(shape)) return convolution(source, shape);
+                return dense(source, shape);
+            case 2:
+                return dense(source, shape);
+            case 3:
+                if (is_image(shape)) return depthwise(source, shape);
+                [[fallthrough]];
+            case 4:
+                if (is_image(shape)) return windows(source, shape);
+                [[fallthrough]];
+            case 5:
+            case 6:
+            case 7:
+            case 8:
+                return element_wise(source, shape);
+            case 9:
+            case 10:
+                return reduction(source, shape);
+            case 11:
+                return reshape(source, shape);
+            case 12:
+                return transpose(source, shape);
+            case 13:
+                return concat(source, shape);
+            case 14:
+                return strided_slice(source, shape);
+            case 15:
+                return pad(source, shape);
+            default:
+                return resize(source, shape);
+        }
+    }
+
+    ir::ValueId convolution(ir::ValueId source, const ir::Shape& shape) {
+        const ir::FeatureMap map = ir::feature_map(shape);
+        const ir::Window window = below(3) == 0 ? ir::Window{} : window_for(map, true);
+        std::uint32_t groups = 1;
+        if (below(6) == 0 && map.channels % 2 == 0) groups = 2;
+        const std::uint32_t filters = groups * (1 + below(20));
+        auto attributes = of_product(ir::attributes_of(window));
+        attributes.emplace_back("groups", std::int64_t{groups});
+        return append(
+            "convolution", std::move(attributes),
+            {source, constant({window.kernel_height, window.kernel_width, map.channels / groups, filters})});
+    }
+
+    ir::ValueId dense(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<ir::ValueId> inputs{source};
+        auto elements = static_cast<std::uint32_t>(shape.elements());
+        if (below(6) == 0) {
+            inputs.push_back(any());
+            elements += static_cast<std::uint32_t>(shape_of(inputs[1]).elements());
+        }
+        const std::uint32_t units = 1 + below(40);
+        inputs.push_back(constant({elements, units}));
+        return append("dense", of_product({}), std::move(inputs));
+    }
+
+    ir::ValueId depthwise(ir::ValueId source, const ir::Shape& shape) {
+        const ir::FeatureMap map = ir::feature_map(shape);
+        const ir::Window window = window_for(map, false);
+        const std::uint32_t multiplier = 1 + (below(5) == 0 ? 1 : 0);
+        auto attributes = ir::attributes_of(window);
+        attributes.emplace_back("multiplier", std::int64_t{multiplier});
+        attributes.emplace_back("in_order", std::int64_t{1});
+        return append(
+            "depthwise_convolution", std::move(attributes),
+            {source, constant({window.kernel_height, window.kernel_width, 1, map.channels * multiplier})});
+    }
+
+    std::string reduction_name() {
+        const char* const names[] = {"sum", "product", "maximum", "minimum"};
+        return names[below(4)];
+    }
+
+    ir::ValueId windows(ir::ValueId source, const ir::Shape& shape) {
+        auto attributes = ir::attributes_of(window_for(ir::feature_map(shape), false));
+        attributes.emplace_back("reduction", reduction_name());
+        return append("word_windows", std::move(attributes), {source});
+    }
+
+    ir::ValueId element_wise(ir::ValueId source, const ir::Shape& shape) {
+        const char* const unary[] = {"negate 0", "absolute 0", "exp 0", "tanh 0", "logistic 0", "floor 0"};
+        const char* const binary[] = {"add 0 1", "multiply 0 1", "subtract 1 0", "maximum 0 1"};
+        const std::uint32_t kind = below(9);
+        if (kind == 0) return chain({source}, {unary[below(6)]});
+        if (kind == 1) return chain({source}, {"constant 0x3f000000", "multiply 0 1", "tanh 2"});
+        if (kind == 2) return chain({source, source, constant({})}, {"multiply 0 1", "add 3 2"});
+        // Another tensor of this shape, or one that is repeated for it.
+        const auto extents = shape.extents();
+        std::vector<std::uint32_t> other(extents.begin(), extents.end());
+        if (kind < 6) {
+            if (kind == 3 && other.size() > 1) {
+                other = {other.back()};
+            } else {
+                for (std::size_t axis = 0; axis < other.size(); ++axis) {
+                    if (below(2) == 0) other[axis] = 1;
+                }
+            }
+            const ir::ValueId second = constant(ir::Shape(std::span<const std::uint32_t>(other)));
+            if (below(3) > 0) return chain({source, second}, {binary[below(4)]});
+            const ir::ValueId third = constant(ir::Shape{extents.back()});
+            return chain({source, second, third}, {"multiply 0 1", "add 3 2"});
+        }
+        std::vector<ir::ValueId> same;
+        for (const ir::ValueId value : values_) {
+            try {
+                const ir::Shape& with = shape_of(value);
+                if (with.rank() == shape.rank() && value != source) {
+                    bool fits = true;
+                    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+                        fits &= with[axis] == shape[axis] || with[axis] == 1;
+                    if (fits) same.push_back(value);
+                }
+            } catch (const ModelError&) {
+            }
+        }
+        if (same.empty()) return chain({source}, {unary[below(6)]});
+        return chain({source, same[below(count(same))]}, {binary[below(4)]});
+    }
+
+    ir::ValueId reduction(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<std::int64_t> axes;
+        for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+            if (below(2) == 0) axes.push_back(static_cast<std::int64_t>(axis));
+        }
+        if (axes.empty()) axes.push_back(static_cast<std::int64_t>(shape.rank()) - 1);
+        return append("word_reduce",
+                      {{"reduction", reduction_name()},
+                       {"axes", axes},
+                       {"keep", std::int64_t{below(4) == 0 ? 0 : 1}},
+                       {"sum_tile", std::int64_t{lanes_}}},
+                      {source});
+    }
+
+    ir::ValueId reshape(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<std::int64_t> extents{1};
+        std::uint64_t left = shape.elements();
+        while (left > 1 && extents.size() < 4) {
+            std::uint64_t factor = 1 + below(static_cast<std::uint32_t>(std::min<std::uint64_t>(left, 30)));
+            while (left % factor != 0) --factor;
+            if (extents.size() == 3) factor = left;
+            extents.push_back(static_cast<std::int64_t>(factor));
+            left /= factor;
+        }
+        if (left > 1) extents.back() *= static_cast<std::int64_t>(left);
+        return append("reshape", {{"shape", extents}}, {source});
+    }
+
+    ir::ValueId transpose(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<std::int64_t> axes;
+        for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+            axes.push_back(static_cast<std::int64_t>(axis));
+        std::shuffle(axes.begin() + 1, axes.end(), random_);
+        return append("transpose", {{"permutation", axes}}, {source});
+    }
+
+    ir::ValueId concat(ir::ValueId source, const ir::Shape& shape) {
+        const std::size_t axis = 1 + below(static_cast<std::uint32_t>(shape.rank() - 1));
+        std::vector<ir::ValueId> inputs{source, source};
+        for (const ir::ValueId value : values_) {
+            if (shape_of(value).rank() == shape.rank() && value != source) inputs[below(2)] = value;
+        }
+        if (below(3) == 0) inputs.push_back(constant(shape));
+        return append("concat", {{"axis", static_cast<std::int64_t>(axis)}}, std::move(inputs));
+    }
+
+    ir::ValueId strided_slice(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<std::int64_t> first{0};
+        std::vector<std::int64_t> step{1};
+        std::vector<std::int64_t> count{1};
+        for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+            const std::uint32_t begin = below(shape[axis]);
+            const std::uint32_t apart = below(3) == 0 ? 2 : 1;
+            first.push_back(begin);
+            step.push_back(apart);
+            count.push_back(1 + below((shape[axis] - 1 - begin) / apart + 1));
+        }
+        return append("strided_slice", {{"first", first}, {"step", step}, {"count", count}}, {source});
+    }
+
+    ir::ValueId pad(ir::ValueId source, const ir::Shape& shape) {
+        std::vector<std::int64_t> before{0};
+        std::vector<std::int64_t> after{0};
+        for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+            before.push_back(below(3));
+            after.push_back(below(3));
+        }
+        return append("pad", {{"before", before}, {"after", after}, {"value", static_cast<double>(number())}},
+                      {source});
+    }
+
+    ir::ValueId resize(ir::ValueId source, const ir::Shape& shape) {
+        auto extents = extents_of(source);
+        if (!is_image(shape)) return chain({source}, {"negate 0"});
+        extents[1] *= 1 + below(2);
+        extents[2] *= 1 + below(2);
+        return append("resize", {{"shape", extents}}, {source});
+    }
+
+    std::mt19937& random_;
+    std::uint32_t rows_;
+    std::uint32_t lanes_;
+    ir::Graph graph_;
+    std::vector<ir::ValueId> values_;
+};
+
+using Bytes = std::vector<std::uint8_t>;
+
+std::vector<Bytes> outputs_of(const isa::Program& program, const auto& bytes_of_buffer) {
+    std::vector<Bytes> outputs;
+    for (const isa::HostBuffer& buffer : program.buffers) {
+        if (buffer.kind != isa::BufferKind::Output) continue;
+        const std::span<const std::uint8_t> bytes = bytes_of_buffer(buffer);
+        outputs.emplace_back(bytes.begin(), bytes.end());
+    }
+    return outputs;
+}
+
+std::vector<Bytes> on_units(const isa::Program& program, machine::MachineConfig machine,
+                            machine::Engine engine, const Bytes& input) {
+    machine.matrix_unit.engine = engine;
+    tests::FreshSimulation simulation;
+    hw::System system("system", machine, program, {.values = hw::Values::Computed, .test_delta_delay = {}});
+    const auto in = system.host_bytes(program.buffers[0]);
+    std::copy(input.begin(), input.end(), in.begin());
+    system.run();
+    return outputs_of(program, [&](const isa::HostBuffer& buffer) { return system.host_bytes(buffer); });
+}
+
+/// The first difference in words.
+std::string difference(const std::vector<Bytes>& found, const std::vector<Bytes>& expected) {
+    for (std::size_t output = 0; output < expected.size(); ++output) {
+        if (found[output].size() != expected[output].size()) return "another size";
+        for (std::size_t i = 0; i < expected[output].size(); i += 4) {
+            std::uint32_t a = 0;
+            std::uint32_t b = 0;
+            std::memcpy(&a, &found[output][i], 4);
+            std::memcpy(&b, &expected[output][i], 4);
+            if (a != b) {
+                return fmt::format("output {}, element {}: {:#x} ({}) instead of {:#x} ({})", output, i / 4,
+                                   a, std::bit_cast<float>(a), b, std::bit_cast<float>(b));
+            }
+        }
+    }
+    return {};
+}
+
+void check_networks(std::uint32_t first_seed, std::uint32_t count) {
+    std::uint32_t compiled_networks = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_core(random);
+        const ir::Graph graph = RandomWords(random, machine).draw();
+        mapping::Options options;
+        options.batches.batch = 1 + random() % 4;
+        options.batches.inferences = 1 + random() % 6;
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\nbatch "
+                     << options.batches.batch << ", " << options.batches.inferences << " inferences\n"
+                     << ir::to_text(graph));
+        isa::Program program;
+        try {
+            program = tensor_core::family.compile(graph, machine, options).program;
+        } catch (const ModelError& error) {
+            // Vector memory may be too small for a part of a layer.
+            INFO(error.what());
+            REQUIRE(std::string(error.what()).find("rows of vector memory") != std::string::npos);
+            continue;
+        }
+        ++compiled_networks;
+        const auto inferences = static_cast<std::uint32_t>(options.batches.inferences);
+        std::vector<float> numbers(inferences * graph.input().shape.elements());
+        for (float& number : numbers) number = std::uniform_real_distribution<float>(-2.0F, 2.0F)(random);
+        Bytes input(numbers.size() * sizeof(float));
+        std::memcpy(input.data(), numbers.data(), input.size());
+        std::vector<Bytes> expected;
+        for (const auto& bytes :
+             reference::run(graph, std::vector{std::span<const std::uint8_t>(input)}, inferences))
+            expected.push_back(bytes);
+
+        functional::TensorExecutor executor(program,
+                                            {.vector_rows = machine.vector_memory.rows,
+                                             .hbm_rows = machine.hbm.bytes / machine.vector_row_bytes()});
+        const auto in = executor.host_bytes(program.buffers[0]);
+        std::copy(input.begin(), input.end(), in.begin());
+        executor.run();
+        const auto without_time =
+            outputs_of(program, [&](const isa::HostBuffer& buffer) { return executor.host_bytes(buffer); });
+        const std::string wrong = difference(without_time, expected);
+        if (!wrong.empty())
+            FAIL("without time: " << wrong << "\n" << isa::disassemble(program).substr(0, 20000));
+        for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+            const std::string of_units = difference(on_units(program, machine, engine, input), expected);
+            if (!of_units.empty()) FAIL("on the units: " << of_units);
+        }
+    }
+    CHECK(compiled_networks * 10 >= count * 8);
+}
+
+}  // namespace
+
+TEST_CASE("Compiled networks give the reference's bits on a tensor core, part 1", "[tensor_core][networks]") {
+    check_networks(1, tests::random_runs(150));
+}
+TEST_CASE("Compiled networks give the reference's bits on a tensor core, part 2", "[tensor_core][networks]") {
+    check_networks(100000, tests::random_runs(150));
+}
+
+TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core][networks]") {
+    std::map<std::string, int> met;
+    for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_core(random);
+        const ir::Graph graph = RandomWords(random, machine).draw();
+        for (const ir::Node& node : graph.nodes) {
+            ++met[std::string(node.op->name())];
+            if (node.is("word_chain") && node.inputs.size() > 1) ++met["several inputs"];
+            if (node.is("convolution") && node.integer("groups") > 1) ++met["groups"];
+            if (node.is("dense") && node.inputs.size() > 2) ++met["dense of several"];
+            if (node.is("depthwise_convolution") && node.integer("multiplier") > 1) ++met["multipliers"];
+            if (node.is("dense") || node.is("convolution")) ++met[node.text("precision")];
+        }
+        mapping::Options options;
+        options.batches = {.batch = 3, .inferences = 5};
+        isa::Program program;
+        try {
+            program = tensor_core::family.compile(graph, machine, options).program;
+        } catch (const ModelError&) {
+            continue;
+        }
+        bool moves_lanes = false;
+        bool transfers = false;
+        std::uint64_t loads = 0;
+        for (const isa::Instruction& instruction : program.instructions) {
+            moves_lanes |= std::holds_alternative<isa::MoveLanes>(instruction);
+            if (const auto* const dma = std::get_if<isa::DmaIn>(&instruction)) transfers |= dma->blocks > 1;
+            loads += std::holds_alternative<isa::DmaIn>(instruction) ? 1 : 0;
+        }
+        met["programs that move lanes"] += moves_lanes ? 1 : 0;
+        met["programs that move blocks"] += transfers ? 1 : 0;
+        met["programs with many tiles"] += loads > 100 ? 1 : 0;
+    }
+    const auto often = [&](const std::string& what, int least) {
+        INFO(what << ": " << met[what]);
+        CHECK(met[what] >= least);
+    };
+    for (const char* const op :
+         {"concat", "convolution", "dense", "depthwise_convolution", "pad", "reshape", "resize",
+          "strided_slice", "transpose", "word_chain", "word_reduce", "word_windows"}) {
+        often(op, 20);
+    }
+    for (const char* const what :
+         {"several inputs", "groups", "dense of several", "multipliers", "default", "high", "highest",
+          "programs that move lanes", "programs that move blocks", "programs with many tiles"}) {
+        often(what, 5);
+    }
+}
