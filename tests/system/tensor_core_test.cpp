@@ -87,11 +87,19 @@ TEST_CASE("A program for a tensor core leaves a report, its page and all traces"
     CHECK(text_in(page).find("\"cross_lane_unit\"") != std::string::npos);
 }
 
-TEST_CASE("A network is refused for a tensor core in one line, and so are its cells", "[system]") {
-    const Outcome network = sim("run mnist_cnn --machine tpu_v2_1core --limit 1");
-    CHECK(network.exit_code == 2);
-    CHECK(network.err.find("is of the family tensor_core, for which networks are not compiled\n") !=
-          std::string::npos);
+TEST_CASE("A network runs on a tensor core, all of it on the chip", "[system]") {
+    // The last batch has one image.
+    const Json report = report_of("mnist_cnn --machine tpu_v2_1core --limit 3 --batch 2");
+    CHECK(report.at("inferences") == 3);
+    CHECK(report.at("accuracy") == 1.0);
+    CHECK(report.at("host_operations").empty());
+    CHECK(report.at("matrix_unit").at("useful_macs").get<std::uint64_t>() > 0);
+    // With other images beside them, they are the same.
+    const Json at_once = report_of("mnist_cnn --machine tpu_v2_1core --limit 3 --batch 3");
+    CHECK(at_once.at("predictions") == report.at("predictions"));
+}
+
+TEST_CASE("The cells of a tensor core are not shown", "[system]") {
     const Outcome cells = sim("run " + core_run + "--set machine.matrix_unit.engine=pe --registers 0-9");
     CHECK(cells.exit_code == 2);
     CHECK(cells.err.find("the machine's array computes floats, which are not shown\n") != std::string::npos);

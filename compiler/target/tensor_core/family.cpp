@@ -44,9 +44,13 @@ std::uint64_t choose_images(Network& network, const machine::MachineConfig& mach
         const std::uint64_t images = divide_up(batch, parts);
         network.images = images;
         try {
+            // Two groups of images, of which one comes in while the other is worked on.
+            const std::uint64_t groups = divide_up(batch, images);
+            const std::uint64_t predicted = std::min<std::uint64_t>(2, groups);
             const isa::Program program = program_of(
-                network, machine, {.batch = static_cast<std::uint32_t>(images), .inferences = images}, false);
-            candidates.push_back({images, predicted_cycles(program, machine) * divide_up(batch, images)});
+                network, machine,
+                {.batch = static_cast<std::uint32_t>(images), .inferences = predicted * images}, false);
+            candidates.push_back({images, predicted_cycles(program, machine) * groups / predicted});
         } catch (const ModelError& error) {
             if (!failed) failed = error;
         }

@@ -147,26 +147,26 @@ private:
         }
     }
 
-    /// Tensors that only units of the chip read and write stay where these are, in three fifths of vector
-    /// memory.
+    /// Tensors that only units of the chip read and write stay where these are: at the end of vector memory,
+    /// in three fifths of it at most.
     void keep_tensors() {
         const std::uint64_t rows = machine_.vector_memory.rows;
-        const std::uint64_t first = rows * 2 / 5;
-        std::vector<Taken> taken;
-        bool has_some = false;
+        const std::uint64_t most = rows * 3 / 5;
+        std::uint64_t used = 0;
+        std::vector<Taken> taken;  // counted from the end
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.is_moved || !is_used(tensor)) continue;
             const std::uint64_t each = network_.rows_of(tensor);
             const std::uint64_t all = each * panels_of(tensor, lanes_);
-            const std::uint64_t row = first_free(taken, tensor, all, first);
-            if (row + all > rows) continue;
+            const std::uint64_t behind = first_free(taken, tensor, all, 0);
+            if (behind + all > most) continue;
             tensor.home = Home::VectorMemory;
-            tensor.row = row;
+            tensor.row = rows - behind - all;
             tensor.panel_rows = each;
-            taken.push_back({.first = tensor.first, .last = tensor.last, .row = row, .end = row + all});
-            has_some = true;
+            taken.push_back({.first = tensor.first, .last = tensor.last, .row = behind, .end = behind + all});
+            used = std::max(used, behind + all);
         }
-        if (has_some) plan_.tile_rows = first;
+        plan_.tile_rows = rows - used;
     }
 
     bool is_used(const Tensor& tensor) const { return tensor.first < network_.steps.size(); }

@@ -2,78 +2,138 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <variant>
 
 #include "hw/isa/instruction.h"
+#include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
 #include "hw/timing/tensor.h"
 
 namespace systole::tensor_core {
 namespace {
 
-/// The cycles of each unit in a layer.
-class LayerCycles {
+using isa::QueueId;
+
+/// When each unit is free again, instruction by instruction.
+class UnitTimes {
 public:
-    explicit LayerCycles(const isa::Program& program, const machine::MachineConfig& machine)
+    UnitTimes(const isa::Program& program, const machine::MachineConfig& machine)
         : program_(program), machine_(machine) {}
 
     void operator()(const isa::SetConfig& set) { registers_.set(set.reg, set.value); }
+    void operator()(const isa::SyncSignal& signal) {
+        signals_[signal.semaphore].push_back(of(signal.unit).complete);
+    }
+    void operator()(const isa::SyncWait& wait) {
+        std::deque<Cycle>& signals = signals_[wait.semaphore];
+        if (signals.empty()) return;
+        of(wait.unit).free = std::max(of(wait.unit).free, signals.front());
+        signals.pop_front();
+    }
     void operator()(const isa::LoadWeights& /*load*/) {
-        // The weights of a product shift in while the one before it streams.
-        array_ += std::max<Cycle>(streamed_, machine_.matrix_unit.rows);
-        streamed_ = 0;
+        Unit& unit = of(QueueId::Weights);
+        const Cycle begun = std::max(unit.free, plane_free_);
+        finish(unit, begun + machine_.matrix_unit.rows, 0);
+        loaded_.push_back(unit.free);
     }
     void operator()(const isa::Product& product) {
-        streamed_ += timing::streamed_product(product, registers_, machine_).shape.line_cycles;
+        Unit& unit = of(QueueId::Matrix);
+        Cycle begun = unit.free;
+        if (!product.keep_weights && !loaded_.empty()) {
+            begun = std::max(begun, loaded_.front());
+            loaded_.pop_front();
+            plane_free_ = begun + machine_.matrix_unit.weight_switch;
+        }
+        const Cycle cycles = timing::streamed_product(product, registers_, machine_).shape.line_cycles;
+        finish(unit, begun + cycles, machine_.matrix_unit.rows + machine_.matrix_unit.columns);
     }
     void operator()(const isa::RunChain& run) {
-        vector_ += timing::chain_cost(run, program_.chains[run.chain], machine_).cycles;
+        vector(timing::chain_cost(run, program_.chains[run.chain], machine_).cycles);
     }
     void operator()(const isa::ReduceRows& reduce) {
-        vector_ += timing::reduction_cost(reduce, machine_).cycles;
+        vector(timing::reduction_cost(reduce, machine_).cycles);
     }
     void operator()(const isa::ReduceLanes& reduce) {
-        cross_lane_ += timing::reduction_cost(reduce, machine_).cycles;
+        cross_lane(timing::reduction_cost(reduce, machine_).cycles);
     }
-    void operator()(const isa::MoveLanes& move) { cross_lane_ += timing::move_cost(move, machine_).cycles; }
+    void operator()(const isa::MoveLanes& move) { cross_lane(timing::move_cost(move, machine_).cycles); }
     void operator()(const isa::Transpose& transpose) {
-        cross_lane_ += timing::transposition_cost(transpose, machine_).cycles;
+        cross_lane(timing::transposition_cost(transpose, machine_).cycles);
     }
-    void operator()(const isa::DmaIn& dma) { hbm_rows_ += std::uint64_t{dma.rows} * dma.blocks; }
-    void operator()(const isa::DmaOut& dma) { hbm_rows_ += std::uint64_t{dma.rows} * dma.blocks; }
+    void operator()(const isa::DmaIn& dma) {
+        transfer(of(QueueId::DmaIn), std::uint64_t{dma.rows} * dma.blocks);
+    }
+    void operator()(const isa::DmaOut& dma) {
+        transfer(of(QueueId::DmaOut), std::uint64_t{dma.rows} * dma.blocks);
+    }
+    void operator()(const isa::Infeed& infeed) {
+        host(of(QueueId::HostRead), machine_.host_read_rate(), std::uint64_t{infeed.rows} * infeed.columns);
+    }
+    void operator()(const isa::Outfeed& outfeed) {
+        host(of(QueueId::HostWrite), machine_.host_write_rate(),
+             std::uint64_t{outfeed.rows} * outfeed.columns);
+    }
     template <class Other>
     void operator()(const Other& /*other*/) {}
 
-    Cycle take() {
-        const Cycle hbm = timing::hbm_cycles(hbm_rows_ * machine_.vector_row_bytes(), machine_);
-        const Cycle most = std::max({array_ + streamed_, vector_, cross_lane_, hbm});
-        array_ = streamed_ = vector_ = cross_lane_ = 0;
-        hbm_rows_ = 0;
-        return most;
+    Cycle end() const {
+        Cycle last = timing::hbm_cycles(hbm_rows_ * machine_.vector_row_bytes(), machine_);
+        for (const Unit& unit : units_) last = std::max(last, unit.complete);
+        return last;
     }
 
 private:
+    struct Unit {
+        Cycle free = 0;      ///< for its next instruction
+        Cycle complete = 0;  ///< its last one
+    };
+
+    Unit& of(QueueId queue) { return units_.at(static_cast<std::size_t>(queue)); }
+
+    static void finish(Unit& unit, Cycle released, Cycle latency) {
+        unit.free = released;
+        unit.complete = std::max(unit.complete, released + latency);
+    }
+    void vector(Cycle cycles) {
+        Unit& unit = of(QueueId::Vector);
+        finish(unit, unit.free + cycles, machine_.vector_unit.latency_cycles);
+    }
+    void cross_lane(Cycle cycles) {
+        Unit& unit = of(QueueId::CrossLane);
+        finish(unit, unit.free + cycles, machine_.cross_lane_unit.latency_cycles);
+    }
+    /// What goes in and what goes out shares the memory: `end` asks for the time of both.
+    void transfer(Unit& unit, std::uint64_t rows) {
+        hbm_rows_ += rows;
+        const Cycle cycles = timing::hbm_cycles(rows * machine_.vector_row_bytes(), machine_);
+        finish(unit, unit.free + 1 + cycles, machine_.hbm_latency());
+    }
+    static void host(Unit& unit, const Rate& rate, std::uint64_t words) {
+        finish(unit, unit.free + rate.after({}, words * isa::word_bytes).whole, 0);
+    }
+
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
     isa::Registers registers_;
-    Cycle array_ = 0;
-    Cycle streamed_ = 0;  ///< since weights were loaded
-    Cycle vector_ = 0;
-    Cycle cross_lane_ = 0;
+    std::array<Unit, isa::queue_count> units_{};
+    std::map<std::uint8_t, std::deque<Cycle>> signals_;
+    std::deque<Cycle> loaded_;  ///< when weights are there that no product has taken
+    Cycle plane_free_ = 0;
     std::uint64_t hbm_rows_ = 0;
 };
 
 }  // namespace
 
 Cycle predicted_cycles(const isa::Program& program, const machine::MachineConfig& machine) {
-    LayerCycles layer(program, machine);
-    Cycle cycles = 0;
+    UnitTimes times(program, machine);
     for (const isa::Instruction& instruction : program.instructions) {
-        if (std::holds_alternative<isa::DebugTag>(instruction)) cycles += layer.take();
-        std::visit([&](const auto& each) { layer(each); }, instruction);
+        std::visit([&](const auto& each) { times(each); }, instruction);
     }
-    return cycles + layer.take();
+    return times.end();
 }
 
 }  // namespace systole::tensor_core

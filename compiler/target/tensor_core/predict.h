@@ -6,8 +6,8 @@
 
 namespace systole::tensor_core {
 
-/// About the cycles of a program: units work side by side, but for layers, which follow each other. The costs
-/// are those of hw/timing.
+/// About the cycles of a program: each unit executes its queue in order and waits for the signals of others.
+/// The costs are those of hw/timing; what an instruction takes to be issued is left out.
 Cycle predicted_cycles(const isa::Program& program, const machine::MachineConfig& machine);
 
 }  // namespace systole::tensor_core

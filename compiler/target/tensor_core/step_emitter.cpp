@@ -208,7 +208,7 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
     const auto even = [](std::uint64_t all, std::uint64_t most) {
         return divide_up(all, divide_up(all, most));
     };
-    for (const std::uint64_t room : {gap / 3, gap}) {
+    for (const std::uint64_t room : {gap / 2, gap}) {
         const std::uint64_t images = most_below(of.one_image ? 1 : of.images,
                                                 [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
         if (images > 0) return tiles_of(of, even(of.images, images), of.lines);

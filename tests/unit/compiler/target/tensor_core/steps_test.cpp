@@ -1,0 +1,256 @@
+// What becomes of a network before there are instructions: steps, tiles and places.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/window.h"
+#include "compiler/operators/operator.h"
+#include "compiler/target/tensor_core/family.h"
+#include "compiler/target/tensor_core/memory.h"
+#include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/tiles.h"
+
+using namespace systole;
+using namespace systole::tensor_core;
+
+namespace {
+
+machine::MachineConfig small_machine() {
+    machine::MachineConfig machine;
+    machine.name = "small";
+    machine.family = machine::Family::TensorCore;
+    machine.matrix_unit.formats = machine::float_array_formats();
+    machine.matrix_unit.rows = 8;
+    machine.matrix_unit.columns = 8;
+    machine.vector_unit.lanes = 8;
+    machine.vector_memory.rows = 1000;
+    machine.hbm.bytes = 1 << 20U;
+    return machine;
+}
+
+/// A graph that grows node by node; the last one is the output.
+struct Graph {
+    explicit Graph(const ir::Shape& shape) {
+        graph.name = "net";
+        last = graph.add_input("x", shape, DataType::Float32);
+    }
+    ir::ValueId constant(const ir::Shape& shape) {
+        return graph.add_constant("c", shape, DataType::Float32, std::vector<float>(shape.elements(), 0.5F));
+    }
+    ir::ValueId add(const std::string& name, const std::string& op,
+                    std::vector<ir::NamedAttribute> attributes, std::vector<ir::ValueId> inputs) {
+        last = graph.append(name, operators::registry().at(op), std::move(attributes), std::move(inputs),
+                            DataType::Float32);
+        graph.outputs = {last};
+        return last;
+    }
+    ir::ValueId dense(const std::string& name, std::uint32_t elements, std::uint32_t units) {
+        const ir::ValueId weights = constant({elements, units});
+        return add(name, "dense", {{"sum_tile", std::int64_t{8}}, {"precision", std::string("default")}},
+                   {last, weights});
+    }
+    ir::ValueId chain(const std::string& name, std::vector<ir::ValueId> inputs,
+                      std::vector<std::string> steps) {
+        return add(name, "word_chain", {{"steps", std::move(steps)}}, std::move(inputs));
+    }
+
+    ir::Graph graph;
+    ir::ValueId last = 0;
+};
+
+std::string refusal(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint32_t batch = 1) {
+    try {
+        mapping::Options options;
+        options.batches = {.batch = batch, .inferences = batch};
+        static_cast<void>(tensor_core::family.compile(graph, machine, options));
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("Element-wise work joins the product that it follows", "[tensor_core][steps]") {
+    Graph made({1, 12});
+    made.dense("d", 12, 10);
+    made.chain("bias", {made.last, made.constant({10})}, {"add 0 1"});
+    made.chain("relu", {made.last}, {"constant 0x0", "maximum 0 1"});
+    const Network network = make_network(made.graph, small_machine(), 3);
+    REQUIRE(network.steps.size() == 1);
+    CHECK(network.steps[0].kind == StepKind::Product);
+    REQUIRE(network.steps[0].chains.size() == 1);
+    const ChainUse& chain = network.steps[0].chains[0];
+    CHECK(chain.operands.size() == 2);
+    CHECK(chain.steps.size() == 3);
+    CHECK(chain.steps[2].operands == std::vector<std::uint8_t>{2, 3});
+    // It counts for the product's layer.
+    REQUIRE(network.layers.size() == 1);
+    CHECK(network.layers[0].name == "d");
+    CHECK(network.layers[0].macs == 120);
+}
+
+TEST_CASE("A value that something else reads is written before element-wise work", "[tensor_core][steps]") {
+    Graph made({1, 12});
+    const ir::ValueId product = made.dense("d", 12, 10);
+    const ir::ValueId half = made.chain("half", {product}, {"constant 0x3f000000", "multiply 0 1"});
+    made.chain("sum", {product, half}, {"add 0 1"});
+    const Network network = make_network(made.graph, small_machine(), 1);
+    REQUIRE(network.steps.size() == 2);
+    CHECK(network.steps[0].chains.empty());
+    CHECK(network.steps[1].kind == StepKind::Chain);
+}
+
+TEST_CASE("A flattened image is read by windows over all of it", "[tensor_core][steps]") {
+    Graph made({1, 2, 3, 5});
+    made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 30}}}, {made.last});
+    made.dense("d", 30, 4);
+    const Network network = make_network(made.graph, small_machine(), 1);
+    REQUIRE(network.steps.size() == 1);
+    REQUIRE(network.steps[0].window.has_value());
+    CHECK(network.steps[0].window->kernel_width == 6);
+}
+
+TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
+    Graph made({1, 9, 4, 2});
+    const ir::Window window{
+        .kernel_height = 3, .kernel_width = 3, .stride_y = 2, .pad_top = 1, .pad_bottom = 1};
+    auto attributes = ir::attributes_of(window);
+    attributes.emplace_back("sum_tile", std::int64_t{8});
+    attributes.emplace_back("precision", std::string("default"));
+    made.add("c", "convolution", std::move(attributes), {made.last, made.constant({3, 3, 2, 4})});
+    const Network network = make_network(made.graph, small_machine(), 2);
+    const Step& step = network.steps.at(0);
+    const ResultRows of = result_rows(network, step);
+    CHECK(of.images == 2);
+    CHECK(of.lines == 5);
+    CHECK(of.width == 2);
+    // Lines 0 and 1 of the output reach from line -1 to 3; the second image begins at row 36.
+    const SourceRows first = source_rows(network, step, of, {.image = 1, .line = 0, .lines = 2});
+    CHECK(first.first == 36);
+    CHECK(first.lines == 4);
+    CHECK(first.lines_above == 1);
+    const SourceRows next = source_rows(network, step, of, {.image = 0, .line = 2, .lines = 2});
+    CHECK(next.first == 3 * 4);
+    CHECK(next.lines == 5);
+    CHECK(next.lines_above == 0);
+    const SourceRows last = source_rows(network, step, of, {.image = 0, .line = 4, .lines = 1});
+    CHECK(last.first == 7 * 4);
+    CHECK(last.lines == 2);
+    // Two whole images.
+    CHECK(source_rows(network, step, of, {.images = 2, .lines = 5}).count == 72);
+    // The upper tap is outside the image for the first line.
+    const TapOutputs tap = outputs_of_tap(step, {.lines = 5}, 0, 0);
+    CHECK(tap.line == 1);
+    CHECK(tap.lines == 4);
+    CHECK(tap.source_line == 1);
+    CHECK(tap.columns == 2);
+}
+
+TEST_CASE("Rows that are put together alike are moved together", "[tensor_core][moves]") {
+    Graph made({1, 3, 2});
+    const ir::ValueId other = made.chain("other", {made.last}, {"negate 0"});
+    made.add("joined", "concat", {{"axis", std::int64_t{2}}}, {0, other});
+    const ir::NodeView view(made.graph, made.graph.nodes.back());
+    const std::vector<OriginMap> origins = origins_of(view, {0, 1});
+    REQUIRE(origins.size() == 1);
+    CHECK(origins[0][2] == Origin{.source = 1, .element = 0});
+    CHECK(origins[0][4] == Origin{.source = 0, .element = 2});
+    const std::vector<MovedRows> rows = rows_of_origins(origins[0], 4, {2, 2});
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].rows == std::vector<std::uint64_t>{0, 1, 2});
+    REQUIRE(rows[0].columns.size() == 2);
+    CHECK(rows[0].columns[1].to == 2);
+    CHECK(rows[0].columns[1].source == 1);
+    CHECK(rows[0].columns[1].rows == std::vector<std::uint64_t>{0, 1, 2});
+}
+
+TEST_CASE("What is added beside a tensor comes from none", "[tensor_core][moves]") {
+    Graph made({1, 2});
+    made.add("padded", "pad",
+             {{"before", std::vector<std::int64_t>{0, 1}},
+              {"after", std::vector<std::int64_t>{0, 0}},
+              {"value", 1.5}},
+             {made.last});
+    const ir::NodeView view(made.graph, made.graph.nodes.back());
+    const OriginMap origins = origins_of(view, {0}).at(0);
+    REQUIRE(origins.size() == 3);
+    CHECK(origins[0] == Origin{.source = Origin::none, .element = 0x3FC00000});
+    CHECK(origins[2] == Origin{.source = 0, .element = 1});
+}
+
+TEST_CASE("A tile lies behind the one before it where there is room", "[tensor_core][memory]") {
+    TilePool pool(100);
+    CHECK(pool.take(30) == 0U);
+    pool.give_back(0);
+    CHECK(pool.take(30) == 30U);
+    CHECK(pool.take(30) == 60U);
+    CHECK(pool.largest_gap() == 30);
+    CHECK(pool.take(31) == std::nullopt);
+    pool.give_back(30);
+    CHECK(pool.largest_gap() == 60);
+    CHECK(pool.take(20) == 0U);  // 10 rows are left behind row 90
+    CHECK(pool.take(40) == 20U);
+}
+
+TEST_CASE("Tensors stay in vector memory, and others go through it", "[tensor_core][memory]") {
+    Graph made({1, 5, 5, 3});
+    const std::vector<ir::NamedAttribute> attributes{{"sum_tile", std::int64_t{8}},
+                                                     {"precision", std::string("default")}};
+    made.add("a", "convolution", attributes, {made.last, made.constant({1, 1, 3, 20})});
+    made.add("b", "convolution", attributes, {made.last, made.constant({1, 1, 20, 4})});
+    const machine::MachineConfig machine = small_machine();
+    Network network = make_network(made.graph, machine, 2);
+    const MemoryPlan plan = place_tensors(network, machine, {});
+    // 50 rows in each of three panels, at the end.
+    const Tensor& kept = network.tensors[network.steps[0].result];
+    CHECK(kept.home == Home::VectorMemory);
+    CHECK(kept.row == 850);
+    CHECK(kept.panel_rows == 50);
+    CHECK(plan.tile_rows == 850);
+    // Inputs and outputs are moved by the host's link.
+    CHECK(network.tensors[network.outputs[0]].home == Home::Hbm);
+    CHECK(network.tensors[network.inputs[0]].panel_rows == 56);  // tiles of 8 rows
+    // Weights in tiles of 8 x 8, two rows in one: 3 panels of one tile.
+    REQUIRE(plan.constants.size() == 2);
+    CHECK(plan.constants[0].values.size() == std::size_t{3} * 4 * 8 * 4);
+    CHECK(plan.constants[0].values[0] == 0x00);
+    CHECK(plan.constants[0].values[1] == 0x3F);
+    CHECK(plan.constants[0].values[3] == 0x3F);
+}
+
+TEST_CASE("What a tensor core does not compute is refused in one line", "[tensor_core][steps]") {
+    Graph sorted({1, 12});
+    sorted.add("s", "cumulative_sum", {}, {sorted.last});
+    CHECK(refusal(sorted.graph, small_machine()) ==
+          "net: layer s: cumulative_sum is not computed by a tensor core");
+    Graph other_cut({1, 12});
+    other_cut.dense("d", 12, 10);
+    machine::MachineConfig machine = small_machine();
+    machine.matrix_unit.rows = 16;
+    CHECK(refusal(other_cut.graph, machine) ==
+          "net: layer d: its sums are cut every 8; the array has 16 rows");
+    machine = small_machine();
+    machine.matrix_unit.columns = 4;
+    CHECK(refusal(other_cut.graph, machine) ==
+          "net: networks are compiled for arrays of as many columns as there are lanes; machine small has 4 "
+          "and "
+          "8");
+}
+
+TEST_CASE("A network that high-bandwidth memory does not hold is refused with the bytes that it needs",
+          "[tensor_core][memory]") {
+    Graph made({1, 12});
+    made.dense("d", 12, 10);
+    machine::MachineConfig machine = small_machine();
+    machine.hbm.bytes = 512;
+    // Two panels of two tiles of 4 rows for the weights, two panels of 2 rows for each tensor: 32 bytes each.
+    CHECK(refusal(made.graph, machine) ==
+          "net: 1 image at a time, the network needs 768 bytes of high-bandwidth memory; machine small has "
+          "512");
+}
