@@ -23,7 +23,7 @@ void Accumulators::describe(const machine::MachineConfig& machine, machine::Unit
     unit.die_part = {.name = "accumulators",
                      .label = "accumulators",
                      .place = 3,
-                     .percent = machine::floorplan::memory_share(percent, bytes / (4.0 * mib)),
+                     .percent = machine::floorplan::memory_of_size(percent, bytes / (4.0 * mib)),
                      .core_percent = percent};
     unit.paths = {{.from = "matrix_unit",
                    .to = "accumulators",

@@ -22,7 +22,7 @@ Estimate between(double nominal, std::initializer_list<double> others) {
     return estimate;
 }
 
-Estimate memory_share(double percent, double ratio) {
+Estimate memory_of_size(double percent, double ratio) {
     const double by_side = cells_share_of_memory * ratio + (1.0 - cells_share_of_memory) * std::sqrt(ratio);
     return between(percent * ratio, {percent * by_side});
 }

@@ -21,6 +21,6 @@ Estimate between(double nominal, std::initializer_list<double> others = {});
 
 /// A memory of so many times the anchor's bytes: in proportion; or only its cells, while what surrounds them
 /// grows with the side.
-Estimate memory_share(double percent, double ratio);
+Estimate memory_of_size(double percent, double ratio);
 
 }  // namespace systole::machine::floorplan

@@ -31,8 +31,8 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
         .name = "unified_buffer",
         .label = "unified buffer",
         .place = 2,
-        .percent = floorplan::memory_share(floorplan::unified_buffer_percent,
-                                           static_cast<double>(bytes) / floorplan::unified_buffer_bytes),
+        .percent = floorplan::memory_of_size(floorplan::unified_buffer_percent,
+                                             static_cast<double>(bytes) / floorplan::unified_buffer_bytes),
         .core_percent = floorplan::unified_buffer_percent};
     unit.what_ifs = {
         {"buffer", "2x the unified buffer", {{"unified_buffer.rows", buffer.rows * 2}}, true},

@@ -29,7 +29,7 @@ void WeightFifo::describe(const machine::MachineConfig& machine, machine::UnitDe
     unit.die_part = {.name = "weight_fifo",
                      .label = "weight FIFO",
                      .place = 9,
-                     .percent = floorplan::memory_share(percent, bytes / bytes_of_v1),
+                     .percent = floorplan::memory_of_size(percent, bytes / bytes_of_v1),
                      .unnamed_percent = percent};
     unit.paths = {{.from = "weight_memory",
                    .to = "weight_fifo",

@@ -12,8 +12,6 @@
 namespace systole::report {
 namespace {
 
-constexpr double milliseconds = 1e3;
-
 /// "2.6x the speed", or, below 1, the other way round.
 std::string ratio_words(double factor, std::string_view more, std::string_view less) {
     return factor >= 1.0 ? fmt::format("{} {}", rough_times(factor), more)
@@ -44,7 +42,8 @@ struct Taken {
 };
 
 /// A call against one inference of a baseline.
-Json against_json(const run::RunRecord& record, const Json& comparison, const Taken& call, bool is_warm) {
+Json call_against_json(const run::RunRecord& record, const Json& comparison, const Taken& call,
+                       bool is_warm) {
     const bool is_expected = !comparison["expected"].is_null();
     const double rate = (is_expected ? comparison["expected"] : comparison)["inferences_per_second"];
     const double seconds = 1.0 / rate;
@@ -142,7 +141,7 @@ Json call_json(const Basis& basis, const Json& report) {
               {"read_gb_per_s", machine.host_interface.read_gb_per_s},
               {"write_gb_per_s", machine.host_interface.write_gb_per_s}}},
             {"against", list_of(report["comparison"], [&](const Json& comparison) {
-                 return against_json(record, comparison, is_warm ? warm : cold, is_warm);
+                 return call_against_json(record, comparison, is_warm ? warm : cold, is_warm);
              })}};
 }
 

@@ -14,11 +14,6 @@
 namespace systole::report {
 namespace {
 
-/// The mean power; absent for a run of no cycle.
-std::optional<double> over(double joules, double seconds) {
-    return ratio(joules, seconds);
-}
-
 Json power_json(const energy::PowerOverTime& power) {
     Json watts = Json::object();
     for (std::size_t window = 0; window < power.windows.size(); ++window) {
@@ -81,10 +76,10 @@ Json by_event(const Basis& basis) {
     }
     energy.knows_static = energy.static_watts > 0.0;
     energy.voltage = energy::operating_point(machine).voltage;
-    energy.watts = over(energy.static_joules + energy.dynamic_joules, basis.seconds);
+    energy.watts = ratio(energy.static_joules + energy.dynamic_joules, basis.seconds);
     Json object = to_json(energy, basis, std::move(by_unit));
     // Without weight memory, host and what else is on the board.
-    object["die_watts"] = or_null(over(joules.on_die(), basis.seconds));
+    object["die_watts"] = or_null(ratio(joules.on_die(), basis.seconds));
     const double published = machine.power.busy_watts;
     object["published_busy_watts"] = published > 0.0 ? Json(published) : Json(nullptr);
     if (machine.energy) {
@@ -93,7 +88,7 @@ Json by_event(const Basis& basis) {
         const energy::Joules uncalibrated = energy::joules_of_run(record, uncalibrated_machine);
         object["die_dynamic_factor"] = machine.energy->die_dynamic_factor;
         object["uncalibrated"] = {{"joules", uncalibrated.total()},
-                                  {"die_watts", or_null(over(uncalibrated.on_die(), basis.seconds))}};
+                                  {"die_watts", or_null(ratio(uncalibrated.on_die(), basis.seconds))}};
     }
     if (const auto power = power_over_time(record)) object["power_over_time"] = power_json(*power);
     return object;

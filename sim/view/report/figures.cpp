@@ -54,8 +54,6 @@ Json seconds_per_batch(const Basis& basis) {
     return or_null(ratio(basis.seconds, static_cast<double>(basis.batches)));
 }
 
-constexpr double milliseconds = 1e3;
-
 Json latency(const Basis& basis) {
     return basis.latency ? Json(milliseconds * basis.latency->latency) : Json(nullptr);
 }

@@ -11,6 +11,8 @@
 /// Parts of reports as JSON. An absent value is null.
 namespace systole::report {
 
+inline constexpr double milliseconds = 1e3;  ///< of a second
+
 /// The ends of a figure's band; null if the figure or its band is absent.
 inline nlohmann::ordered_json band_json(const std::optional<double>& value,
                                         const std::optional<baselines::Band>& band) {

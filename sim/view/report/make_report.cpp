@@ -307,7 +307,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     json["inferences_per_second"] = or_null(basis.inferences_per_second);
     add_figure("seconds_per_batch");
     const std::optional<double> interval = number_at(json, "seconds_per_batch");
-    json["interval_ms"] = interval ? Json(1e3 * *interval) : Json(nullptr);
+    json["interval_ms"] = interval ? Json(milliseconds * *interval) : Json(nullptr);
     add_figure("latency_ms");
     add_figure("latency_max_ms");
     const std::optional<double> achieved =

@@ -15,7 +15,6 @@
 namespace systole::report {
 namespace {
 
-constexpr double milliseconds = 1e3;
 constexpr unsigned streams = 3;
 constexpr unsigned whole_capacity = 999;  ///< in thousandths, to one of them
 

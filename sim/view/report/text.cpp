@@ -16,6 +16,7 @@
 #include "sim/view/area/area.h"
 #include "sim/view/report/batching.h"
 #include "sim/view/report/family.h"
+#include "sim/view/report/json_values.h"
 #include "sim/view/report/main_unit.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
@@ -199,7 +200,7 @@ private:
         if (number_of_batches() == 0) return std::nullopt;
         if (!has("latency_ms")) return std::string(no_results);
         if (number_of_batches() == 1) return batches();
-        return fmt::format("{}, at most {}", batches(), si(*number("latency_max_ms") / 1e3, "s"));
+        return fmt::format("{}, at most {}", batches(), si(*number("latency_max_ms") / milliseconds, "s"));
     }
 
     std::optional<std::string> warm_remark() const {

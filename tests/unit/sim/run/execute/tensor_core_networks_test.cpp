@@ -26,11 +26,11 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
 
 /// Packed inputs in float32, for each input of a graph.
-std::vector<Bytes> random_inputs(const ir::Graph& graph, std::uint32_t images) {
+std::vector<Bytes> random_inputs(const ir::Graph& graph, std::uint32_t inferences) {
     std::vector<Bytes> inputs;
     std::uint32_t seed = 1;
     for (const ir::ValueId id : graph.inputs) {
-        std::vector<float> numbers(images * graph.values[id].shape.elements());
+        std::vector<float> numbers(inferences * graph.values[id].shape.elements());
         fill_random(numbers, 1.0F, seed++);
         Bytes& bytes = inputs.emplace_back(numbers.size() * sizeof(float));
         std::memcpy(bytes.data(), numbers.data(), bytes.size());
@@ -61,19 +61,19 @@ std::vector<Bytes> on_chip(const isa::Program& program, const machine::MachineCo
     return outputs;
 }
 
-/// Checks a network on `images` images, `batch` at a time.
-void check(const fs::path& file, std::uint32_t images, std::uint32_t batch) {
+/// Checks a network on `inferences` inferences, `batch` at a time.
+void check(const fs::path& file, std::uint32_t inferences, std::uint32_t batch) {
     INFO(file);
     const machine::MachineConfig machine =
         machine::read_machine(fs::path(tests::source_dir()) / "configs/machines/tpu_v2_1core.json");
     const ir::Graph graph = frontend::read_network(file);
     const ir::Graph prepared = compiler::prepare(graph, {}, machine);
     compiler::Options options;
-    options.batches = {.batch = batch, .inferences = images};
+    options.batches = {.batch = batch, .inferences = inferences};
     const isa::Program program = compiler::compile(graph, {}, machine, options).program;
-    const std::vector<Bytes> inputs = random_inputs(prepared, images);
+    const std::vector<Bytes> inputs = random_inputs(prepared, inferences);
     const std::vector<std::span<const std::uint8_t>> views(inputs.begin(), inputs.end());
-    const std::vector<reference::TensorBytes> expected = reference::run(prepared, views, images);
+    const std::vector<reference::TensorBytes> expected = reference::run(prepared, views, inferences);
     const std::vector<Bytes> found = on_chip(program, machine, inputs);
     REQUIRE(found.size() == expected.size());
     for (std::size_t output = 0; output < found.size(); ++output) {
