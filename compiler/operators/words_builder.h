@@ -10,17 +10,13 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
+#include "compiler/ir/words_options.h"
 #include "compiler/operators/word_expression.h"
 #include "compiler/operators/words.h"
 
 namespace systole::operators {
 
-/// The numbers of a machine that decide the bits of its answers.
-struct WordsOptions {
-    std::uint32_t sum_tile = 128;         ///< rows of the array
-    std::string precision = "default";    ///< of products: default, high or highest
-    std::uint32_t reduction_block = 128;  ///< lanes: numbers that are reduced by halves
-};
+using ir::WordsOptions;
 
 /// As many as a chain of a program has sources (docs/isa.md, `.source`).
 inline constexpr std::size_t most_chain_inputs = 4;

@@ -8,6 +8,7 @@
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::passes {
 namespace {
@@ -25,7 +26,7 @@ void check_floats(const ir::Graph& graph) {
 
 }  // namespace
 
-ir::Graph compute_in_words(const ir::Graph& graph, const operators::WordsOptions& options) {
+ir::Graph compute_in_words(const ir::Graph& graph, const ir::WordsOptions& options) {
     check_floats(graph);
     operators::WordsBuilder builder(graph, options);
     for (const ir::Node& node : graph.nodes) builder.add(node);

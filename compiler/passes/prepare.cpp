@@ -76,7 +76,7 @@ PassManager preparation(Calibration calibration, std::optional<Rounding> roundin
     return passes;
 }
 
-PassManager preparation_in_words(operators::WordsOptions options) {
+PassManager preparation_in_words(ir::WordsOptions options) {
     PassManager passes = simplification();
     passes.add("compute_in_words", [options = std::move(options)](const ir::Graph& graph) {
         return compute_in_words(graph, options);
@@ -127,8 +127,7 @@ ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObs
     return preparation(std::move(calibration), rounding).run(graph, observer);
 }
 
-ir::Graph prepare_in_words(const ir::Graph& graph, operators::WordsOptions options,
-                           const PassObserver& observer) {
+ir::Graph prepare_in_words(const ir::Graph& graph, ir::WordsOptions options, const PassObserver& observer) {
     check_inferences(graph);
     return preparation_in_words(std::move(options)).run(graph, observer);
 }

@@ -5,8 +5,8 @@
 
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/words_options.h"
 #include "compiler/passes/calibrate.h"
-#include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/pass_manager.h"
 
 namespace systole::passes {
@@ -21,7 +21,7 @@ PassManager simplification();
 PassManager preparation(Calibration calibration, std::optional<Rounding> rounding = {});
 
 /// The passes of simplification(), and compute_in_words: for machines that compute in floats.
-PassManager preparation_in_words(operators::WordsOptions options);
+PassManager preparation_in_words(ir::WordsOptions options);
 
 /// A network on integers beside the one in float from which it was quantized.
 struct QuantizedNetwork {
@@ -45,7 +45,7 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared);
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer = {});
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer = {},
                   std::optional<Rounding> rounding = {});
-ir::Graph prepare_in_words(const ir::Graph& graph, operators::WordsOptions options,
+ir::Graph prepare_in_words(const ir::Graph& graph, ir::WordsOptions options,
                            const PassObserver& observer = {});
 
 }  // namespace systole::passes

@@ -4,9 +4,9 @@
 
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/words_options.h"
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/options.h"
-#include "compiler/operators/words_builder.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
 
@@ -18,7 +18,7 @@ struct Family {
     bool computes_on_integers = false;
     /// The numbers of the machine that decide the bits of floats, by which float graphs are computed in
     /// words; null for families that do not compute in floats.
-    operators::WordsOptions (*words)(const machine::MachineConfig& machine) = nullptr;
+    ir::WordsOptions (*words)(const machine::MachineConfig& machine) = nullptr;
     /// Whether the host computes operators that the chip does not, for a reason that Compiled::placed has.
     bool places_operators = false;
     /// The program of a prepared graph, mapped as the options say. Throws ModelError if the network does not

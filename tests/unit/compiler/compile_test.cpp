@@ -1,7 +1,11 @@
 // What the compiler's door asks the family of a machine.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/ir/text.h"
 #include "tests/support/graphs.h"
@@ -27,4 +31,27 @@ TEST_CASE("A graph is quantized for families that compute on integers, and for n
     CHECK(in_float.output().type == DataType::Float32);
     // Simplified.
     CHECK(in_float.nodes.size() == 1);
+}
+
+TEST_CASE("A machine of floats says how its networks are summed and rounded", "[compiler]") {
+    tests::GraphParts parts(4);
+    tests::Graph graph({1, 1, 6});
+    graph.append("dense", parts.dense({1, 1, 6}, 4, false), {0});
+    graph.append("softmax", tests::op("softmax"), {1});
+    machine::MachineConfig machine;
+    machine.family = machine::Family::TensorCore;
+    machine.matrix_unit.rows = 32;
+    machine.matrix_unit.precision = machine::MatrixPrecision::High;
+    machine.vector_unit.lanes = 256;
+    std::vector<std::string> passes;
+    const ir::Graph words = compiler::prepare(
+        graph, {}, machine, [&](std::string_view pass, const ir::Graph&) { passes.emplace_back(pass); });
+    const auto node = [&](std::string_view op) {
+        return *std::ranges::find_if(words.nodes, [&](const ir::Node& each) { return each.is(op); });
+    };
+    CHECK(node("dense").integer("sum_tile") == 32);
+    CHECK(node("dense").text("precision") == "high");
+    CHECK(node("word_reduce").integer("sum_tile") == 256);
+    CHECK(passes.back() == "compute_in_words");
+    CHECK(compiler::pass_names().back() == "compute_in_words");
 }

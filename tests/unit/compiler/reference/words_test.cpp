@@ -28,7 +28,7 @@ using Extents = std::vector<std::uint32_t>;
 /// A result as it is stored: zero for a subnormal number, and one NaN.
 float stored(float x) {
     if (std::isnan(x)) return std::bit_cast<float>(0x7fc00000U);
-    return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
+    return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0F, x) : x;
 }
 
 std::vector<std::uint32_t> bits(const Floats& floats) {

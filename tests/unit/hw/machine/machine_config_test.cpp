@@ -316,6 +316,17 @@ TEST_CASE("A core of the Cloud TPU v2 has the published numbers", "[machine]") {
     CHECK(machine.matrix_unit.computes_floats());
 }
 
+TEST_CASE("The array of a tensor core says how much of float32 it multiplies", "[machine]") {
+    json object{{"schema", "sim.machine/1"}, {"family", "tensor_core"}};
+    object["matrix_unit"] = {{"rows", 128}, {"columns", 128}};
+    CHECK(read_machine(object, "test").matrix_unit.precision == MatrixPrecision::Default);
+    object["matrix_unit"]["precision"] = "highest";
+    const MachineConfig machine = read_machine(object, "test");
+    CHECK(machine.matrix_unit.precision == MatrixPrecision::Highest);
+    CHECK(machine.computes_floats());
+    CHECK(read_machine(to_json(machine), "test").matrix_unit.precision == MatrixPrecision::Highest);
+}
+
 TEST_CASE("A tensor core is refused with the rule that it breaks", "[machine]") {
     const auto error_of = [](const json& change) {
         json object{{"schema", "sim.machine/1"}, {"family", "tensor_core"}};
@@ -339,6 +350,12 @@ TEST_CASE("A tensor core is refused with the rule that it breaks", "[machine]") 
                Contains("system.cores is 2; 5 chips have 10 cores; a machine has at most 8"));
     CHECK_THAT(error_of({{"matrix_unit", array}, {"accumulators", {{"rows", 8}}}}),
                Contains(R"(it is read only where family is "tpu_v1")"));
+    CHECK_THAT(
+        error_of({{"matrix_unit", {{"rows", 128}, {"columns", 128}, {"precision", "whole"}}}}),
+        Contains(R"(matrix_unit.precision is "whole"; it must be one of "default", "high", "highest")"));
+    json of_bytes = tpu_v1();
+    of_bytes["matrix_unit"]["precision"] = "high";
+    CHECK_THAT(machine_error(of_bytes), Contains(R"(it is read only where family is "tensor_core")"));
     json of_tpu_v1 = tpu_v1();
     of_tpu_v1["hbm"] = {{"bytes", 1024}};
     CHECK_THAT(machine_error(of_tpu_v1), Contains(R"(it is read only where family is "tensor_core")"));
