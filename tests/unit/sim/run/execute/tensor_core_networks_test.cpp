@@ -66,7 +66,7 @@ void check(const fs::path& file, std::uint32_t inferences, std::uint32_t batch) 
     INFO(file);
     const machine::MachineConfig machine =
         machine::read_machine(fs::path(tests::source_dir()) / "configs/machines/tpu_v2_1core.json");
-    const ir::Graph graph = frontend::read_network(file);
+    const ir::Graph graph = compiler::ready_for_run(frontend::read_network(file));
     const ir::Graph prepared = compiler::prepare(graph, {}, machine);
     compiler::Options options;
     options.batches = {.batch = batch, .inferences = inferences};
