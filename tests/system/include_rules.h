@@ -94,7 +94,8 @@ inline bool compiler_may_include(std::string_view from, std::string_view to) {
     const bool below_target = below_emit || to == "compiler/emit";
     if (from == "compiler/target") return below_target;
     if (from.starts_with("compiler/target/")) {
-        return below_target || is_one_of({"compiler/target", "compiler/operators", "compiler/passes"});
+        return below_target || is_one_of({"compiler/target", "compiler/operators", "compiler/passes",
+                                          "compiler/reference", "hw/math"});
     }
     // Its files are the compiler's door, behind which all of it is but the frontends.
     return from == "compiler" && (to == "hw/machine" || to == "hw/isa" ||

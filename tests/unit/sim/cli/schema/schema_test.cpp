@@ -39,12 +39,18 @@ void read(const std::string& document, const nlohmann::json& object) {
 std::string error_with_odd_value(const schema::Document& document, const std::string& path) {
     nlohmann::json object{{"schema", document.schema}};
     if (path.find(".dram.") != std::string::npos) object["weight_memory"]["model"] = "dram";
-    const std::string section = path.substr(0, path.find('.'));
-    for (const KeyDescription& key : document.keys) {
-        const bool is_of_tiles = key.rule.find(R"(family is "edge_tpu")") != std::string::npos;
-        const bool is_of_core = key.rule.find(R"(family is "tensor_core")") != std::string::npos;
-        if (key.name == section && is_of_tiles) object["family"] = "edge_tpu";
-        if (key.name == section && is_of_core) object["family"] = "tensor_core";
+    // The family that reads the key, or one of the sections around it.
+    const std::vector<KeyDescription>* keys = &document.keys;
+    std::istringstream names(path);
+    for (std::string name; std::getline(names, name, '.');) {
+        const auto key = std::ranges::find(*keys, name, &KeyDescription::name);
+        if (key == keys->end()) break;
+        for (const char* const family : {"edge_tpu", "tensor_core"}) {
+            if (key->rule.find("only where family is \"" + std::string(family) + "\"") != std::string::npos) {
+                object["family"] = family;
+            }
+        }
+        keys = &key->keys;
     }
     std::string pointer = "/" + path;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
