@@ -42,9 +42,10 @@ private:
 /// A word of a formula, or a number in it. One operand of each operation must be a word.
 class WordOperand {
 public:
-    WordOperand(Word word)
-        : steps_(&word.steps()), word_(word.number()) {}  // NOLINT(google-explicit-constructor)
-    WordOperand(float number) : number_(number) {}        // NOLINT(google-explicit-constructor)
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    WordOperand(Word word) : steps_(&word.steps()), word_(word.number()) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    WordOperand(float number) : number_(number) {}
 
     WordSteps* steps() const { return steps_; }
     /// The value in the steps; adds a number as a constant, settled.

@@ -178,7 +178,7 @@ struct Program {
 /// Bytes of a row of one of initial_memories.
 constexpr std::uint64_t row_bytes(MemoryId memory, const Geometry& geometry) {
     if (memory == MemoryId::UnifiedBuffer) return geometry.rows;
-    if (memory == MemoryId::Hbm) return geometry.tensor.lanes * word_bytes;
+    if (memory == MemoryId::Hbm) return std::uint64_t{geometry.tensor.lanes} * word_bytes;
     return std::uint64_t{geometry.columns} * sizeof(std::int32_t);
 }
 

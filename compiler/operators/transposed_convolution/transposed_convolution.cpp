@@ -287,6 +287,7 @@ ir::ValueId append_phases(const ir::Node& node, WordsBuilder& builder) {
         std::vector<float> weights;
         if (kernel.constant->is_known()) {
             std::vector<std::vector<float>> parts;
+            parts.reserve(phases.size());
             for (const auto& [y, column] : phases) parts.push_back(weights_of_phase(kernel, y, column));
             for (std::size_t row = 0; row < parts.front().size(); row += filters) {
                 for (const std::vector<float>& part : parts) {

@@ -88,10 +88,9 @@ const target::Family family{
     .words =
         [](const machine::MachineConfig& machine) {
             const auto precision = static_cast<std::size_t>(machine.matrix_unit.precision);
-            return ir::WordsOptions{
-                .sum_tile = machine.matrix_unit.rows,
-                .precision = std::string(machine::matrix_precision_names.at(precision)),
-                .reduction_block = machine.vector_unit.lanes};
+            return ir::WordsOptions{.sum_tile = machine.matrix_unit.rows,
+                                    .precision = std::string(machine::matrix_precision_names.at(precision)),
+                                    .reduction_block = machine.vector_unit.lanes};
         },
     .compile = compile,
     .machine_key = [](const machine::MachineConfig& machine,

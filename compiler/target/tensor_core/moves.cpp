@@ -75,7 +75,8 @@ std::vector<OriginMap> origins_of(const ir::NodeView& node, const std::vector<st
     const Numbers low =
         results_of(graph, [](std::size_t, std::size_t i) { return static_cast<float>(i % base); });
     const Numbers high = most <= base ? Numbers{} : results_of(graph, [](std::size_t, std::size_t i) {
-        return static_cast<float>(i / base);
+        const std::size_t quotient = i / base;
+        return static_cast<float>(quotient);
     });
     // What does not depend on the sources comes from none.
     const Numbers source =

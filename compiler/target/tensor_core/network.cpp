@@ -126,8 +126,7 @@ public:
             network_.inputs.push_back(new_tensor(input));
             tensors_.emplace(input, network_.inputs.back());
         }
-        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
-            const ir::Node& node = graph_.nodes[id];
+        for (const ir::Node& node : graph_.nodes) {
             begin_layer(node);
             try {
                 add_node({graph_, node});
@@ -227,6 +226,7 @@ private:
 
     void add_move(const std::vector<TensorId>& sources, const OriginMap& origins, TensorId result) {
         std::vector<std::uint64_t> columns;
+        columns.reserve(sources.size());
         for (const TensorId source : sources) columns.push_back(tensor(source).columns);
         add_move(sources, rows_of_origins(origins, tensor(result).columns, columns), result);
     }

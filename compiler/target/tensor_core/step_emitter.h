@@ -78,7 +78,7 @@ private:
 
     // Into and out of vector memory.
     void copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows);
-    View load(Work& work, TensorId tensor, std::uint64_t first, std::uint64_t rows);
+    View load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
     void load_shared(const Step& step, Shared& shared);
     void load_operands(Work& work);
     void store(const Work& work, std::uint64_t panel);

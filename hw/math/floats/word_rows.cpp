@@ -23,7 +23,7 @@ SYSTOLE_ALWAYS_INLINE float rest_of(float x) {
 template <unsigned Part>
 SYSTOLE_ALWAYS_INLINE void take(const std::uint32_t* words, std::size_t count, float* out) {
     for (std::size_t i = 0; i < count; ++i) {
-        float rest = std::bit_cast<float>(words[i]);
+        auto rest = std::bit_cast<float>(words[i]);
         for (unsigned before = 0; before < Part; ++before) rest = rest_of(rest);
         out[i] = rounded_to_bfloat16(rest);
     }

@@ -238,9 +238,8 @@ private:
     void write_host_time() {
         const bool in_chip = host_["in_chip"];
         std::string text = host_["text"];
-        if (in_chip && host_["percent"]["source"] != "") {
-            text += fmt::format(" ({})", host_["percent"]["source"].get<std::string>());
-        }
+        const auto source = in_chip ? host_["percent"]["source"].get<std::string>() : std::string();
+        if (!source.empty()) text += fmt::format(" ({})", source);
         note(2, text);
         const bool of_models = std::ranges::any_of(comparison_, [](const Json& each) {
             return !each["expected"].is_null() &&

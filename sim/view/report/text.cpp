@@ -242,7 +242,7 @@ private:
 
     /// What became of a batch that does not fit.
     void write_batching() {
-        if (!has("batching") || report_["batching"]["text"] == "") return;
+        if (!has("batching") || report_["batching"]["text"].get<std::string>().empty()) return;
         const Json& batching = report_["batching"];
         const Json& together = batching["slices"] > 1 ? batching["at_a_time"] : batching["group"];
         entry("batch", fmt::format("{} at a time", grouped(together.get<std::uint64_t>())),

@@ -13,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "hw/isa/queue.h"
+
+using namespace systole;
+
 namespace {
 
 using namespace systole::hw;

@@ -96,8 +96,8 @@ TEST_CASE("Words are reduced in blocks of any size by halves, and blocks in orde
     std::mt19937 random(2);
     std::uniform_real_distribution<float> draw(-2.0F, 2.0F);
     constexpr std::size_t columns = 3;
-    for (const std::size_t numbers : {1, 2, 5, 127, 128, 129, 300, 700}) {
-        for (const std::size_t block : {1, 5, 128, 200, 512}) {
+    for (const std::size_t numbers : {1U, 2U, 5U, 127U, 128U, 129U, 300U, 700U}) {
+        for (const std::size_t block : {1U, 5U, 128U, 200U, 512U}) {
             for (const Reduction reduction :
                  {Reduction::Sum, Reduction::Product, Reduction::Maximum, Reduction::Minimum}) {
                 for (const bool accumulate : {false, true}) {
