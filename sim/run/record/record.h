@@ -396,7 +396,7 @@ SYSTOLE_RECORD_FIELDS(RegisterDump, rows, columns, cycles)
 struct BufferContents {
     std::string name;
     std::string type;
-    std::uint64_t columns = 0;  ///< elements of a printed line; 0: as many as fit
+    std::uint64_t columns = 0;   ///< elements of a printed line; 0: as many as fit
     std::vector<double> values;  ///< of integer types, whole numbers
     bool operator==(const BufferContents&) const = default;
 };
