@@ -11,7 +11,9 @@
 #include "hw/isa/instruction.h"
 #include "hw/isa/queue.h"
 #include "hw/isa/registers.h"
+#include "hw/timing/matrix_unit.h"
 #include "hw/timing/tensor.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -37,7 +39,7 @@ public:
     void operator()(const isa::LoadWeights& /*load*/) {
         Unit& unit = of(QueueId::Weights);
         const Cycle begun = std::max(unit.free, plane_free_);
-        finish(unit, begun + machine_.matrix_unit.rows, 0);
+        finish(unit, begun + timing::shift_cycles(machine_), 0);
         loaded_.push_back(unit.free);
     }
     void operator()(const isa::Product& product) {
@@ -49,7 +51,7 @@ public:
             plane_free_ = begun + machine_.matrix_unit.weight_switch;
         }
         const Cycle cycles = timing::streamed_product(product, registers_, machine_).shape.line_cycles;
-        finish(unit, begun + cycles, machine_.matrix_unit.rows + machine_.matrix_unit.columns);
+        finish(unit, begun + cycles, timing::matrix_latency(machine_));
     }
     void operator()(const isa::RunChain& run) {
         vector(timing::chain_cost(run, program_.chains[run.chain], machine_).cycles);
@@ -71,11 +73,12 @@ public:
         transfer(of(QueueId::DmaOut), std::uint64_t{dma.rows} * dma.blocks);
     }
     void operator()(const isa::Infeed& infeed) {
-        host(of(QueueId::HostRead), machine_.host_read_rate(), std::uint64_t{infeed.rows} * infeed.columns);
+        const std::uint64_t words = std::uint64_t{infeed.rows} * infeed.columns;
+        host(of(QueueId::HostRead), timing::host_read_cycles(words * isa::word_bytes, machine_));
     }
     void operator()(const isa::Outfeed& outfeed) {
-        host(of(QueueId::HostWrite), machine_.host_write_rate(),
-             std::uint64_t{outfeed.rows} * outfeed.columns);
+        const std::uint64_t words = std::uint64_t{outfeed.rows} * outfeed.columns;
+        host(of(QueueId::HostWrite), timing::host_write_cycles(words * isa::word_bytes, machine_));
     }
     template <class Other>
     void operator()(const Other& /*other*/) {}
@@ -112,9 +115,7 @@ private:
         const Cycle cycles = timing::hbm_cycles(rows * machine_.vector_row_bytes(), machine_);
         finish(unit, unit.free + 1 + cycles, machine_.hbm_latency());
     }
-    static void host(Unit& unit, const Rate& rate, std::uint64_t words) {
-        finish(unit, unit.free + rate.after({}, words * isa::word_bytes).whole, 0);
-    }
+    void host(Unit& unit, Cycle cycles) { finish(unit, unit.free + cycles, machine_.host_latency()); }
 
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
