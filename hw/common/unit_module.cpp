@@ -39,6 +39,32 @@ std::size_t tags_of(const ProgramUnits& group) {
     return tags;
 }
 
+/// The counters of a core's units, each with those at the same place of all cores of the chip.
+SharedCounters counters_of_chip(const std::vector<ProgramUnits>& all, const ProgramUnits& core) {
+    SharedCounters shared;
+    for (const ProgramUnits& other : all) {
+        if (other.chip != core.chip || other.units.size() != core.units.size()) continue;
+        for (std::size_t unit = 0; unit < core.units.size(); ++unit) {
+            const std::vector<PlacedCounters>& own = core.units[unit]->counter_groups();
+            const std::vector<PlacedCounters>& others = other.units[unit]->counter_groups();
+            for (std::size_t group = 0; group < own.size(); ++group) {
+                auto of_other = others.at(group).group->begin();
+                for (const Counter& counter : *own[group].group) shared[&counter].push_back(&*of_other++);
+            }
+        }
+    }
+    return shared;
+}
+
+/// The machine's bound where the parts of several cores or chips work side by side.
+void join(machine::Bound& before, const machine::Bound& more) {
+    before.run = std::max(before.run, more.run);
+    before.by_tag.resize(std::max(before.by_tag.size(), more.by_tag.size()));
+    for (std::size_t tag = 0; tag < more.by_tag.size(); ++tag) {
+        before.by_tag[tag] = std::max(before.by_tag[tag], more.by_tag[tag]);
+    }
+}
+
 }  // namespace
 
 machine::UnitDescription UnitModule::description(const machine::MachineConfig& machine) const {
@@ -72,14 +98,23 @@ std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
         }
         const EndLayers ends = ends_of(bounds, group.layers);
         const std::size_t tags = tags_of(group);
+        const SharedCounters of_chip = counters_of_chip(all, group);
         for (const UnitBound& bound : bounds) {
-            machine::Bound& of_run = placed.emplace_back(bound.place, machine::Bound()).second;
-            of_run.name = group.path + std::string(bound.name);
-            of_run.part = bound.part;
-            of_run.meaning = bound.meaning;
-            of_run.run = bound.cycles(Amounts());
+            const SharedCounters* const shared = bound.is_shared ? &of_chip : nullptr;
+            machine::Bound own{.name = std::string(bound.name),
+                               .part = std::string(bound.part),
+                               .meaning = std::string(bound.meaning),
+                               .run = bound.cycles(Amounts(shared)),
+                               .by_tag = {}};
             for (std::size_t tag = 0; tag < tags; ++tag) {
-                of_run.by_tag.push_back(bound.cycles(Amounts(static_cast<Tag>(tag), ends)));
+                own.by_tag.push_back(bound.cycles(Amounts(static_cast<Tag>(tag), ends, shared)));
+            }
+            const auto same = std::ranges::find_if(
+                placed, [&](const auto& each) { return each.second.name == bound.name; });
+            if (same == placed.end()) {
+                placed.emplace_back(bound.place, std::move(own));
+            } else {
+                join(same->second, own);
             }
         }
     }

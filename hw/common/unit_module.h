@@ -38,7 +38,8 @@ public:
     const std::vector<PlacedCounters>& counter_groups() const { return groups_; }
     /// Groups that only explain those: reports list them behind the groups of all units.
     const std::vector<PlacedCounters>& detail_groups() const { return details_; }
-    /// The program ended at this cycle, under this tag: the unit counts the cycles that it has not counted.
+    /// The run ended at this cycle, and the unit's program under this tag: the unit counts the cycles that it
+    /// has not counted. Where several cores run, another program may have ended last.
     virtual void finish(Cycle /*end*/, Tag /*tag*/) {}
     /// What the unit says of itself. Paths are relative to the unit's parent.
     machine::UnitDescription description(const machine::MachineConfig& machine) const;
@@ -75,12 +76,13 @@ const Counter& find_counter(const std::vector<PlacedCounters>& groups, std::stri
 
 /// Units that run one program.
 struct ProgramUnits {
-    std::string path;  ///< before the names of their bounds: "core1."
+    std::size_t chip = 0;
     std::vector<const UnitModule*> units;
     std::size_t layers = 0;  ///< of the program; their tags begin with 1
 };
 
-/// The bounds of all these units, in the order of their places.
+/// The bounds of all these units, in the order of their places. Programs run side by side, so the
+/// largest of the bounds with one name is that of the machine.
 std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
                                       const machine::MachineConfig& machine);
 

@@ -61,9 +61,9 @@ std::unique_ptr<Core> make_core(const char* name, const CoreContext& context, co
     throw std::logic_error("a family without a core");
 }
 
-void Core::finish() {
+void Core::finish(Cycle end) {
     for (sc_core::sc_object* const child : get_child_objects()) {
-        if (auto* const unit = dynamic_cast<UnitModule*>(child)) unit->finish(end(), last_tag());
+        if (auto* const unit = dynamic_cast<UnitModule*>(child)) unit->finish(end, last_tag());
     }
 }
 

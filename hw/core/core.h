@@ -74,8 +74,8 @@ public:
     Tag last_tag() const { return sequencer().last_tag(); }
     /// Instructions issued so far.
     InstructionNumber issued() const { return sequencer().issued(); }
-    /// The program has ended: the units count the cycles that they have not counted.
-    void finish();
+    /// The machine's programs have ended: the units count the cycles that they have not counted.
+    void finish(Cycle end);
 
     // Each throws ProgramError of an instruction, with its line if the program has a text.
     [[noreturn]] void fail(const OrderViolation& violation) const;

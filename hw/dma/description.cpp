@@ -15,7 +15,7 @@ void Dma::describe(const machine::MachineConfig& machine, machine::UnitDescripti
                    .to = "dma",
                    .counters = {"dma.in_bytes"},
                    .unit = "bytes",
-                   .most = machine.hbm_rate(),
+                   .most = machine.rate_of_core(machine.hbm_rate()),
                    .traffic = "hbm_read",
                    .label = "HBM to chip",
                    .figures = machine::Side::Left,
@@ -24,7 +24,7 @@ void Dma::describe(const machine::MachineConfig& machine, machine::UnitDescripti
                    .to = "hbm",
                    .counters = {"dma.out_bytes"},
                    .unit = "bytes",
-                   .most = machine.hbm_rate(),
+                   .most = machine.rate_of_core(machine.hbm_rate()),
                    .traffic = "hbm_write",
                    .label = "chip to HBM",
                    .figures = machine::Side::Right,
@@ -33,13 +33,13 @@ void Dma::describe(const machine::MachineConfig& machine, machine::UnitDescripti
                    .to = "vector_memory",
                    .counters = {"dma.in_bytes"},
                    .unit = "bytes",
-                   .most = machine.hbm_rate(),
+                   .most = machine.rate_of_core(machine.hbm_rate()),
                    .shift_y = -20},
                   {.from = "vector_memory",
                    .to = "dma",
                    .counters = {"dma.out_bytes"},
                    .unit = "bytes",
-                   .most = machine.hbm_rate(),
+                   .most = machine.rate_of_core(machine.hbm_rate()),
                    .figures = machine::Side::Below,
                    .shift_y = 20}};
 }
@@ -49,6 +49,7 @@ std::vector<UnitBound> Dma::bounds(const machine::MachineConfig& machine) const 
              .part = "high-bandwidth memory",
              .meaning = "rows move to vector memory and back",
              .place = 3,
+             .is_shared = true,
              .cycles = [this, &machine](const Amounts& amounts) {
                  return timing::hbm_cycles(amounts.of(counters_.in_bytes) + amounts.of(counters_.out_bytes),
                                            machine);

@@ -47,6 +47,7 @@ std::vector<UnitBound> HostInterface::bounds(const machine::MachineConfig& machi
              .part = "host link",
              .meaning = "data and instructions travel",
              .place = 4,
+             .is_shared = true,
              .cycles = [this, &machine](const Amounts& amounts) {
                  return timing::host_link_cycles({.data_in = amounts.inbound(counters_.read_bytes) +
                                                              amounts.inbound(counters_.weight_bytes),

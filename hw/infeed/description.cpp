@@ -22,6 +22,7 @@ std::vector<UnitBound> InfeedLink::bounds(const machine::MachineConfig& machine)
              .part = "host link",
              .meaning = "data and instructions travel",
              .place = 5,
+             .is_shared = true,
              .cycles = [this, &machine](const Amounts& amounts) {
                  return timing::host_link_cycles({.data_in = amounts.inbound(counters_.read_bytes),
                                                   .instructions = amounts.of(counters_.instruction_bytes),

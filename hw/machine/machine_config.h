@@ -233,6 +233,10 @@ struct MachineConfig {
     }
     /// Multiply-accumulates of all cells, or of all lanes of all tiles.
     std::uint64_t macs_a_cycle() const;
+    /// Cores of the machine, all alike.
+    std::uint32_t cores() const { return system.all_cores(); }
+    /// A core's part of a rate that the cores of a chip share.
+    Rate rate_of_core(Rate of_chip) const { return {of_chip.bytes, of_chip.cycles * system.cores}; }
     /// Whether networks are computed in floats, and not quantized.
     bool computes_floats() const { return family == Family::TensorCore; }
     /// Operations per second; a multiply-accumulate counts as two.

@@ -281,7 +281,7 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                 .column = 3,
                 .row = 1,
                 .lines = {{fmt::format("{} × {} at {} MHz", array.rows, array.columns, machine.clock_mhz)},
-                          {"peak {}", {{machine.peak_ops_per_second(), "OPS"}}}},
+                          {"peak {}", {{machine.peak_ops_per_second() / machine.cores(), "OPS"}}}},
                 .busy_counter = "matrix_unit.active_cycles",
                 .word = "active"};
     // A row with 16-bit operands passes through the array two or four times.

@@ -161,7 +161,6 @@ void Sequencer::halt() {
         if (queue != nullptr) end_ = std::max(end_, queue->drain());
     }
     context_.clock.wait_until(end_);
-    counters_.finish(end_, tag_);
     halted_ = true;
 }
 

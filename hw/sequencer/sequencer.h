@@ -50,6 +50,7 @@ public:
     }
 
     bool halted() const { return halted_; }
+    void finish(Cycle end, Tag tag) override { counters_.finish(end, tag); }
     /// The cycle in which the program ended.
     Cycle end() const { return end_; }
     /// The tag in force at the end.

@@ -211,10 +211,9 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
         throw isa::ProgramError(fmt::format("there are {} programs; machine {} has {}", programs.size(),
                                             machine.name, counted(cores, "core")));
     }
-    const bool is_observed = options.trace != nullptr || options.host_trace != nullptr ||
-                             options.registers != nullptr || options.weight_memory != nullptr;
-    if (programs.size() > 1 && is_observed) {
-        throw std::logic_error("observers and a weight memory of the caller's are for systems of one core");
+    const bool is_for_one = options.registers != nullptr || options.weight_memory != nullptr;
+    if (programs.size() > 1 && is_for_one) {
+        throw std::logic_error("registers and a weight memory of the caller's are for systems of one core");
     }
     std::uint64_t bytes = 0;
     std::size_t tiles = 0;
@@ -230,6 +229,13 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
     }
     for (const isa::Program* const program : programs) check_program(*program, machine, options);
     return machine;
+}
+
+std::vector<CoreObservers> observers_of(const SystemOptions& options, std::size_t cores) {
+    std::vector<CoreObservers> observers{{.trace = options.trace, .host_trace = options.host_trace}};
+    observers.insert(observers.end(), options.other_cores.begin(), options.other_cores.end());
+    observers.resize(cores);
+    return observers;
 }
 
 bool has_weight_memory(const machine::MachineConfig& machine) {
@@ -260,8 +266,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
                const Programs& programs, SystemOptions options)
     : sc_module(name),
       machine_(checked(machine, programs, options)),
-      trace_(options.trace),
-      host_trace_({options.trace, options.host_trace}),
+      observers_(observers_of(options, programs.size())),
       clock_(make_clock(std::move(options.test_delta_delay))),
       order_(programs.size()),
       workers_(order_, options.value_threads),
@@ -291,12 +296,14 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .host_link = host_link_,
             .host_memory = host_memory_,
             .weight_memory = weight_memory_ ? &weight_memory_->sockets[core] : options.weight_memory,
-            .hbm = chips_.empty() ? nullptr : &chips_[core / machine_.system.cores]->hbm,
+            .hbm = chips_.empty() ? nullptr : &chips_[chip_of(core)]->hbm,
             .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
             .weight_address = address,
             .host = options.host,
-            .trace = options.trace,
-            .host_trace = host_trace_.sink(),
+            .trace = observers_[core].trace,
+            .host_trace =
+                host_traces_.emplace_back(TraceFanOut{observers_[core].trace, observers_[core].host_trace})
+                    .sink(),
             .registers = options.registers,
             .core = core,
             .cores = programs.size(),
@@ -326,20 +333,27 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
 
 void System::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const JobsDone jobs_done(workers_);
-    if (trace_ != nullptr) trace_->begun(cores_.front()->traced_queues());
+    for_each_trace([](TraceSink& trace, const Core& core) { trace.begun(core.traced_queues()); });
     try {
         simulate(progress, pause);
         for (const auto& core : cores_) {
             if (!core->halted()) in_core(*core, [&] { core->report_stuck(); });
         }
     } catch (const isa::ProgramError&) {
-        if (trace_ != nullptr) trace_->failed(cores_.front()->where_it_failed());
+        for_each_trace([](TraceSink& trace, const Core& core) { trace.failed(core.where_it_failed()); });
         throw;
     }
     workers_.finish();
-    for (const auto& core : cores_) core->finish();
+    for (const auto& core : cores_) core->finish(cycles());
     if (weight_memory_) weight_memory_->finish(cycles(), cores_.front()->last_tag());
-    if (trace_ != nullptr) trace_->ended(cycles(), cores_.front()->last_tag());
+    for_each_trace([&](TraceSink& trace, const Core& core) { trace.ended(cycles(), core.last_tag()); });
+}
+
+template <class Tell>
+void System::for_each_trace(const Tell& tell) const {
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        if (observers_[core].trace != nullptr) tell(*observers_[core].trace, *cores_[core]);
+    }
 }
 
 template <class Fail>
@@ -406,6 +420,10 @@ Cycle System::cycles() const {
     return last;
 }
 
+std::size_t System::chip_of(std::size_t core) const {
+    return chips_.empty() ? 0 : core / machine_.system.cores;
+}
+
 std::string System::path_of_chip(std::size_t chip) const {
     return chips_.size() > 1 ? fmt::format("chip{}.", chip) : "";
 }
@@ -414,77 +432,58 @@ std::string System::path_of(std::size_t core) const {
     if (cores_.size() == 1) return "";
     if (chips_.empty()) return fmt::format("core{}.", core);
     const std::size_t cores = machine_.system.cores;
-    return path_of_chip(core / cores) + (cores > 1 ? fmt::format("core{}.", core % cores) : "");
+    return path_of_chip(chip_of(core)) + (cores > 1 ? fmt::format("core{}.", core % cores) : "");
 }
 
 std::vector<System::SharedMemory> System::shared_memories() const {
     std::vector<SharedMemory> memories;
     if (weight_memory_) memories.push_back({.path = "", .unit = weight_memory_.get()});
     for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
-        memories.push_back({.path = path_of_chip(chip), .unit = &chips_[chip]->hbm});
+        memories.push_back({.chip = chip, .path = path_of_chip(chip), .unit = &chips_[chip]->hbm});
     }
     return memories;
 }
 
-std::vector<PlacedCounters> System::counters() const {
-    std::vector<PlacedCounters> groups, details;
-    const auto add = [&](const std::string& path, const UnitModule& unit) {
-        for (const PlacedCounters& own : unit.counter_groups())
-            groups.push_back({path + own.path, own.group});
-        for (const PlacedCounters& own : unit.detail_groups())
-            details.push_back({path + own.path, own.group});
+std::vector<System::CountedPart> System::counted_parts() const {
+    std::vector<CountedPart> parts;
+    const auto add = [](CountedPart& part, const UnitModule& unit) {
+        part.groups.insert(part.groups.end(), unit.counter_groups().begin(), unit.counter_groups().end());
+        part.details.insert(part.details.end(), unit.detail_groups().begin(), unit.detail_groups().end());
     };
     for (std::size_t core = 0; core < cores_.size(); ++core) {
+        CountedPart& part = parts.emplace_back(CountedPart{.path = path_of(core), .core = core});
         const std::vector<const UnitModule*> units = cores_[core]->units();
         for (const UnitModule* const unit : units) {
             // Memories that cores share stand behind the units on the data's path, before the last core's
             // processor of the host.
-            if (core + 1 == cores_.size() && unit == units.back()) {
-                for (const SharedMemory& each : shared_memories()) add(each.path, *each.unit);
-            }
-            add(path_of(core), *unit);
+            if (core + 1 == cores_.size() && unit == units.back()) break;
+            add(part, *unit);
         }
+    }
+    for (const SharedMemory& each : shared_memories()) {
+        add(parts.emplace_back(CountedPart{.path = each.path}), *each.unit);
+    }
+    const std::size_t last = cores_.size() - 1;
+    add(parts.emplace_back(CountedPart{.path = path_of(last), .core = last}), *cores_[last]->units().back());
+    return parts;
+}
+
+std::vector<PlacedCounters> System::counters() const {
+    std::vector<PlacedCounters> groups, details;
+    for (const CountedPart& part : counted_parts()) {
+        for (const PlacedCounters& own : part.groups) groups.push_back({part.path + own.path, own.group});
+        for (const PlacedCounters& own : part.details) details.push_back({part.path + own.path, own.group});
     }
     groups.insert(groups.end(), details.begin(), details.end());
     return groups;
 }
 
-namespace {
-
-/// Of several cores, the counters' paths begin with the core.
-void name_core(const std::string& path, machine::UnitDescription& unit) {
-    if (path.empty()) return;
-    const auto name = [&path](std::string& counter) { counter = path + counter; };
-    for (machine::EnergyRow& row : unit.energy) name(row.counter);
-    for (machine::DataPath& each : unit.paths) std::ranges::for_each(each.counters, name);
-    for (machine::CycleCause& cause : unit.causes) std::ranges::for_each(cause.counters, name);
-    if (unit.box && !unit.box->busy_counter.empty()) name(unit.box->busy_counter);
-    if (!unit.main) return;
-    for (machine::CycleClass& each : unit.main->classes) name(each.counter);
-    for (std::string* const counter :
-         {&unit.main->products, &unit.main->macs, &unit.main->useful_macs, &unit.main->unused_macs}) {
-        name(*counter);
-    }
-    for (std::vector<std::string>* const paths :
-         {&unit.main->weights, &unit.main->works, &unit.main->groups}) {
-        std::ranges::for_each(*paths, name);
-    }
-}
-
-}  // namespace
-
 std::vector<machine::UnitDescription> System::descriptions() const {
     std::vector<machine::UnitDescription> units;
-    for (std::size_t core = 0; core < cores_.size(); ++core) {
-        for (const UnitModule* const unit : cores_[core]->from_the_array()) {
-            units.push_back(unit->description(machine_));
-            name_core(path_of(core), units.back());
-        }
+    for (const UnitModule* const unit : cores_.front()->from_the_array()) {
+        units.push_back(unit->description(machine_));
     }
-    for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
-        units.push_back(chips_[chip]->hbm.description(machine_));
-        name_core(path_of_chip(chip), units.back());
-    }
+    if (!chips_.empty()) units.push_back(chips_.front()->hbm.description(machine_));
     if (!has_weight_memory(machine_)) return units;
     std::uint64_t weight_bytes = 0;
     for (const auto& core : cores_) {
@@ -497,13 +496,12 @@ std::vector<machine::UnitDescription> System::descriptions() const {
 std::vector<machine::Bound> System::bounds() const {
     std::vector<ProgramUnits> units;
     for (std::size_t core = 0; core < cores_.size(); ++core) {
-        units.push_back({.path = path_of(core),
+        units.push_back({.chip = chip_of(core),
                          .units = cores_[core]->from_the_array(),
                          .layers = cores_[core]->program().layers.size()});
     }
-    for (const SharedMemory& each : shared_memories()) {
-        units.push_back({.path = each.path, .units = {each.unit}});
-    }
+    for (const SharedMemory& each : shared_memories())
+        units.push_back({.chip = each.chip, .units = {each.unit}});
     return bounds_of(units, machine_);
 }
 

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,14 +39,23 @@
 
 namespace systole::hw {
 
+/// What listens to a core: to all its events, or to those of host interface and host processor alone.
+struct CoreObservers {
+    TraceSink* trace = nullptr;
+    TraceSink* host_trace = nullptr;
+};
+
 /// How a program is run: with or without values, and which observers are attached.
 struct SystemOptions {
     Values values = Values::Computed;
+    // Of the first core.
     TraceSink* trace = nullptr;
     /// Receives the instructions of host interface and host processor alone, besides `trace`: there are few,
     /// so that it costs no time.
     TraceSink* host_trace = nullptr;
     RegisterSink* registers = nullptr;
+    /// The observers of the second core and of those behind it; a core without an entry has none.
+    std::vector<CoreObservers> other_cores = {};
     /// A weight memory of the caller's, instead of the one that the machine describes: its TLM-2.0 target
     /// socket. The core writes the weights into it with transport_dbg, before the run and without time, and
     /// reads tiles with b_transport. A read's delay is the time until its last byte arrives, 1 ns a cycle.
@@ -93,7 +104,7 @@ public:
     System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const isa::Program& program, SystemOptions options);
     /// The same, with a core for each program. A machine of the family tensor_core says how many it has; of
-    /// the family tpu_v1, there are as many as programs. Observers and a weight memory of the caller's are
+    /// the family tpu_v1, there are as many as programs. Registers and a weight memory of the caller's are
     /// for systems of one core.
     System(const sc_core::sc_module_name& name, const machine::MachineConfig& machine,
            const Programs& programs, SystemOptions options);
@@ -108,13 +119,25 @@ public:
 
     /// The cycles of the slowest core.
     Cycle cycles() const;
-    /// The counters of every unit, in the order of the data path. Of several cores, paths begin with the
-    /// core, "core1.matrix_unit", and of several chips with the chip: "chip2.core1.matrix_unit", "chip2.hbm".
+    /// The counters of a core, or of what a chip's cores share.
+    struct CountedPart {
+        std::string path;  ///< of several cores, "chip2.core1." or "chip2.", without levels of one member
+        std::optional<std::size_t> core = {};  ///< its number; absent for what cores share
+        /// In the order of the data path, with paths inside the part; details behind the counters that they
+        /// explain.
+        std::vector<PlacedCounters> groups = {};
+        std::vector<PlacedCounters> details = {};
+    };
+    /// The cores with their counters, in the order of the data path: what they share is before the host's
+    /// processor of the last core.
+    std::vector<CountedPart> counted_parts() const;
+    /// The same counters in one list. Of several cores, paths begin with the core, "core1.matrix_unit", and
+    /// of several chips with the chip: "chip2.core1.matrix_unit", "chip2.hbm".
     std::vector<PlacedCounters> counters() const;
-    /// What the units say of themselves, in the order of their energy in reports. Of several cores, the paths
-    /// of counters begin with the core.
+    /// What the units of a core and of what it shares say of themselves, in the order of their energy in
+    /// reports. All cores are alike, and so are all chips.
     std::vector<machine::UnitDescription> descriptions() const;
-    /// The lower bounds of all units, in their order in reports. Of several cores, names begin with the core.
+    /// The lower bounds of all units, in their order in reports.
     std::vector<machine::Bound> bounds() const;
     /// A counter by its path: "matrix_unit.active_cycles", "host_read.busy_cycles". Throws std::logic_error
     /// if there is none.
@@ -135,6 +158,7 @@ public:
 private:
     /// A memory that cores share.
     struct SharedMemory {
+        std::size_t chip = 0;
         std::string path;  ///< of its chip: "chip2.", or empty
         const UnitModule* unit = nullptr;
     };
@@ -143,8 +167,11 @@ private:
     /// What the counters' paths of a core begin with: "chip2.core1.", or nothing.
     std::string path_of(std::size_t core) const;
     std::string path_of_chip(std::size_t chip) const;
+    std::size_t chip_of(std::size_t core) const;
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
     InstructionNumber issued() const;
+    template <class Tell>
+    void for_each_trace(const Tell& tell) const;
     const Core& failed_core() const { return *cores_[failure_.failed_core()]; }
     /// Calls `fail`, which throws ProgramError; of several cores, the message names the core.
     template <class Fail>
@@ -152,8 +179,9 @@ private:
     [[noreturn]] void fail(const CoreRace& race) const;
 
     const machine::MachineConfig machine_;
-    TraceSink* const trace_;
-    TraceFanOut host_trace_;
+    /// By core.
+    const std::vector<CoreObservers> observers_;
+    std::deque<TraceFanOut> host_traces_;
     Clock clock_;
     Failure failure_;
     OrderChecker order_;

@@ -179,7 +179,7 @@ std::string path_of(std::uint32_t core, const machine::SystemConfig& system) {
 std::optional<std::string> broken_law_of(std::uint32_t core, const TensorRun& run, const TensorCase& random) {
     const machine::SystemConfig& system = random.machine.system;
     const std::string path = path_of(core, system);
-    const Cycle cycles = run.ends.at(core);
+    const Cycle cycles = run.cycles;
     const auto sum = [&](const std::vector<std::string>& names) {
         std::uint64_t all = 0;
         for (const std::string& name : names) {
