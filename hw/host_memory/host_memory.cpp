@@ -23,10 +23,10 @@ HostMemory::HostMemory(const sc_core::sc_module_name& name, Values values, std::
 bool HostMemory::shares(const isa::HostBuffer& buffer) const {
     const auto meeting = std::find_if(regions_.begin(), regions_.end(), [&](const Region& region) {
         return buffer.address < region.address + region.length &&
-               region.address < buffer.address + buffer.bytes;
+               region.address < buffer.address + buffer.all_bytes();
     });
     if (meeting == regions_.end()) return false;
-    const bool is_same = meeting->address == buffer.address && meeting->length == buffer.bytes;
+    const bool is_same = meeting->address == buffer.address && meeting->length == buffer.all_bytes();
     const bool is_constant = buffer.kind == isa::BufferKind::Constant || meeting->is_constant;
     if (is_same && !is_constant) return true;
     throw isa::ProgramError(fmt::format(
@@ -40,12 +40,12 @@ void HostMemory::load(const isa::Program& program) {
     for (const isa::HostBuffer& buffer : program.buffers) {
         if (shares(buffer)) continue;
         Region region{.address = buffer.address,
-                      .length = buffer.bytes,
+                      .length = buffer.all_bytes(),
                       .is_constant = buffer.kind == isa::BufferKind::Constant,
                       .bytes = {}};
         if (values_ == Values::Computed) {
             try {
-                region.bytes.emplace(buffer.bytes);
+                region.bytes.emplace(buffer.all_bytes());
             } catch (const std::bad_alloc&) {
                 throw isa::ProgramError(
                     fmt::format("buffer {} has {} bytes; this computer cannot give that much memory",
@@ -63,7 +63,7 @@ void HostMemory::load(const isa::Program& program) {
 std::span<std::uint8_t> HostMemory::bytes(const isa::HostBuffer& buffer) {
     Region* region = find(buffer.address, buffer.bytes);
     sc_assert(region != nullptr);
-    return {region->bytes ? region->bytes->data() : nullptr, region->bytes ? region->length : 0};
+    return {region->bytes ? region->bytes->data() : nullptr, region->bytes ? buffer.bytes : 0};
 }
 
 std::uint8_t* HostMemory::host_bytes(std::uint64_t address, std::uint64_t bytes) {

@@ -75,7 +75,11 @@ struct HostBuffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     std::vector<std::uint8_t> contents = {};  ///< `bytes` bytes for Constant, else empty
+    /// Bytes behind those of the buffer, which belong to it and which nobody reads: inferences that fill up
+    /// the last batch where several cores have equal parts of it. Only of machines with tensor cores.
+    std::uint64_t padding = 0;
 
+    std::uint64_t all_bytes() const { return bytes + padding; }
     bool operator==(const HostBuffer&) const = default;
 };
 

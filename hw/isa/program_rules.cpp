@@ -29,13 +29,17 @@ namespace {
     throw ProgramError(fmt::format("{}: {}", part, rule));
 }
 
-void check_buffers(const std::vector<HostBuffer>& buffers) {
+void check_buffers(const Program& program) {
     std::unordered_set<std::string_view> names;
     std::vector<const HostBuffer*> by_address;
-    for (const HostBuffer& buffer : buffers) {
+    for (const HostBuffer& buffer : program.buffers) {
         if (const auto rule = broken_rule(buffer)) fail("host buffer " + isa::quoted(buffer.name), *rule);
         if (!names.insert(buffer.name).second) {
             fail("host buffer " + isa::quoted(buffer.name), "the name is taken");
+        }
+        if (buffer.padding > 0 && !program.geometry.has_tensor_core()) {
+            fail("host buffer " + isa::quoted(buffer.name),
+                 fmt::format("padding is {}; only programs for a tensor core have one", buffer.padding));
         }
         by_address.push_back(&buffer);
     }
@@ -43,7 +47,7 @@ void check_buffers(const std::vector<HostBuffer>& buffers) {
               [](const HostBuffer* a, const HostBuffer* b) { return a->address < b->address; });
     for (std::size_t i = 1; i < by_address.size(); ++i) {
         const HostBuffer& before = *by_address[i - 1];
-        if (before.address + before.bytes > by_address[i]->address) {
+        if (before.address + before.all_bytes() > by_address[i]->address) {
             fail("host buffer " + isa::quoted(by_address[i]->name),
                  "it overlaps " + isa::quoted(before.name));
         }
@@ -257,7 +261,8 @@ std::optional<std::string> broken_rule(const HostBuffer& buffer) {
                            buffer_kind_names().size());
     }
     if (buffer.bytes == 0) return "bytes is 0; it must be at least 1";
-    if (buffer.bytes > host_memory_limit || buffer.address > host_memory_limit - buffer.bytes) {
+    const std::uint64_t most = host_memory_limit - std::min(buffer.address, host_memory_limit);
+    if (buffer.bytes > most || buffer.padding > most - buffer.bytes) {
         return fmt::format("{} bytes from {:#x} on end above address {:#x}", buffer.bytes, buffer.address,
                            host_memory_limit - 1);
     }
@@ -417,7 +422,7 @@ void validate(const Program& program) {
             fail(fmt::format("tile {}", i), *rule);
         }
     }
-    check_buffers(program.buffers);
+    check_buffers(program);
     for (const MemoryId memory : initial_memories) check_initial_rows(program, memory);
     for (const auto* tensors : {&program.inputs, &program.outputs}) {
         for (const BorderTensor& tensor : *tensors) {

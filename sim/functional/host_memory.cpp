@@ -15,7 +15,7 @@ namespace {
 
 ZeroedMemory<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
     try {
-        return ZeroedMemory<std::uint8_t>(buffer.bytes);
+        return ZeroedMemory<std::uint8_t>(buffer.all_bytes());
     } catch (const std::bad_alloc&) {
         throw isa::ProgramError(
             fmt::format("host buffer \"{}\": bytes is {}; it must be at most what this computer has left",
@@ -26,11 +26,11 @@ ZeroedMemory<std::uint8_t> allocate(const isa::HostBuffer& buffer) {
 }  // namespace
 
 bool HostMemory::shares(const isa::HostBuffer& buffer) const {
-    const auto behind = buffers_.lower_bound(buffer.address + buffer.bytes);
+    const auto behind = buffers_.lower_bound(buffer.address + buffer.all_bytes());
     if (behind == buffers_.begin()) return false;
     const auto& [address, bytes] = *std::prev(behind);
     if (address + bytes.all().size() <= buffer.address) return false;
-    const bool is_same = address == buffer.address && bytes.all().size() == buffer.bytes;
+    const bool is_same = address == buffer.address && bytes.all().size() == buffer.all_bytes();
     const bool is_constant = buffer.kind == isa::BufferKind::Constant || constants_.contains(address);
     if (is_same && !is_constant) return true;
     throw isa::ProgramError(fmt::format(
@@ -50,10 +50,10 @@ void HostMemory::add(std::span<const isa::HostBuffer> buffers) {
 
 std::span<std::uint8_t> HostMemory::bytes_of(const isa::HostBuffer& buffer) {
     const auto found = buffers_.find(buffer.address);
-    if (found == buffers_.end() || found->second.all().size() != buffer.bytes) {
+    if (found == buffers_.end() || found->second.all().size() != buffer.all_bytes()) {
         throw std::logic_error(fmt::format("host buffer \"{}\" is not the program's", buffer.name));
     }
-    return found->second.all();
+    return found->second.all().first(buffer.bytes);
 }
 
 std::span<std::uint8_t> HostMemory::range(std::uint64_t address, std::uint64_t bytes) {

@@ -327,6 +327,10 @@ void Directives::buffer(Operands& operands) {
     buffer.kind = static_cast<BufferKind>(operands.choice("kind", buffer_kind_names()));
     buffer.address = operands.number("address", 0, host_memory_limit - 1);
     buffer.bytes = operands.number("bytes", 1, host_memory_limit - buffer.address);
+    if (program_.geometry.has_tensor_core()) {
+        buffer.padding =
+            operands.keyed_number("padding", 0, 0, host_memory_limit - buffer.address - buffer.bytes);
+    }
     if (constants_.has(buffer.name)) operands.fail(name, "a constant has this name");
     if (!addresses_.emplace(buffer.name, buffer.address).second) operands.fail(name, "the name is taken");
     if (buffer.name.empty()) operands.fail(name, "the name is empty");
@@ -343,15 +347,15 @@ void Directives::buffer(Operands& operands) {
 void Directives::check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const {
     const auto fail = [&](const HostBuffer& other) {
         operands.fail(name, fmt::format("it overlaps {}, which is bytes {:#x} to {:#x}", as_word(other.name),
-                                        other.address, other.address + other.bytes - 1));
+                                        other.address, other.address + other.all_bytes() - 1));
     };
     const auto behind = buffer_at_.lower_bound(buffer.address);
-    if (behind != buffer_at_.end() && behind->first < buffer.address + buffer.bytes) {
+    if (behind != buffer_at_.end() && behind->first < buffer.address + buffer.all_bytes()) {
         fail(program_.buffers[behind->second]);
     }
     if (behind != buffer_at_.begin()) {
         const HostBuffer& before = program_.buffers[std::prev(behind)->second];
-        if (before.address + before.bytes > buffer.address) fail(before);
+        if (before.address + before.all_bytes() > buffer.address) fail(before);
     }
 }
 

@@ -76,6 +76,7 @@ public:
     void buffer(const HostBuffer& buffer) {
         write(".buffer {} {} {:#x} {}", as_word(buffer.name),
               buffer_kind_names()[static_cast<std::size_t>(buffer.kind)], buffer.address, buffer.bytes);
+        if (buffer.padding > 0) write(" padding={}", buffer.padding);
         text_ += buffer.kind == BufferKind::Constant ? values_text(buffer.contents, 1, budget_) : "\n";
     }
 

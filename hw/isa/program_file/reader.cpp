@@ -339,6 +339,7 @@ void read_core_section(std::span<const std::uint8_t> file, ByteReader& content, 
     program.geometry.tensor.lanes = core.number32("lanes");
     program.chains = list<Chain>(core, smallest, "chains", read_chain);
     program.initial[MemoryId::Hbm] = read_all_initial_rows(core);
+    for (HostBuffer& buffer : program.buffers) buffer.padding = core.number64("padding of a host buffer");
     core.finish("the section of the tensor core");
 }
 

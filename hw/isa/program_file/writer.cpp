@@ -247,6 +247,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         writer.number(program.geometry.tensor.lanes, 4);
         write_chains(writer, program.chains);
         write_initial_rows(writer, program.initial[MemoryId::Hbm]);
+        for (const HostBuffer& buffer : program.buffers) writer.number(buffer.padding, 8);
         writer.end_section();
     }
     return std::move(writer.bytes());
