@@ -43,10 +43,17 @@ isa::BorderTensor border_of(const ir::Value& value) {
     return {.name = value.name, .shape = shape_of_inference(value.shape), .type = DataType::Float32};
 }
 
-/// The host's buffers for inputs and outputs, each for all inferences.
+/// Inferences that fill up the last batch, of which all cores have equal parts.
+std::uint64_t padding_of(const mapping::Batches& batches, std::uint64_t cores) {
+    const std::uint64_t last = (batches.inferences - 1) % batches.batch + 1;
+    return round_up(last, cores) - last;
+}
+
+/// The host's buffers for inputs and outputs, each for all inferences and those that fill up the last batch.
 class HostBuffers {
 public:
-    HostBuffers(const ir::Graph& graph, std::uint64_t inferences) : graph_(graph), inferences_(inferences) {
+    HostBuffers(const ir::Graph& graph, std::uint64_t inferences, std::uint64_t padding)
+        : graph_(graph), inferences_(inferences), padding_(padding) {
         for (const ValueId id : graph.inputs) add(isa::BufferKind::Input, "input", graph.inputs, id);
         for (const ValueId id : graph.outputs) add(isa::BufferKind::Output, "output", graph.outputs, id);
     }
@@ -62,17 +69,22 @@ private:
             name = fmt::format("{}.{}", wanted, number);
         const std::uint64_t address = round_up(end_, alignment);
         const std::uint64_t each = graph_.values[id].shape.elements() * isa::word_bytes;
-        if (address > isa::host_memory_limit || inferences_ > (isa::host_memory_limit - address) / each) {
+        const std::uint64_t images = inferences_ + padding_;
+        if (address > isa::host_memory_limit || images > (isa::host_memory_limit - address) / each) {
             throw ModelError(fmt::format("{}: {} inferences take more than the host's {} bytes", graph_.name,
                                          inferences_, isa::host_memory_limit));
         }
-        buffers_.push_back(
-            {.name = std::move(name), .kind = kind, .address = address, .bytes = inferences_ * each});
-        end_ = address + inferences_ * each;
+        buffers_.push_back({.name = std::move(name),
+                            .kind = kind,
+                            .address = address,
+                            .bytes = inferences_ * each,
+                            .padding = padding_ * each});
+        end_ = address + images * each;
     }
 
     const ir::Graph& graph_;
     const std::uint64_t inferences_;
+    const std::uint64_t padding_;
     std::uint64_t end_ = 0;
     std::vector<isa::HostBuffer> buffers_;
     std::set<std::string> names_;
@@ -82,14 +94,19 @@ class Emitter {
 public:
     Emitter(const Network& network, const MemoryPlan& plan, const machine::MachineConfig& machine,
             const std::vector<isa::HostBuffer>& buffers)
-        : network_(network), buffers_(buffers), steps_(network, plan.tile_rows, machine, stream_) {}
+        : network_(network),
+          buffers_(buffers),
+          cores_(machine.cores()),
+          steps_(network, plan.tile_rows, machine, stream_) {}
 
-    /// The images of the last group may be fewer: then rows of others are computed beside them and not read.
+    /// Each core has an equal part of a batch, one behind the other in host memory. The images of the last
+    /// group may be fewer: then rows of others are computed beside them and not read.
     std::vector<isa::Instruction> emit(const mapping::Batches& batches) {
         for (std::uint64_t first = 0; first < batches.inferences; first += batches.batch) {
             const std::uint64_t images = std::min<std::uint64_t>(batches.batch, batches.inferences - first);
-            for (std::uint64_t done = 0; done < images; done += network_.images)
-                emit_group(first + done, std::min(network_.images, images - done));
+            const std::uint64_t of_core = divide_up(images, cores_);
+            for (std::uint64_t done = 0; done < of_core; done += network_.images)
+                emit_group(first + done, std::min(network_.images, of_core - done), of_core);
             stream_.append(isa::InterruptHost{});
         }
         stream_.append(isa::Halt{});
@@ -102,11 +119,19 @@ private:
         return buffers_[buffer].address + row * tensor.columns * isa::word_bytes;
     }
 
-    void emit_group(std::uint64_t first, std::uint64_t images) {
+    /// The next core finds its images so many rows of the tensor behind those of this one.
+    void set_part_of_core(std::uint64_t images, const Tensor& tensor) {
+        if (cores_ == 1) return;
+        stream_.set(Register::HostCoreBytes,
+                    static_cast<std::uint32_t>(images * tensor.rows * tensor.columns * isa::word_bytes));
+    }
+
+    void emit_group(std::uint64_t first, std::uint64_t images, std::uint64_t of_core) {
         stream_.tag(0);
         for (std::size_t i = 0; i < network_.inputs.size(); ++i) {
             const Tensor& tensor = network_.tensors[network_.inputs[i]];
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
+            set_part_of_core(of_core, tensor);
             stream_.append(isa::Infeed{.host_address = address_of(i, first * tensor.rows, tensor),
                                        .hbm_row = static_cast<std::uint32_t>(tensor.row),
                                        .rows = static_cast<std::uint32_t>(images * tensor.rows),
@@ -117,6 +142,7 @@ private:
         for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
             const Tensor& tensor = network_.tensors[network_.outputs[i]];
             stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
+            set_part_of_core(of_core, tensor);
             stream_.append(isa::Outfeed{
                 .host_address = address_of(network_.inputs.size() + i, first * tensor.rows, tensor),
                 .hbm_row = static_cast<std::uint32_t>(tensor.row),
@@ -127,6 +153,7 @@ private:
 
     const Network& network_;
     const std::vector<isa::HostBuffer>& buffers_;
+    const std::uint64_t cores_;
     emit::InstructionStream stream_;
     StepEmitter steps_;
 };
@@ -143,7 +170,7 @@ isa::Program emit_program(const Network& network, MemoryPlan plan, const machine
     program.model = graph.name;
     program.batch = batches.batch;
     program.inferences = batches.inferences;
-    program.buffers = HostBuffers(graph, batches.inferences).buffers();
+    program.buffers = HostBuffers(graph, batches.inferences, padding_of(batches, machine.cores())).buffers();
     for (const Layer& layer : network.layers)
         program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
     for (const ValueId input : graph.inputs) program.inputs.push_back(border_of(graph.values[input]));

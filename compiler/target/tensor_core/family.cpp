@@ -1,5 +1,7 @@
 #include "compiler/target/tensor_core/family.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/target/tensor_core/emit.h"
 #include "compiler/target/tensor_core/memory.h"
@@ -30,9 +33,9 @@ isa::Program program_of(Network& network, const machine::MachineConfig& machine,
     }
 }
 
-/// The images of a batch that go through the network together. With fewer of them, more tensors stay in
-/// vector memory, and weights come in more often.
-std::uint64_t choose_images(Network& network, const machine::MachineConfig& machine, std::uint64_t batch,
+/// The images of a core's part of a batch that go through the network together. With fewer of them, more
+/// tensors stay in vector memory, and weights come in more often.
+std::uint64_t choose_images(Network& network, const machine::MachineConfig& machine, std::uint64_t of_core,
                             std::vector<mapping::Choice>* choices) {
     struct Candidate {
         std::uint64_t images = 0;
@@ -40,16 +43,18 @@ std::uint64_t choose_images(Network& network, const machine::MachineConfig& mach
     };
     std::vector<Candidate> candidates;
     std::optional<ModelError> failed;
-    for (std::uint64_t parts = 1; parts <= batch; parts *= 2) {
-        const std::uint64_t images = divide_up(batch, parts);
+    for (std::uint64_t parts = 1; parts <= of_core; parts *= 2) {
+        const std::uint64_t images = divide_up(of_core, parts);
         network.images = images;
         try {
             // Two groups of images, of which one comes in while the other is worked on.
-            const std::uint64_t groups = divide_up(batch, images);
+            const std::uint64_t groups = divide_up(of_core, images);
             const std::uint64_t predicted = std::min<std::uint64_t>(2, groups);
-            const isa::Program program = program_of(
-                network, machine,
-                {.batch = static_cast<std::uint32_t>(images), .inferences = predicted * images}, false);
+            const isa::Program program =
+                program_of(network, machine,
+                           {.batch = static_cast<std::uint32_t>(images * machine.cores()),
+                            .inferences = predicted * images * machine.cores()},
+                           false);
             candidates.push_back({images, predicted_cycles(program, machine) * groups / predicted});
         } catch (const ModelError& error) {
             if (!failed) failed = error;
@@ -73,9 +78,17 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                           const mapping::Options& options) {
     const auto batch = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
-    Network network = make_network(prepared, machine, batch);
+    const std::uint32_t cores = machine.cores();
+    if (options.batches.batch % cores != 0) {
+        throw ModelError(
+            fmt::format("{}: batch is {}; machine {} has {}, which have equal parts of it: it must "
+                        "be a multiple of {}",
+                        prepared.name, options.batches.batch, machine.name, counted(cores, "core"), cores));
+    }
+    const std::uint64_t of_core = divide_up(batch, cores);
+    Network network = make_network(prepared, machine, of_core);
     mapping::Compiled compiled;
-    network.images = choose_images(network, machine, batch, options.explain ? &compiled.choices : nullptr);
+    network.images = choose_images(network, machine, of_core, options.explain ? &compiled.choices : nullptr);
     compiled.program =
         program_of(network, machine, {.batch = batch, .inferences = options.batches.inferences}, true);
     compiled.batch = {.images = batch, .at_a_time = network.images, .that_fit = network.images};

@@ -73,11 +73,11 @@ public:
         transfer(of(QueueId::DmaOut), std::uint64_t{dma.rows} * dma.blocks);
     }
     void operator()(const isa::Infeed& infeed) {
-        const std::uint64_t words = std::uint64_t{infeed.rows} * infeed.columns;
+        const std::uint64_t words = std::uint64_t{infeed.rows} * infeed.columns * machine_.system.cores;
         host(of(QueueId::HostRead), timing::host_read_cycles(words * isa::word_bytes, machine_));
     }
     void operator()(const isa::Outfeed& outfeed) {
-        const std::uint64_t words = std::uint64_t{outfeed.rows} * outfeed.columns;
+        const std::uint64_t words = std::uint64_t{outfeed.rows} * outfeed.columns * machine_.system.cores;
         host(of(QueueId::HostWrite), timing::host_write_cycles(words * isa::word_bytes, machine_));
     }
     template <class Other>
@@ -109,10 +109,12 @@ private:
         Unit& unit = of(QueueId::CrossLane);
         finish(unit, unit.free + cycles, machine_.cross_lane_unit.latency_cycles);
     }
-    /// What goes in and what goes out shares the memory: `end` asks for the time of both.
+    /// What goes in and what goes out shares the memory: `end` asks for the time of both. The cores of a chip
+    /// share it, too, and all of them ask for the same.
     void transfer(Unit& unit, std::uint64_t rows) {
-        hbm_rows_ += rows;
-        const Cycle cycles = timing::hbm_cycles(rows * machine_.vector_row_bytes(), machine_);
+        hbm_rows_ += rows * machine_.system.cores;
+        const Cycle cycles =
+            timing::hbm_cycles(rows * machine_.system.cores * machine_.vector_row_bytes(), machine_);
         finish(unit, unit.free + 1 + cycles, machine_.hbm_latency());
     }
     void host(Unit& unit, Cycle cycles) { finish(unit, unit.free + cycles, machine_.host_latency()); }
