@@ -4,6 +4,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -97,6 +98,55 @@ TEST_CASE("A network runs on a tensor core, all of it on the chip", "[system]") 
     // With other images beside them, they are the same.
     const Json at_once = report_of("mnist_cnn --machine tpu_v2_1core --limit 3 --batch 3");
     CHECK(at_once.at("predictions") == report.at("predictions"));
+}
+
+TEST_CASE("Eight cores share a batch, and their report sums what each of them did", "[system]") {
+    const Folder folder;
+    const std::string out = (folder / "").string();
+    const Outcome outcome =
+        sim("run mnist_cnn --machine tpu_v2_8 --limit 27 --batch 16 --quiet --trace timeline --out " + out);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const Json report = Json::parse(text_in(folder / "report.json"));
+    const Json one = report_of("mnist_cnn --machine tpu_v2_1core --limit 27 --batch 2");
+    CHECK(report.at("predictions") == one.at("predictions"));
+    CHECK(report.at("inferences") == 27);
+    CHECK(report.at("main_units") == 8);
+    const std::uint64_t cycles = report.at("cycles");
+    const Json& unit = report.at("matrix_unit");
+    std::uint64_t classes = 0;
+    for (const char* const each :
+         {"active_cycles", "weight_stall_cycles", "weight_shift_cycles", "non_matrix_cycles"}) {
+        classes += unit.at(each).get<std::uint64_t>();
+    }
+    CHECK(classes == cycles * 8);
+    std::uint64_t of_layers = 0;
+    for (const Json& layer : report.at("layers")) of_layers += layer.at("cycles").get<std::uint64_t>();
+    CHECK(of_layers == cycles);
+    // The last batch has 11 images, two for each core: the chip computes 16 of them.
+    std::map<std::string, std::uint64_t> sums;
+    std::set<std::string> names;
+    std::uint64_t last = 0;
+    for (const Json& part : report.at("parts")) {
+        const std::uint64_t alike = part.at("names").size();
+        for (const Json& name : part.at("names")) CHECK(names.insert(name).second);
+        if (!part.at("cycles").is_null()) last = std::max(last, part.at("cycles").get<std::uint64_t>());
+        for (const auto& [unit_name, counters] : part.at("units").items()) {
+            for (const auto& [counter, value] : counters.items()) {
+                sums[unit_name + "." + counter] += alike * value.get<std::uint64_t>();
+            }
+        }
+    }
+    CHECK(names.size() == 8 + 4);
+    CHECK(last == cycles);
+    for (const auto& [unit_name, counters] : report.at("units").items()) {
+        for (const auto& [counter, value] : counters.items()) {
+            CAPTURE(unit_name, counter);
+            CHECK(sums.at(unit_name + "." + counter) == value.get<std::uint64_t>());
+        }
+    }
+    CHECK(report.at("units").at("host_interface").at("read_bytes") == 32 * 28 * 28 * 4);
+    CHECK(report.at("tops").at("peak").get<double>() == Approx(8 * one.at("tops").at("peak").get<double>()));
 }
 
 TEST_CASE("The cells of a tensor core are not shown", "[system]") {

@@ -24,7 +24,7 @@ struct Moved {
 /// Walks a program as the sequencer does: a register holds until it is set again.
 class TransferWalk {
 public:
-    explicit TransferWalk(const isa::Program& program) : program_(program) {}
+    TransferWalk(const isa::Program& program, std::uint32_t core) : program_(program), registers_(core) {}
 
     /// What an instruction moved; those of the calls ascend.
     void add(hw::InstructionNumber number, Cycle begun, Cycle complete) {
@@ -138,19 +138,30 @@ private:
 }  // namespace
 
 std::vector<BatchTimes> BatchRecorder::batches(const isa::Program& program, Cycle cycles) const {
+    return batches_of({*this}, program, cycles);
+}
+
+std::vector<BatchTimes> batches_of(const std::deque<BatchRecorder>& cores, const isa::Program& program,
+                                   Cycle cycles) {
     if (program.batch == 0 || program.inferences == 0) return {};
-    std::vector<Transfer> in_order = times_;
-    std::ranges::sort(in_order, {}, &Transfer::number);
-    TransferWalk walk(program);
-    for (const Transfer& transfer : in_order) walk.add(transfer.number, transfer.begun, transfer.complete);
+    std::vector<Moved> moved;
+    for (const BatchRecorder& core : cores) {
+        std::vector<BatchRecorder::Transfer> in_order = core.times_;
+        std::ranges::sort(in_order, {}, &BatchRecorder::Transfer::number);
+        TransferWalk walk(program, core.core_);
+        for (const BatchRecorder::Transfer& transfer : in_order) {
+            walk.add(transfer.number, transfer.begun, transfer.complete);
+        }
+        moved.insert(moved.end(), walk.moved().begin(), walk.moved().end());
+    }
     // A program may state any number of inferences. Each batch takes memory here, and has a byte of its own.
     std::uint64_t written = 0;
-    for (const Moved& each : walk.moved()) {
+    for (const Moved& each : moved) {
         if (each.is_written) written = saturating_sum(written, each.bytes);
     }
     if (written < Borders::batches_of(program)) return {};
     Borders borders(program);
-    for (const Moved& each : walk.moved()) borders.note(each);
+    for (const Moved& each : moved) borders.note(each);
     return borders.times(cycles);
 }
 

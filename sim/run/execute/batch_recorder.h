@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct BatchTimes {
 /// segments of the host need no marks. Weights, parameters and tensors inside the network belong to no batch.
 class BatchRecorder final : public hw::TraceListener {
 public:
+    /// `core`: the number of the core whose transfers it is told.
+    explicit BatchRecorder(std::uint32_t core = 0) : core_(core) {}
     /// Of host interface and host processor.
     void instruction(const hw::InstructionTimes& times) override {
         times_.push_back({times.number, times.begun, times.complete});
@@ -37,13 +40,22 @@ public:
     std::vector<BatchTimes> batches(const isa::Program& program, Cycle cycles) const;
 
 private:
+    friend std::vector<BatchTimes> batches_of(const std::deque<BatchRecorder>& cores,
+                                              const isa::Program& program, Cycle cycles);
+
     struct Transfer {
         hw::InstructionNumber number = 0;
         Cycle begun = 0;
         Cycle complete = 0;
     };
+    std::uint32_t core_;
     std::vector<Transfer> times_;
 };
+
+/// The same, of all cores that run the program: a batch begins with the first byte for any of them, and ends
+/// with the last of any of them.
+std::vector<BatchTimes> batches_of(const std::deque<BatchRecorder>& cores, const isa::Program& program,
+                                   Cycle cycles);
 
 /// Of batches of which the first `full` have all their inferences. Absent without batches.
 std::optional<BatchLatency> latency_of(const std::vector<BatchTimes>& batches, std::uint64_t full);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -115,19 +116,61 @@ std::string unit_name(const isa::Instruction& instruction) {
 
 Counters counters_of(const hw::System& system) {
     Counters counters;
-    for (const auto& [path, group] : system.counters()) {
-        for (const hw::Counter& counter : *group) {
-            Counter& copy = counters.all.emplace_back();
-            copy.path = fmt::format("{}.{}", path, counter.name());
-            copy.unit = name_of(counter.unit());
-            copy.meaning = counter.meaning();
+    std::map<std::string, std::size_t> places;
+    const auto add = [&](const hw::PlacedCounters& placed) {
+        for (const hw::Counter& counter : *placed.group) {
+            const std::string path = fmt::format("{}.{}", placed.path, counter.name());
+            const auto [place, is_new] = places.try_emplace(path, counters.all.size());
+            if (is_new) {
+                counters.all.push_back({.path = path,
+                                        .unit = std::string(name_of(counter.unit())),
+                                        .meaning = std::string(counter.meaning()),
+                                        .total = 0,
+                                        .by_tag = {}});
+            }
+            Counter& sum = counters.all[place->second];
+            sum.by_tag.resize(std::max<std::size_t>(sum.by_tag.size(), counter.last_tag() + 1U));
             for (std::size_t tag = 0; tag <= counter.last_tag(); ++tag) {
-                copy.by_tag.push_back(counter.value(static_cast<Tag>(tag)));
-                copy.total += copy.by_tag.back();
+                sum.by_tag[tag] += counter.value(static_cast<Tag>(tag));
+                sum.total += counter.value(static_cast<Tag>(tag));
+            }
+        }
+    };
+    const std::vector<hw::System::CountedPart> parts = system.counted_parts();
+    for (const hw::System::CountedPart& part : parts) std::ranges::for_each(part.groups, add);
+    for (const hw::System::CountedPart& part : parts) std::ranges::for_each(part.details, add);
+    return counters;
+}
+
+std::vector<MachinePart> parts_of(const hw::System& system) {
+    std::map<std::string, MachinePart> parts;
+    const std::vector<machine::UnitDescription> units = system.descriptions();
+    const machine::MainUnit& main = *machine::main_unit_of(units).main;
+    const auto is_class = [&](const std::string& path) {
+        return std::ranges::find(main.classes, path, &machine::CycleClass::counter) != main.classes.end();
+    };
+    for (const hw::System::CountedPart& counted : system.counted_parts()) {
+        if (counted.path.empty() && counted.core) return {};
+        MachinePart& part = parts[counted.path];
+        part.name = counted.path.substr(0, counted.path.size() - (counted.path.empty() ? 0 : 1));
+        if (counted.core) part.cycles = system.core(*counted.core).end();
+        for (const std::vector<hw::PlacedCounters>* const groups : {&counted.groups, &counted.details}) {
+            for (const hw::PlacedCounters& placed : *groups) {
+                for (const hw::Counter& counter : *placed.group) {
+                    part.counts.push_back({.path = fmt::format("{}.{}", placed.path, counter.name()),
+                                           .total = counter.value()});
+                    if (!is_class(part.counts.back().path)) continue;
+                    part.by_tag.resize(std::max<std::size_t>(part.by_tag.size(), counter.last_tag() + 1U));
+                    for (std::size_t tag = 0; tag <= counter.last_tag(); ++tag) {
+                        part.by_tag[tag] += counter.value(static_cast<Tag>(tag));
+                    }
+                }
             }
         }
     }
-    return counters;
+    std::vector<MachinePart> sorted;
+    for (auto& [path, part] : parts) sorted.push_back(std::move(part));
+    return sorted;
 }
 
 ProgramFacts facts_of(const isa::Program& program, const machine::MachineConfig& machine) {

@@ -68,6 +68,10 @@ void ActivityRecorder::tile(const hw::TileTimes& times) {
     last_whole_ = times.whole;
 }
 
+void ActivityRecorder::add(const ActivityRecorder& other) {
+    work_.intervals.insert(work_.intervals.end(), other.work_.intervals.begin(), other.work_.intervals.end());
+}
+
 void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
     const auto unit = static_cast<isa::QueueId>(times.unit);
     if (unit == isa::QueueId::Tiles && !seen_first_) {

@@ -43,6 +43,8 @@ public:
     void tile(const hw::TileTimes& times) override;
 
     const Work& work() const { return work_; }
+    /// Adds the work of another core.
+    void add(const ActivityRecorder& other);
 
 private:
     Work work_;
@@ -81,8 +83,10 @@ private:
     std::vector<hw::InstructionTimes> times_;
 };
 
-/// All counters of the chip, unit by unit.
+/// All counters of the machine, unit by unit; of several cores and chips, their sums.
 Counters counters_of(const hw::System& system);
+/// What each core of several has counted, and what the cores of a chip share; empty for one core.
+std::vector<MachinePart> parts_of(const hw::System& system);
 
 ProgramFacts facts_of(const isa::Program& program, const machine::MachineConfig& machine);
 

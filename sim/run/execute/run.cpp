@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <iterator>
 #include <span>
 #include <stdexcept>
@@ -242,7 +243,8 @@ private:
     Observer* observer_;
 };
 
-/// The chip of a run, with all its listeners.
+/// The machine of a run, with all its listeners. Of several cores, the first one's events are recorded; when
+/// batches and units were at work is of all.
 class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
@@ -254,15 +256,18 @@ public:
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace(program));
-        if (observed.power_windows > 0) {
-            listeners_.add(&activity_.emplace());
-        }
+        if (observed.power_windows > 0) listeners_.add(&activities_.emplace_back());
         if (observer != nullptr) listeners_.add(observer->trace());
         if (observed.occupancy) listeners_.add(&spans_.emplace());
         if (observed.phases) listeners_.add(&phases_.emplace());
         if (!observed.registers.empty()) {
             if (const auto reason = spec.machine.no_cells_reason()) {
                 throw machine::ConfigError("registers: " + *reason);
+            }
+            if (spec.machine.cores() > 1) {
+                throw machine::ConfigError(
+                    fmt::format("registers: they are shown of machines with one core; {} has {}",
+                                spec.machine.name, spec.machine.cores()));
             }
             register_listeners_.add(
                 &register_recorder_.emplace(read_cycle_range(observed.registers), registers_));
@@ -272,12 +277,19 @@ public:
             host_.emplace(program, baselines::read_baseline(nlohmann::json(*spec.host), "host"),
                           static_cast<double>(spec.machine.clock_hz()), !spec.timing_only);
         }
+        batches_.emplace_back();
+        std::vector<hw::CoreObservers> others;
+        for (std::uint32_t core = 1; core < spec.machine.cores(); ++core) {
+            others.push_back({.trace = observed.power_windows > 0 ? &activities_.emplace_back() : nullptr,
+                              .host_trace = &batches_.emplace_back(core)});
+        }
         system_.emplace(
             "tpu", spec.machine, program,
             hw::SystemOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
                               .trace = listeners_.sink(),
-                              .host_trace = &batches_,
+                              .host_trace = &batches_.front(),
                               .registers = register_listeners_.sink(),
+                              .other_cores = std::move(others),
                               .host = host_ ? &*host_ : nullptr,
                               .test_delta_delay = {}});
     }
@@ -296,14 +308,18 @@ public:
         record.cycles = system_->cycles();
         record.units = system_->descriptions();
         record.counters = counters_of(*system_);
+        record.parts = parts_of(*system_);
         record.bounds = system_->bounds();
         record.bounds.insert(record.bounds.begin(), macs_bound(record));
         record.speed.gemm = system_->core().product_seconds();
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
-        record.latency = latency_of(batches_.batches(program_, record.cycles), full);
+        record.latency = latency_of(batches_of(batches_, program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
         if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
-        if (activity_) record.work = activity_->work();
+        for (const ActivityRecorder& core : activities_) {
+            if (&core != &activities_.front()) activities_.front().add(core);
+        }
+        if (!activities_.empty()) record.work = activities_.front().work();
         if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles, record.units);
         if (phases_) record.phases = phases_->phases();
         if (register_recorder_) register_recorder_->check(record.cycles);
@@ -312,9 +328,9 @@ public:
 
 private:
     const isa::Program& program_;
-    BatchRecorder batches_;
+    std::deque<BatchRecorder> batches_;  ///< by core
     std::optional<TimesRecorder> times_;
-    std::optional<ActivityRecorder> activity_;
+    std::deque<ActivityRecorder> activities_;  ///< by core
     std::optional<SpanRecorder> spans_;
     std::optional<PhaseRecorder> phases_;
     RegisterDump registers_;
@@ -525,10 +541,6 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
 }  // namespace
 
 Prepared prepare(const RunSpec& spec) {
-    if (const std::uint32_t cores = spec.machine.system.all_cores(); cores > 1) {
-        throw machine::ConfigError(
-            fmt::format("machine {} has {} cores; runs are of machines with one", spec.machine.name, cores));
-    }
     Prepared prepared;
     if (spec.program) {
         const Stopwatch reading;

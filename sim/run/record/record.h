@@ -91,6 +91,24 @@ struct Counters {
 };
 SYSTOLE_RECORD_FIELDS(Counters, all)
 
+/// What a counter of a part has counted.
+struct PartCount {
+    std::string path;  ///< as that of the machine's counter
+    std::uint64_t total = 0;
+    bool operator==(const PartCount&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(PartCount, path, total)
+
+/// A core of a machine with several, or what the cores of a chip share.
+struct MachinePart {
+    std::string name;             ///< "chip2.core1"; "chip2" for what its cores share
+    std::optional<Cycle> cycles;  ///< until the core's program ended; absent for what cores share
+    std::vector<Cycle> by_tag;    ///< the cycles of a core's main unit, up to the end of the run
+    std::vector<PartCount> counts;
+    bool operator==(const MachinePart&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(MachinePart, name, cycles, by_tag, counts)
+
 /// A layer of the network; its tag is its number from 1.
 struct LayerFacts {
     std::string name;
@@ -478,7 +496,8 @@ struct RunRecord {
     RunSpec spec;
     Cycle cycles = 0;
     std::vector<machine::UnitDescription> units;  ///< of the machine, in the order of their energy
-    Counters counters;
+    Counters counters;                            ///< of all cores and chips, summed
+    std::vector<MachinePart> parts;               ///< of several cores; empty for one
     /// Lower bounds: first `macs`, of the array with every cell useful in every cycle, then those of units.
     /// What the network reads from the host and writes to it without a layer's tag counts for the first and
     /// the last layer that the chip works on.
@@ -512,14 +531,19 @@ struct RunRecord {
     std::uint64_t needed_macs(Tag tag) const;
     /// The time of the program on the chip.
     double seconds() const;
-    /// A counter of cycles as a share of the run's cycles.
+    /// Cores of the machine. Each has a main unit, whose classes sum to `cycles`.
+    std::uint64_t cores() const;
+    /// The cycles under a tag: those of the main unit, of several cores in the core that ends last.
+    Cycle cycles_under(Tag tag) const;
+    /// A counter of cycles as a share of those of all cores.
     double share_of_cycles(std::string_view counter) const;
     /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
     double share_of_cells(std::string_view counter) const;
 };
-SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, bounds, program, batch, cut_images,
-                      latency, network, host_work, host_segments, answers, instruction_times, work, phases,
-                      occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling, speed)
+SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, parts, bounds, program, batch,
+                      cut_images, latency, network, host_work, host_segments, answers, instruction_times,
+                      work, phases, occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling,
+                      speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

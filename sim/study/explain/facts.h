@@ -20,6 +20,8 @@ struct Facts {
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
     run::TileUse fetched = {};
+    /// How long the run took, or its part under the tag; `cycles` counts those of all cores.
+    std::uint64_t elapsed_cycles = 0;
 
     std::uint64_t cycles() const;
 

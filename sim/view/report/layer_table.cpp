@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -160,8 +161,10 @@ private:
 
     void write_layer(const LayerLine& layer, std::string_view name, const LayerWidths& widths) {
         std::vector<std::string> shares;
+        const std::uint64_t of_all_units =
+            std::accumulate(layer.classes.begin(), layer.classes.end(), std::uint64_t{0});
         for (const std::uint64_t cycles_of_class : layer.classes) {
-            shares.push_back(bare_percent(share_of(cycles_of_class, layer.cycles)));
+            shares.push_back(bare_percent(share_of(cycles_of_class, of_all_units)));
         }
         // A long kind may use blanks at the left of the column of cycles.
         const std::string cycles = grouped_within(LayerWidths::cycles, layer.cycles);

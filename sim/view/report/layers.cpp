@@ -63,26 +63,26 @@ std::optional<Json> layer_json(const Basis& basis, Tag tag, const Explanations* 
     const run::RunRecord& record = basis.record;
     const run::ProgramFacts& program = record.program;
     const MainUnit unit = main_unit(basis.main, record.counters, tag);
-    const std::optional<energy::Joules> joules = energy_under(record, tag, unit.cycles());
+    const Cycle cycles = record.cycles_under(tag);
+    const std::optional<energy::Joules> joules = energy_under(record, tag, cycles);
     const Cycle largest = largest_cycles(record, tag);
     const bool is_layer = tag > 0 && tag <= program.layers.size();
-    const bool has_work = unit.cycles() > 0 || largest > 0 || (joules && joules->total() > 0.0);
+    const bool has_work = cycles > 0 || unit.cycles() > 0 || largest > 0 || (joules && joules->total() > 0.0);
     if (!is_layer && !has_work) return std::nullopt;
     const run::LayerFacts facts = is_layer ? program.layers[tag - 1U] : run::LayerFacts();
     const std::uint64_t macs = record.needed_macs(tag);
     const std::uint64_t fetched = weight_bytes(record, tag);
     Json object{{"name", name_under(program, tag)},
                 {"kind", facts.kind},
-                {"cycles", unit.cycles()},
-                {"share", or_null(ratio(unit.cycles(), record.cycles))},
+                {"cycles", cycles},
+                {"share", or_null(ratio(cycles, record.cycles))},
                 {"array_utilization", or_null(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))},
                 {"macs_per_inference", facts.macs},
                 {"weight_bytes", fetched},
-                {"achieved_tops", or_null(tops(macs, seconds_of(unit.cycles(), basis.machine)))}};
+                {"achieved_tops", or_null(tops(macs, seconds_of(cycles, basis.machine)))}};
     if (basis.parts.weight_memory) object["roofline"] = roofline_json(basis.machine, macs, fetched);
     // Most cycles outside layers are the end of the last one.
-    object["bounds"] =
-        bounds_of(record, tag, tag > 0 ? ratio(unit.cycles(), largest) : std::optional<double>());
+    object["bounds"] = bounds_of(record, tag, tag > 0 ? ratio(cycles, largest) : std::optional<double>());
     object[basis.main.name] = to_json(unit);
     object["energy"] = energy_of(joules);
     if (explanations == nullptr || tag >= explanations->layers.size()) return object;
@@ -128,11 +128,19 @@ Json layers_json(const Basis& basis, const Explanations* explanations) {
 
 Json instruction_kinds_json(const Basis& basis) {
     const run::RunRecord& record = basis.record;
+    const auto cycles_of = [&](const InstructionKind& kind) {
+        Cycle cycles = 0;
+        for (std::size_t tag = 0; tag < record.program.tags.size(); ++tag) {
+            if (record.program.tags[tag].instruction == kind.instruction)
+                cycles += record.cycles_under(static_cast<Tag>(tag));
+        }
+        return cycles;
+    };
     return list_of(by_instruction_kind(record.program.tags, basis.main, record.counters),
                    [&](const InstructionKind& kind) -> Json {
                        return {{"instruction", kind.instruction},
                                {"executed", kind.executed},
-                               {"cycles", kind.main_unit.cycles()},
+                               {"cycles", cycles_of(kind)},
                                {basis.main.name, to_json(kind.main_unit)}};
                    });
 }

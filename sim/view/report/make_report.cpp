@@ -207,6 +207,29 @@ Json simulator(const run::RunRecord& record) {
     return object;
 }
 
+/// The cores, and what those of a chip share, with their counters. Those that are alike are one entry.
+Json parts_json(const run::RunRecord& record) {
+    std::vector<std::pair<run::MachinePart, std::vector<std::string>>> alike;
+    for (const run::MachinePart& part : record.parts) {
+        run::MachinePart unnamed = part;
+        unnamed.name.clear();
+        const auto same = std::ranges::find(alike, unnamed, [](const auto& each) { return each.first; });
+        if (same == alike.end()) {
+            alike.emplace_back(std::move(unnamed), std::vector{part.name});
+        } else {
+            same->second.push_back(part.name);
+        }
+    }
+    return list_of(alike, [](const auto& each) {
+        Json object{{"names", each.second}, {"cycles", or_null(each.first.cycles)}};
+        for (const run::PartCount& count : each.first.counts) {
+            const std::size_t dot = count.path.rfind('.');
+            object["units"][count.path.substr(0, dot)][count.path.substr(dot + 1)] = count.total;
+        }
+        return object;
+    });
+}
+
 Json effective_configuration(const run::RunRecord& record) {
     return {{"run", record.spec.labels.run},
             {"machine", machine::to_json(record.spec.machine)},
@@ -303,6 +326,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
         json["batching"] = to_json(make_batching(program.batch, *record.batch));
     }
     json["cycles"] = record.cycles;
+    if (record.cores() > 1) json["main_units"] = record.cores();
     json["seconds"] = basis.seconds;
     json["inferences_per_second"] = or_null(basis.inferences_per_second);
     add_figure("seconds_per_batch");
@@ -344,6 +368,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     for (const run::Counter& counter : record.counters.all) {
         json["units"][std::string(counter.group())][std::string(counter.name())] = counter.value();
     }
+    if (!record.parts.empty()) json["parts"] = parts_json(record);
     json["simulator"] = simulator(record);
     json["configuration"] = effective_configuration(record);
     for (const Figure& figure : figures()) {

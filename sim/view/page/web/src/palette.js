@@ -139,6 +139,16 @@ export function mainUnitOf({ cycle_classes: described }) {
     };
 }
 
+/// The cycles of the main unit in the run or a layer, or the sum of those of several: all classes.
+export function sumOf(main, unit) {
+    return main.classes.reduce((sum, { key }) => sum + (unit[key] ?? 0), 0);
+}
+
+/// The cycles of all main units of the machine: each core has one. Reports of one core do not say.
+export function cyclesOfAll({ cycles, main_units: units = 1 }) {
+    return cycles * units;
+}
+
 /// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.
 export function largestBound(bounds) {
     const ofNoUnit = ['macs', 'ratio', 'fill'];

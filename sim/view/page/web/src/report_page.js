@@ -5,6 +5,7 @@ import { accuracy } from './sections/accuracy.js';
 import { bufferMap } from './sections/buffer_map.js';
 import { comparison } from './sections/comparison.js';
 import { configuration } from './sections/configuration.js';
+import { cores } from './sections/cores.js';
 import { counters } from './sections/counters.js';
 import { cycles } from './sections/cycles.js';
 import { energy } from './sections/energy.js';
@@ -20,7 +21,7 @@ import { themeSwitch } from './theme.js';
 
 /// The sections in the order of the page. Each makes its section from a report, or null if the report has no
 /// data for it.
-const sections = [headline, requests, cycles, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
+const sections = [headline, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     accuracy, counters, configuration];
 
 const links = h('nav', { 'aria-label': 'Sections' });

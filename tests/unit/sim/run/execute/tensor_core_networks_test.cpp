@@ -62,10 +62,11 @@ std::vector<Bytes> on_chip(const isa::Program& program, const machine::MachineCo
 }
 
 /// Checks a network on `inferences` inferences, `batch` at a time.
-void check(const fs::path& file, std::uint32_t inferences, std::uint32_t batch) {
-    INFO(file);
+void check(const fs::path& file, std::uint32_t inferences, std::uint32_t batch,
+           const char* machine_file = "tpu_v2_1core.json") {
+    INFO(file << " on " << machine_file);
     const machine::MachineConfig machine =
-        machine::read_machine(fs::path(tests::source_dir()) / "configs/machines/tpu_v2_1core.json");
+        machine::read_machine(fs::path(tests::source_dir()) / "configs/machines" / machine_file);
     const ir::Graph graph = compiler::ready_for_run(frontend::read_network(file));
     const ir::Graph prepared = compiler::prepare(graph, {}, machine);
     compiler::Options options;
@@ -89,6 +90,11 @@ void check(const fs::path& file, std::uint32_t inferences, std::uint32_t batch) 
 
 TEST_CASE("The article's CNN gives the reference's bits on a tensor core", "[run][tensor_core]") {
     check(fs::path(tests::source_dir()) / "models/mnist_cnn/mnist_cnn.h5", 5, 2);
+}
+
+TEST_CASE("Eight cores give the reference's bits, each of its part of a batch, the last one padded",
+          "[run][tensor_core]") {
+    check(fs::path(tests::source_dir()) / "models/mnist_cnn/mnist_cnn.h5", 27, 16, "tpu_v2_8.json");
 }
 
 TEST_CASE("Networks of other people give the reference's bits on a tensor core",

@@ -2,7 +2,7 @@
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
-import { fillOf, lengthOf, mainUnitOf, reasonColour, reasonsOf } from '../palette.js';
+import { cyclesOfAll, fillOf, lengthOf, mainUnitOf, reasonColour, reasonsOf, sumOf } from '../palette.js';
 
 /// Classes with cycles and share, then the parts of one that apply.
 function classTip(main, name, unit, cycles) {
@@ -17,6 +17,7 @@ function classTip(main, name, unit, cycles) {
 /// One bar for the run and, below, one for each part of the divided class: each reason why cycles were non-matrix.
 function runChart(main, report) {
     const unit = main.of(report);
+    const ofAll = cyclesOfAll(report);
     const why = reasonsOf(unit);
     const names = ['run', ...why.map(({ name }) => name)];
     return chart({
@@ -26,12 +27,12 @@ function runChart(main, report) {
             grid: { left: 90, right: 24, top: width < 600 ? 70 : 34, bottom: 24 },
             legend: legend(colours),
             tooltip: rowTip((row) => {
-                if (row === 0) return classTip(main, 'run', unit, report.cycles);
+                if (row === 0) return classTip(main, 'run', unit, ofAll);
                 const { name, meaning, cycles: amount } = why[row - 1];
                 return tip(`${name}: ${meaning}`,
-                    [[main.divided, `${grouped(amount)} · ${percent(ratio(amount, report.cycles))}`, reasonColour]]);
+                    [[main.divided, `${grouped(amount)} · ${percent(ratio(amount, ofAll))}`, reasonColour]]);
             }),
-            xAxis: valueAxis(colours, { max: report.cycles, axisLabel: { formatter: (value) => si(value) } }),
+            xAxis: valueAxis(colours, { max: ofAll, axisLabel: { formatter: (value) => si(value) } }),
             yAxis: nameAxis(colours, names),
             series: [
                 ...main.parts.map(({ name, colour, cycles }) => ({
@@ -54,11 +55,12 @@ function runChart(main, report) {
     });
 }
 
-function layerChart(main, layers) {
+function layerChart(main, { layers, main_units: units = 1 }) {
     let asShare = false;
+    const ofAll = (layer) => sumOf(main, main.of(layer));
     const shown = 24;
     const rows = Math.min(layers.length, shown);
-    const scale = (layer) => (asShare ? 1 / Math.max(layer.cycles, 1) : 1);
+    const scale = (layer) => (1 / (asShare ? Math.max(ofAll(layer), 1) : units));
     const element = chart({
         label: 'Cycles of each layer by class',
         height: 90 + 26 * rows,
@@ -67,7 +69,7 @@ function layerChart(main, layers) {
             legend: legend(colours),
             tooltip: rowTip((row) => {
                 const layer = layers[row];
-                return classTip(main, `${layer.name} (${layer.kind || 'no layer'})`, main.of(layer), layer.cycles);
+                return classTip(main, `${layer.name} (${layer.kind || 'no layer'})`, main.of(layer), ofAll(layer));
             }),
             xAxis: valueAxis(colours, {
                 max: asShare ? 1 : undefined,
@@ -95,5 +97,5 @@ function layerChart(main, layers) {
 
 export function cycles(report) {
     const main = mainUnitOf(report);
-    return section('cycles', 'Where the cycles went', main.meaning, runChart(main, report), layerChart(main, report.layers));
+    return section('cycles', 'Where the cycles went', main.meaning, runChart(main, report), layerChart(main, report));
 }

@@ -5,7 +5,7 @@ import {
 import { h, section } from '../dom.js';
 import { absent, bytes, grouped, percent, ratio, si, words } from '../format.js';
 import { shortNames } from '../names.js';
-import { largestBound, mainUnitOf, reasonsOf } from '../palette.js';
+import { largestBound, mainUnitOf, reasonsOf, sumOf } from '../palette.js';
 
 Tabulator.registerModule([FilterModule, FormatModule, ResizeColumnsModule, ResizeTableModule, SortModule]);
 
@@ -43,7 +43,7 @@ function rowOf(main, layer, index, shownName) {
         kind: layer.kind,
         cycles: layer.cycles,
         share: layer.share,
-        ...Object.fromEntries(main.columns.map(([field, , key]) => [field, ratio(unit[key], layer.cycles)])),
+        ...Object.fromEntries(main.columns.map(([field, , key]) => [field, ratio(unit[key], sumOf(main, unit))])),
         reason: reasonsOf(unit)[0]?.name,
         bound: bound?.cycles,
         limit: bound?.name,
