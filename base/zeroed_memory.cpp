@@ -12,13 +12,14 @@ constexpr std::size_t least_mapped_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-void* allocate_zeroed(std::size_t bytes) {
+void* allocate_zeroed(std::size_t bytes, Backing backing) {
     if (bytes < least_mapped_bytes) {
         void* const memory = std::calloc(bytes, 1);
         if (memory == nullptr && bytes > 0) throw std::bad_alloc();
         return memory;
     }
-    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (backing == Backing::Unchecked ? MAP_NORESERVE : 0);
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     return memory;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>
@@ -9,11 +10,15 @@
 
 namespace systole {
 
+/// Whether memory that this computer cannot give is refused at once. Unchecked is for memories of which a
+/// program touches a small part: a machine's may be larger than this computer's.
+enum class Backing : std::uint8_t { Checked, Unchecked };
+
 /// Memory that is zero at first. Throws std::bad_alloc.
 ///
 /// Much memory comes from the system itself. `calloc` would clear, and so touch, all pages of what was freed
 /// before: of a core that was simulated, for the next one.
-void* allocate_zeroed(std::size_t bytes);
+void* allocate_zeroed(std::size_t bytes, Backing backing = Backing::Checked);
 void free_zeroed(void* memory, std::size_t bytes) noexcept;
 
 /// An array that is zero at first and takes physical memory only for pages that are touched: for buffers of
@@ -24,8 +29,8 @@ class ZeroedMemory {
 
 public:
     /// Throws std::bad_alloc.
-    explicit ZeroedMemory(std::size_t size)
-        : elements_(static_cast<Element*>(allocate_zeroed(bytes_of(size))), Free{bytes_of(size)}),
+    explicit ZeroedMemory(std::size_t size, Backing backing = Backing::Checked)
+        : elements_(static_cast<Element*>(allocate_zeroed(bytes_of(size), backing)), Free{bytes_of(size)}),
           size_(size) {}
 
     std::span<Element> all() { return {elements_.get(), size_}; }

@@ -78,6 +78,7 @@ struct Stream {
     std::uint64_t line_rows = 1;
     std::uint64_t passes = 1;
     std::uint64_t line_cycles = 1;
+    std::uint64_t arrays = 1;
     std::uint64_t accumulator_row = 0;
     bool accumulate = false;
     bool keep_weights = false;

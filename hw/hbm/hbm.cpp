@@ -16,7 +16,7 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const machine::MachineConfig& mach
       rows_of_part_(machine.hbm_rows_of_core()),
       rate_(machine.hbm_rate()),
       clock_(clock),
-      words_(machine.hbm.bytes / isa::word_bytes),
+      words_(machine.hbm.bytes / isa::word_bytes, Backing::Unchecked),
       requests_(machine.system.cores, clock) {
     register_counters(counters_);
     for (std::size_t core = 0; core < machine.system.cores; ++core) {

@@ -139,7 +139,7 @@ std::uint64_t MachineConfig::macs_a_cycle() const {
     switch (family) {
         case Family::TpuV1:
         case Family::TensorCore:
-            return std::uint64_t{matrix_unit.rows} * matrix_unit.columns * cores();
+            return std::uint64_t{matrix_unit.rows} * matrix_unit.columns * arrays();
         case Family::EdgeTpu: {
             constexpr std::uint64_t macs_a_lane = 4;
             return macs_a_lane * tile_array.lanes * tile_array.tiles();

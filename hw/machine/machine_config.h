@@ -70,6 +70,8 @@ struct MatrixUnitConfig {
     bool row_sums = true;
     std::vector<MatrixFormat> formats = byte_array_formats();  ///< each pair of operands once
     MatrixPrecision precision = MatrixPrecision::Default;      ///< of networks' products in float32
+    /// Arrays of the unit, all with the same weights: a cycle takes in a row for each of them.
+    std::uint32_t arrays = 1;
 
     /// Array passes of a row of activations; nullopt if the array does not multiply these formats.
     std::optional<std::uint32_t> passes(DataType activations, DataType weights) const;
@@ -235,6 +237,8 @@ struct MachineConfig {
     std::uint64_t macs_a_cycle() const;
     /// Cores of the machine, all alike.
     std::uint32_t cores() const { return system.all_cores(); }
+    /// Arrays of all cores.
+    std::uint32_t arrays() const { return cores() * matrix_unit.arrays; }
     /// A core's part of a rate that the cores of a chip share.
     Rate rate_of_core(Rate of_chip) const { return {of_chip.bytes, of_chip.cycles * system.cores}; }
     /// Whether networks are computed in floats, and not quantized.

@@ -18,6 +18,7 @@ namespace {
 constexpr double least_bandwidth = 1e-3;
 constexpr double most_bandwidth = 1e5;
 constexpr std::uint32_t most_array_side = 4096;
+constexpr std::uint32_t most_arrays = 16;
 constexpr std::uint32_t most_tile_side = 16;
 constexpr std::uint32_t most_lanes = 256;
 constexpr std::uint32_t most_vector_lanes = 1024;
@@ -77,6 +78,11 @@ void describe(Visitor& visitor, MatrixUnitConfig& config) {
                         "pass; high: two bfloat16, in 3 passes; highest: three, in 6 passes"},
                        tensor_core_rule, [&](const Field& field) {
                            visitor.usual_choice(field, config.precision, matrix_precision_names);
+                       });
+    visitor.only_where(std::ranges::any_of(config.formats, &MatrixFormat::multiplies_floats),
+                       {"arrays", "arrays", "with the same weights: a cycle takes in a row for each of them"},
+                       tensor_core_rule, [&](const Field& field) {
+                           visitor.field(field, config.arrays, Range{1, most_arrays});
                        });
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "hw/machine/event_energies.h"
 #include "hw/machine/floorplan.h"
 #include "hw/matrix_unit/matrix_unit.h"
@@ -280,7 +281,9 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
     unit.box = {.title = "Matrix unit",
                 .column = 3,
                 .row = 1,
-                .lines = {{fmt::format("{} × {} at {} MHz", array.rows, array.columns, machine.clock_mhz)},
+                .lines = {{fmt::format("{}{} × {} at {} MHz",
+                                       array.arrays > 1 ? fmt::format("{} × ", array.arrays) : "", array.rows,
+                                       array.columns, machine.clock_mhz)},
                           {"peak {}", {{machine.peak_ops_per_second() / machine.cores(), "OPS"}}}},
                 .busy_counter = "matrix_unit.active_cycles",
                 .word = "active"};
@@ -290,14 +293,14 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                    .to = "matrix_unit",
                    .counters = {"matrix_unit.active_cycles"},
                    .unit = "row passes",
-                   .most = {1, 1}}};
+                   .most = {array.arrays, 1}}};
     if (is_tensor_core) {
         // A row of words a cycle.
         unit.paths.push_back({.from = "matrix_unit",
                               .to = "vector_memory",
                               .counters = {"matrix_unit.active_cycles"},
                               .unit = "rows",
-                              .most = {1, 1},
+                              .most = {array.arrays, 1},
                               .figures = machine::Side::Left});
     }
     unit.what_ifs = {{"clock", "2x the clock", {{"clock_mhz", machine.clock_mhz * 2.0}}}};
@@ -335,7 +338,9 @@ std::vector<UnitBound> MatrixUnit::bounds(const machine::MachineConfig& /*machin
              .meaning = "rows pass through the array",
              .place = 1,
              .computes = true,
-             .cycles = [this](const Amounts& amounts) { return amounts.of(counters_.active_cycles); }}};
+             .cycles = [this](const Amounts& amounts) {
+                 return divide_up(amounts.of(counters_.active_cycles), arrays_);
+             }}};
 }
 
 }  // namespace systole::hw

@@ -15,6 +15,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const UnitContext& c
     : UnitModule(name),
       context_(context),
       cells_(std::uint64_t{context.machine.matrix_unit.rows} * context.machine.matrix_unit.columns),
+      arrays_(context.machine.matrix_unit.arrays),
       latency_(timing::matrix_latency(context.machine)),
       accumulators_(accumulators),
       engine_(make_engine(context, weights, options.registers)),
@@ -58,7 +59,8 @@ void MatrixUnit::take_ports(const Stream& stream, const timing::StreamShape& sha
 }
 
 Cycle MatrixUnit::enter(const Stream& stream) {
-    const timing::StreamShape shape{stream.lines, stream.line_rows, stream.passes, stream.line_cycles};
+    const timing::StreamShape shape{stream.lines, stream.line_rows, stream.passes, stream.line_cycles,
+                                    stream.arrays};
     engine_->offer(stream);
     const Tile tile = engine_->tile_of(stream);
     check(stream, tile);
@@ -85,7 +87,7 @@ Cycle MatrixUnit::enter(const Stream& stream) {
                                 .begun = entry,
                                 .summed = entry + latency_,
                                 .lines = stream.lines,
-                                .line_rows = stream.line_rows,
+                                .line_rows = shape.line_input_cycles() / stream.passes,
                                 .passes = stream.passes,
                                 .line_cycles = stream.line_cycles,
                                 .accumulator_row = stream.accumulator_row,
@@ -97,7 +99,7 @@ Cycle MatrixUnit::enter(const Stream& stream) {
 }
 
 void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile) {
-    const Cycle active = shape.active_cycles();
+    const Cycle active = shape.active_cycles() * arrays_;
     counters_.active_cycles.add(active, stream.tag);
     const std::uint64_t needed =
         stream.blocks && !tile.block_macs.empty()
@@ -107,21 +109,22 @@ void MatrixUnit::count(const Stream& stream, const timing::StreamShape& shape, c
     counters_.unused_macs.add(active * cells_ - needed * shape.passes, stream.tag);
     counters_.multiply_accumulates.add(needed, stream.tag);
     count_non_matrix(NonMatrixReason::Setup, shape.gaps(), stream.tag);
-    counters_.setup_stall_cycles.add(shape.gaps(), stream.tag);
+    counters_.setup_stall_cycles.add(shape.gaps() * arrays_, stream.tag);
     if (!stream.keep_weights) counters_.tiles.add(1, stream.tag);
     if (stream.weight_zero_point != 0 && counters_.row_sums != nullptr) {
         counters_.row_sums->add(shape.rows(), stream.tag);
     }
     accumulators_.count_writes(shape.rows(), stream.tag);
     // The first pass of a row overwrites the accumulators unless the stream accumulates; later passes add.
-    accumulators_.count_passes(active, stream.accumulate ? active : active - shape.rows(), stream.tag);
+    const std::uint64_t passes = shape.rows() * shape.passes;
+    accumulators_.count_passes(passes, stream.accumulate ? passes : passes - shape.rows(), stream.tag);
 }
 
 void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& shape, const IdleCycles& idle) {
-    counters_.weight_stall_cycles.add(idle.without_tile, stream.tag);
-    counters_.weight_shift_cycles.add(idle.shifting, stream.tag);
+    counters_.weight_stall_cycles.add(idle.without_tile * arrays_, stream.tag);
+    counters_.weight_shift_cycles.add(idle.shifting * arrays_, stream.tag);
     count_non_matrix(NonMatrixReason::Port, idle.without_port, stream.tag);
-    counters_.port_stall_cycles.add(idle.without_port, stream.tag);
+    counters_.port_stall_cycles.add(idle.without_port * arrays_, stream.tag);
     // Cycles without rows come first.
     WaitHistory::Unmet unmet;
     if (idle.without_rows > 0) {
@@ -131,8 +134,8 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
                                      .tag = stream.tag,
                                      .needs = stream.needs};
         unmet = context_.waits.unmet(wait);
-        counters_.raw_stall_cycles.add(unmet.activations, stream.tag);
-        counters_.input_stall_cycles.add(unmet.inputs, stream.tag);
+        counters_.raw_stall_cycles.add(unmet.activations * arrays_, stream.tag);
+        counters_.input_stall_cycles.add(unmet.inputs * arrays_, stream.tag);
         context_.waits.explain(wait, [this](NonMatrixReason reason, Cycle cycles, Tag tag) {
             count_non_matrix(reason, cycles, tag);
         });
@@ -150,8 +153,8 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
 
 void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag) {
     if (cycles == 0) return;
-    counters_.non_matrix_cycles.add(cycles, tag);
-    reasons_.by_reason.at(static_cast<std::size_t>(reason))->add(cycles, tag);
+    counters_.non_matrix_cycles.add(cycles * arrays_, tag);
+    reasons_.by_reason.at(static_cast<std::size_t>(reason))->add(cycles * arrays_, tag);
 }
 
 void MatrixUnit::finish(Cycle end, Tag tag) {

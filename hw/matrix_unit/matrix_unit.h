@@ -38,7 +38,8 @@ struct ArrayNeighbours {
 };
 const ArrayNeighbours& neighbours_of(machine::Family family);
 
-/// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles.
+/// The cycles of the matrix unit, by what they were spent on. The first four partition all cycles, of which
+/// each counts once for every array of the unit.
 struct MatrixUnitCounters final : CounterGroup {
     /// `with_row_sums`: whether the program has weights with a zero point; reports of others have no row
     /// sums.
@@ -149,7 +150,8 @@ private:
     void count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag);
 
     const UnitContext context_;
-    const std::uint64_t cells_;
+    const std::uint64_t cells_;   ///< of an array
+    const std::uint64_t arrays_;  ///< that work together; every cycle counts once for each
     const Cycle latency_;
     AccumulatorAccess& accumulators_;
     std::unique_ptr<MatrixEngine> engine_;

@@ -93,7 +93,7 @@ PeEngine<Cells>::PeEngine(const sc_core::sc_module_name& name, const UnitContext
     : MatrixEngine(name, context, weights),
       shift_cycles_(timing::shift_cycles(context.machine)),
       registers_(registers),
-      array_(shape_of(context.machine)),
+      arrays_(context.machine.matrix_unit.arrays, PeArray<Cells>(shape_of(context.machine))),
       elements_(context.machine.matrix_unit.rows),
       words_(context.machine.matrix_unit.columns) {
     spawn("weight_feed", context.failure, [this] { feed_tiles(); });
@@ -174,13 +174,17 @@ void PeEngine<Cells>::cycle(Cycle now) {
         idle_.*idle_reason(now) += 1;
     }
     if (can_shift(now)) enter_word();
-    if (array_.moving()) step(now);
+    if (is_moving()) step(now);
     report_complete();
 }
 
 template <class Cells>
 void PeEngine<Cells>::step(Cycle now) {
-    if (array_.step()) {
+    bool is_summed = false;
+    for (PeArray<Cells>& array : arrays_) {
+        if (array.step()) is_summed = true;
+    }
+    if (is_summed) {
         const auto summed = std::find_if(passing_.begin(), passing_.end(),
                                          [](const Passing& passing) { return !passing.summed_at; });
         sc_assert(summed != passing_.end());
@@ -188,8 +192,9 @@ void PeEngine<Cells>::step(Cycle now) {
     }
     if constexpr (Cells::multiplies_bytes) {
         if (registers_ == nullptr) return;
-        registers_->cycle(now, {array_.shape().rows, array_.shape().columns, array_.activations(),
-                                array_.weights(), array_.shadow_weights(), array_.partial_sums()});
+        const PeArray<Cells>& array = arrays_.front();
+        registers_->cycle(now, {array.shape().rows, array.shape().columns, array.activations(),
+                                array.weights(), array.shadow_weights(), array.partial_sums()});
     }
 }
 
@@ -209,8 +214,9 @@ void PeEngine<Cells>::enter_row(Cycle now) {
     const Cycle position = now - passing.begun;
     const Cycle line = position / shape.line_cycles;
     const Cycle place = position % shape.line_cycles;
-    if (place < shape.line_rows * shape.passes) {
-        enter_pass(passing, line * shape.line_rows + place / shape.passes, place % shape.passes);
+    if (place < shape.line_input_cycles()) {
+        enter_pass(passing, line * shape.line_rows + place / shape.passes * shape.arrays,
+                   place % shape.passes);
     }
     if (position + 1 == shape.span()) {
         passing.passed_at = now + 1;
@@ -222,19 +228,30 @@ void PeEngine<Cells>::enter_row(Cycle now) {
 template <class Cells>
 void PeEngine<Cells>::enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass) {
     const Stream& stream = passing.stream;
-    std::fill(elements_.begin(), elements_.end(), typename Cells::Element{});
-    const std::uint8_t* const values = passing.rows.values;
-    const auto cells = read_pass(stream, values == nullptr ? nullptr : values + row * passing.rows.stride,
-                                 pass, std::span(elements_).first(passing.tile_rows));
-    ++passing.passes_entered;
-    array_.enter(elements_,
-                 {.valid = true,
-                  .switches = passing.passes_entered == 1 && !stream.keep_weights,
-                  .add = stream.accumulate || pass > 0,
-                  .last = passing.passes_entered == passing.shape.active_cycles(),
-                  .cells = cells,
-                  .columns = passing.tile_columns,
-                  .sums = passing.sums == nullptr ? nullptr : passing.sums + row * passing.sums_stride});
+    const std::uint64_t end = passing.shape.rows();
+    const bool is_first = passing.passes_entered++ == 0;
+    const bool is_last = passing.passes_entered == passing.shape.active_cycles();
+    for (std::size_t array = 0; array < arrays_.size(); ++array, ++row) {
+        std::fill(elements_.begin(), elements_.end(), typename Cells::Element{});
+        const bool has_values = passing.rows.values != nullptr && row < end;
+        const auto cells =
+            read_pass(stream, has_values ? passing.rows.values + row * passing.rows.stride : nullptr, pass,
+                      std::span(elements_).first(passing.tile_rows));
+        const bool has_sums = passing.sums != nullptr && row < end;
+        arrays_[array].enter(elements_,
+                             {.valid = true,
+                              .switches = is_first && !stream.keep_weights,
+                              .add = stream.accumulate || pass > 0,
+                              .last = is_last,
+                              .cells = cells,
+                              .columns = passing.tile_columns,
+                              .sums = has_sums ? passing.sums + row * passing.sums_stride : nullptr});
+    }
+}
+
+template <class Cells>
+bool PeEngine<Cells>::is_moving() const {
+    return std::ranges::any_of(arrays_, &PeArray<Cells>::moving);
 }
 
 template <class Cells>
@@ -246,13 +263,13 @@ bool PeEngine<Cells>::can_shift(Cycle now) const {
 template <class Cells>
 void PeEngine<Cells>::enter_word() {
     // The weights of the last array row enter first.
-    const std::size_t row = array_.shape().rows - 1 - words_entered_;
+    const std::size_t row = arrays_.front().shape().rows - 1 - words_entered_;
     std::fill(words_.begin(), words_.end(), Cells::no_weight);
     if (head_->values != nullptr && row < head_->rows) {
         read_weights(head_->values + row * head_->row_bytes, head_->type,
                      std::span(words_).first(head_->columns));
     }
-    array_.shift_in(words_);
+    for (PeArray<Cells>& array : arrays_) array.shift_in(words_);
     if (++words_entered_ == shift_cycles_) shifted_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -274,7 +291,7 @@ void PeEngine<Cells>::report_complete() {
 
 template <class Cells>
 Cycle PeEngine<Cells>::next_cycle(Cycle now) {
-    if (at_input_ || array_.moving() || can_shift(now + 1)) return now + 1;
+    if (at_input_ || is_moving() || can_shift(now + 1)) return now + 1;
     resting_ = idle_reason(now + 1);
     if (head_ && head_->whole_at > now) {
         clock_.wait(clock_.delay_until(head_->whole_at), changed_);

@@ -48,7 +48,9 @@ private:
     /// The registers move once.
     void step(Cycle now);
     void enter_row(Cycle now);
+    /// A row enters each array: rows from this one on; behind the stream's last one, a row without sums.
     void enter_pass(Passing& passing, std::uint64_t row, std::uint64_t pass);
+    bool is_moving() const;
     void enter_word();
     void report_complete();
     bool can_shift(Cycle now) const;
@@ -61,7 +63,7 @@ private:
 
     const Cycle shift_cycles_;
     RegisterSink* const registers_;
-    PeArray<Cells> array_;
+    std::vector<PeArray<Cells>> arrays_;  ///< each takes every so-manieth row; all have the same weights
     // The row and the word row that enter, assembled here.
     std::vector<typename Cells::Element> elements_;
     std::vector<typename Cells::Weight> words_;

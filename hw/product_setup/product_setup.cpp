@@ -44,6 +44,7 @@ void ProductSetup::execute(const Command& command) {
                                          .line_rows = cost_.shape.line_rows,
                                          .passes = cost_.shape.passes,
                                          .line_cycles = cost_.shape.line_cycles,
+                                         .arrays = cost_.shape.arrays,
                                          .accumulator_row = product.result,
                                          .accumulate = product.accumulate,
                                          .keep_weights = product.keep_weights,

@@ -31,16 +31,19 @@ struct StreamShape {
     std::uint64_t lines = 0;
     std::uint64_t line_rows = 1;
     std::uint64_t passes = 1;
-    std::uint64_t line_cycles = 1;  ///< at least line_rows * passes
+    std::uint64_t line_cycles = 1;  ///< at least line_input_cycles()
+    std::uint64_t arrays = 1;       ///< rows that enter together, one into each array
 
     constexpr std::uint64_t rows() const { return lines * line_rows; }
-    /// Cycles in which the array takes input.
-    constexpr Cycle active_cycles() const { return rows() * passes; }
+    /// Cycles of a line in which the arrays take input.
+    constexpr Cycle line_input_cycles() const { return (line_rows + arrays - 1) / arrays * passes; }
+    /// Cycles in which the arrays take input.
+    constexpr Cycle active_cycles() const { return lines * line_input_cycles(); }
     /// Cycles from the first pass of the first row to the earliest first pass of the next stream.
     constexpr Cycle span() const { return lines * line_cycles; }
     /// Cycles from the first pass of the first row to the cycle after the last pass of the last row.
     constexpr Cycle input_span() const {
-        return lines == 0 ? 0 : (lines - 1) * line_cycles + line_rows * passes;
+        return lines == 0 ? 0 : (lines - 1) * line_cycles + line_input_cycles();
     }
     /// Cycles inside the span without input: the data setup was still collecting a line.
     constexpr Cycle gaps() const { return span() - active_cycles(); }

@@ -64,11 +64,10 @@ StreamedProduct streamed_product(const isa::Product& product, const isa::Registe
         fetched = panels * divide_up(std::uint64_t{product.rows}, std::uint64_t{product.packed ? 2U : 1U});
     }
     const Cycle fetch_cycles = divide_up(fetched, std::uint64_t{machine.vector_unit.sublanes});
-    return {.shape = {.lines = 1,
-                      .line_rows = product.rows,
-                      .passes = 1,
-                      .line_cycles = std::max<Cycle>(product.rows, fetch_cycles)},
-            .fetched_rows = fetched};
+    StreamShape shape{
+        .lines = 1, .line_rows = product.rows, .passes = 1, .arrays = machine.matrix_unit.arrays};
+    shape.line_cycles = std::max(shape.line_input_cycles(), fetch_cycles);
+    return {.shape = shape, .fetched_rows = fetched};
 }
 
 VectorCost move_cost(const isa::MoveLanes& move, const machine::MachineConfig& machine) {

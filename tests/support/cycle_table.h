@@ -107,7 +107,7 @@ public:
             const timing::StreamShape shape = shape_of(stream);
             for (std::uint64_t line = 0; line < shape.lines; ++line) {
                 const Cycle begin = stream.begun + line * shape.line_cycles;
-                fill(all, begin, begin + shape.line_rows * shape.passes, 'A');
+                fill(all, begin, begin + shape.line_input_cycles(), 'A');
             }
         }
         return all;

@@ -111,7 +111,8 @@ TEST_CASE("Eight cores share a batch, and their report sums what each of them di
     const Json one = report_of("mnist_cnn --machine tpu_v2_1core --limit 27 --batch 2");
     CHECK(report.at("predictions") == one.at("predictions"));
     CHECK(report.at("inferences") == 27);
-    CHECK(report.at("main_units") == 8);
+    CHECK(report.at("cores") == 8);
+    CHECK(report.at("arrays") == 8);
     const std::uint64_t cycles = report.at("cycles");
     const Json& unit = report.at("matrix_unit");
     std::uint64_t classes = 0;

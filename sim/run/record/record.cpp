@@ -81,25 +81,23 @@ double RunRecord::seconds() const {
     return static_cast<double>(cycles) / static_cast<double>(spec.machine.clock_hz());
 }
 
-std::uint64_t RunRecord::cores() const {
-    const auto is_core = [](const MachinePart& part) { return part.cycles.has_value(); };
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ranges::count_if(parts, is_core)));
-}
-
 Cycle RunRecord::cycles_under(Tag tag) const {
-    if (!parts.empty()) {
+    Cycle of_arrays = 0;
+    if (parts.empty()) {
+        for (const machine::CycleClass& each : main_unit().main->classes) {
+            of_arrays += counters.at(each.counter).value(tag);
+        }
+    } else {
         // Absent cycles are less than all others.
         const auto last = std::ranges::max_element(parts, {}, &MachinePart::cycles);
-        return tag < last->by_tag.size() ? last->by_tag[tag] : 0;
+        if (tag < last->by_tag.size()) of_arrays = last->by_tag[tag];
     }
-    Cycle all = 0;
-    for (const machine::CycleClass& each : main_unit().main->classes)
-        all += counters.at(each.counter).value(tag);
-    return all;
+    return of_arrays / spec.machine.matrix_unit.arrays;
 }
 
 double RunRecord::share_of_cycles(std::string_view counter) const {
-    return static_cast<double>(counters.at(counter).value()) / static_cast<double>(cycles * cores());
+    return static_cast<double>(counters.at(counter).value()) /
+           static_cast<double>(cycles * spec.machine.arrays());
 }
 
 double RunRecord::share_of_cells(std::string_view counter) const {

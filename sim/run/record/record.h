@@ -103,7 +103,7 @@ SYSTOLE_RECORD_FIELDS(PartCount, path, total)
 struct MachinePart {
     std::string name;             ///< "chip2.core1"; "chip2" for what its cores share
     std::optional<Cycle> cycles;  ///< until the core's program ended; absent for what cores share
-    std::vector<Cycle> by_tag;    ///< the cycles of a core's main unit, up to the end of the run
+    std::vector<Cycle> by_tag;    ///< the cycles of the arrays of a core, up to the end of the run, summed
     std::vector<PartCount> counts;
     bool operator==(const MachinePart&) const = default;
 };
@@ -531,11 +531,10 @@ struct RunRecord {
     std::uint64_t needed_macs(Tag tag) const;
     /// The time of the program on the chip.
     double seconds() const;
-    /// Cores of the machine. Each has a main unit, whose classes sum to `cycles`.
-    std::uint64_t cores() const;
-    /// The cycles under a tag: those of the main unit, of several cores in the core that ends last.
+    /// The cycles under a tag: those of an array of the main unit, of several cores in the core that ends
+    /// last.
     Cycle cycles_under(Tag tag) const;
-    /// A counter of cycles as a share of those of all cores.
+    /// A counter of the main unit's cycles as a share of those of all arrays.
     double share_of_cycles(std::string_view counter) const;
     /// A counter of multiply-accumulates as a share of those that all cells could have done in the run.
     double share_of_cells(std::string_view counter) const;

@@ -13,7 +13,7 @@ Json path_json(const machine::DataPath& path, const run::RunRecord& record) {
     std::uint64_t moved = 0;
     for (const std::string& counter : path.counters) moved += record.counters.at(counter).value();
     // Each core has the path.
-    const double most = static_cast<double>(record.cycles * record.cores()) *
+    const double most = static_cast<double>(record.cycles * record.spec.machine.cores()) *
                         static_cast<double>(path.most.bytes) / static_cast<double>(path.most.cycles);
     return {{"from", path.from},
             {"to", path.to},

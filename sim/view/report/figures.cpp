@@ -172,9 +172,9 @@ const Json* element(const Json& list, std::string_view name) {
     return nullptr;
 }
 
-/// The main units whose cycles a report sums.
-double main_units(const Json& report) {
-    return number_at(report, "main_units").value_or(1.0);
+/// The arrays whose cycles a report sums.
+double arrays_of(const Json& report) {
+    return number_at(report, "arrays").value_or(1.0);
 }
 
 }  // namespace
@@ -249,7 +249,7 @@ std::optional<double> value_of(const Figure& figure, const Json& report) {
     const std::optional<double> value = number_at(report, figure.key());
     if (!value) return std::nullopt;
     if (figure.whole().empty()) return *value * figure.factor();
-    const double whole = number_at(report, figure.whole()).value_or(0.0) * main_units(report);
+    const double whole = number_at(report, figure.whole()).value_or(0.0) * arrays_of(report);
     return whole > 0.0 ? std::optional(*value / whole) : std::nullopt;
 }
 

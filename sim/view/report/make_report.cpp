@@ -326,7 +326,8 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
         json["batching"] = to_json(make_batching(program.batch, *record.batch));
     }
     json["cycles"] = record.cycles;
-    if (record.cores() > 1) json["main_units"] = record.cores();
+    if (machine.cores() > 1) json["cores"] = machine.cores();
+    if (machine.arrays() > 1) json["arrays"] = machine.arrays();
     json["seconds"] = basis.seconds;
     json["inferences_per_second"] = or_null(basis.inferences_per_second);
     add_figure("seconds_per_batch");

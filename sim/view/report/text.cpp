@@ -373,7 +373,7 @@ private:
         for (const auto& [name, meaning, cycles] : sorted) {
             if (cycles == 0) return;
             line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", name, grouped(cycles),
-                                 percent(share_of(cycles, count("cycles") * record_.cores()))),
+                                 percent(share_of(cycles, count("cycles") * record_.spec.machine.arrays()))),
                      meaning);
         }
     }

@@ -44,6 +44,7 @@ machine::MachineConfig random_core(Choices& choices) {
     array.mac_latency_cycles = choices.number<std::uint32_t>(1, 3);
     array.setup_cycles = choices.number<std::uint32_t>(0, 3);
     array.weight_switch = choices.number<std::uint32_t>(0, 1);
+    array.arrays = choices.chance(33) ? choices.number<std::uint32_t>(2, 4) : 1;
     machine.vector_memory.rows = choices.number<std::uint32_t>(80, 240);
     machine.hbm.bytes = machine.vector_row_bytes() * choices.from(100, 300);
     machine.hbm.bandwidth_gb_per_s = choices.number<std::uint32_t>(5, 800) / 10.0;

@@ -220,7 +220,7 @@ std::optional<std::string> broken_law_of(std::uint32_t core, const TensorRun& ru
         Law{"matrix_unit",
             sum({"matrix_unit.active_cycles", "matrix_unit.weight_stall_cycles",
                  "matrix_unit.weight_shift_cycles", "matrix_unit.non_matrix_cycles"}),
-            cycles},
+            cycles * random.machine.matrix_unit.arrays},
         Law{"reasons", of_group("matrix_unit.non_matrix_reasons."), sum({"matrix_unit.non_matrix_cycles"})},
         Law{"cells", sum({"matrix_unit.useful_macs", "matrix_unit.unused_macs"}),
             cells * sum({"matrix_unit.active_cycles"})},

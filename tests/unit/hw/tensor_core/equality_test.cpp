@@ -46,6 +46,7 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
         tests::Choices choices(seed);
         const tests::TensorCase random = tests::random_tensor(choices);
         const machine::SystemConfig& system = random.machine.system;
+        if (random.machine.matrix_unit.arrays > 1) ++met["several arrays"];
         if (system.all_cores() > 1) ++met[system.chips > 1 ? "several chips" : "several cores"];
         bool is_ahead = false;
         const isa::Product* last = nullptr;
@@ -104,8 +105,8 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
     for (const char* const what :
          {"weights loaded ahead", "transposed weights", "packed weights", "windows", "packed windows",
           "sums that are added", "sums added to those on their way", "weights that stay", "packed sources",
-          "packed results", "two results", "several chips", "several cores", "chains in place",
-          "several blocks", "blocks", "walks"}) {
+          "packed results", "two results", "several chips", "several cores", "several arrays",
+          "chains in place", "several blocks", "blocks", "walks"}) {
         often(what, 20);
     }
     for (const int part : {0, 1, 2}) {

@@ -144,9 +144,15 @@ export function sumOf(main, unit) {
     return main.classes.reduce((sum, { key }) => sum + (unit[key] ?? 0), 0);
 }
 
-/// The cycles of all main units of the machine: each core has one. Reports of one core do not say.
-export function cyclesOfAll({ cycles, main_units: units = 1 }) {
-    return cycles * units;
+/// The cycles of all arrays of the machine. Reports of a machine with one array do not say how many there are.
+export function cyclesOfArrays({ cycles, arrays = 1 }) {
+    return cycles * arrays;
+}
+
+/// The cycles of a unit, of several cores those of all of them.
+export function cyclesOfUnit(report, unit) {
+    const { cycles, cores = 1, cycle_classes: described } = report;
+    return unit === described?.unit ? cyclesOfArrays(report) : cycles * cores;
 }
 
 /// The largest lower bound of the cycles besides `macs`: its name and cycles. Reports of earlier versions have none.

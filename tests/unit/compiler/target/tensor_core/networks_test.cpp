@@ -50,6 +50,7 @@ machine::MachineConfig random_core(std::mt19937& random) {
     machine.hbm.latency_cycles = drawn(0, 9);
     machine.vector_unit.latency_cycles = drawn(0, 5);
     machine.cross_lane_unit.latency_cycles = drawn(0, 9);
+    machine.matrix_unit.arrays = drawn(0, 2) == 0 ? 2 : 1;
     return machine;
 }
 

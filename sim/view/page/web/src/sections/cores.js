@@ -40,7 +40,7 @@ export function cores(report) {
     const main = mainUnitOf(report);
     const rows = all.map(({ names, cycles, units }) => [names.join(', '), grouped(cycles),
         ...main.classes.map(({ key }) => percent(ratio(main.of(units)[key], sumOf(main, main.of(units)))))]);
-    return section('cores', 'Cores', `${counted(report.main_units, 'core')} run one program, each on its part of every batch. `
+    return section('cores', 'Cores', `${counted(report.cores, 'core')} run one program, each on its part of every batch. `
         + 'Cores that are alike in every counter have one line. The run ends with the last of them.',
     coreChart(main, all),
     table(['cores', 'cycles', ...main.classes.map(({ name }) => name)], rows, { class: 'numbers', label: 'Cores' }));

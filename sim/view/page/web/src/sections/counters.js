@@ -1,7 +1,7 @@
 // Every counter of every unit.
 import { h, section, table } from '../dom.js';
 import { grouped, percent, ratio, words } from '../format.js';
-import { cyclesOfAll } from '../palette.js';
+import { cyclesOfUnit } from '../palette.js';
 
 function unitTable(name, counters, cycles) {
     const rows = Object.entries(counters).map(([key, value]) =>
@@ -15,5 +15,5 @@ export function counters(report) {
     return section('counters', 'Counters', 'The counters of each unit. All figures of this page come from them.',
         h('details', null, h('summary', null, 'All counters of all units'),
             h('div', { class: 'columns' }, Object.entries(report.units).map(([name, values]) =>
-                unitTable(name, values, cyclesOfAll(report))))));
+                unitTable(name, values, cyclesOfUnit(report, name.split('.')[0]))))));
 }

@@ -2,7 +2,7 @@
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
 import { grouped, percent, ratio, si } from '../format.js';
-import { cyclesOfAll, fillOf, lengthOf, mainUnitOf, reasonColour, reasonsOf, sumOf } from '../palette.js';
+import { cyclesOfArrays, fillOf, lengthOf, mainUnitOf, reasonColour, reasonsOf, sumOf } from '../palette.js';
 
 /// Classes with cycles and share, then the parts of one that apply.
 function classTip(main, name, unit, cycles) {
@@ -17,7 +17,7 @@ function classTip(main, name, unit, cycles) {
 /// One bar for the run and, below, one for each part of the divided class: each reason why cycles were non-matrix.
 function runChart(main, report) {
     const unit = main.of(report);
-    const ofAll = cyclesOfAll(report);
+    const ofAll = cyclesOfArrays(report);
     const why = reasonsOf(unit);
     const names = ['run', ...why.map(({ name }) => name)];
     return chart({
@@ -55,7 +55,7 @@ function runChart(main, report) {
     });
 }
 
-function layerChart(main, { layers, main_units: units = 1 }) {
+function layerChart(main, { layers, arrays = 1 }) {
     let asShare = false;
     const ofAll = (layer) => sumOf(main, main.of(layer));
     const shown = 24;

@@ -3,7 +3,7 @@ import { card, h, mainSection, table } from '../dom.js';
 import {
     absent, bandText, bytes, counted, grouped, isNumber, percent, ratio, rough, roughTimes, showOf, si,
 } from '../format.js';
-import { cyclesOfAll, largestBound } from '../palette.js';
+import { cyclesOfArrays, largestBound } from '../palette.js';
 
 /// So many remarks on the host's work are shown at once.
 const mostRemarks = 4;
@@ -44,7 +44,7 @@ const wordsOn = {
 };
 
 const numberAt = (report, path) => path.split('.').reduce((place, key) => place?.[key], report);
-const wholeAt = (report, path) => (path === 'cycles' ? cyclesOfAll(report) : numberAt(report, path));
+const wholeAt = (report, path) => (path === 'cycles' ? cyclesOfArrays(report) : numberAt(report, path));
 
 /// A card for each figure of the list (sim/view/report/figures.h) that the report has.
 function cards(report) {

@@ -2,7 +2,7 @@
 // units there are, and where they stand.
 import { h, s, section } from '../dom.js';
 import { bytes, grouped, percent, ratio, showOf, si } from '../format.js';
-import { cyclesOfAll } from '../palette.js';
+import { cyclesOfUnit } from '../palette.js';
 
 const boxWidth = 190;
 const boxHeight = 112;
@@ -55,7 +55,7 @@ function barOf(report, { unit, busy, filled, word }) {
         return held.length > 0 ? [ratio(Math.max(...held), filled.bytes), 'at peak']
             : [ratio(filled.used_bytes, filled.bytes), word];
     }
-    return [ratio(busy?.split('.').reduce((object, key) => object?.[key], report), cyclesOfAll(report)), word];
+    return [ratio(busy?.split('.').reduce((object, key) => object?.[key], report), cyclesOfUnit(report, unit)), word];
 }
 
 function lineOf({ text, numbers }) {
@@ -116,6 +116,6 @@ export function machine(report) {
     paths, boxes.map((each) => box(report, each)));
     return section('machine', 'The machine',
         'The units and the paths between them. Each path has the amount that it moved and the share of its bandwidth that '
-        + `the run used.${report.main_units > 1 ? ` One of ${report.main_units} cores is drawn, with what all of them moved.` : ''}`, h('div', { class: 'scroll', tabindex: '0', role: 'region',
+        + `the run used.${report.cores > 1 ? ` One of ${report.cores} cores is drawn, with what all of them moved.` : ''}`, h('div', { class: 'scroll', tabindex: '0', role: 'region',
             'aria-label': 'Block diagram' }, drawing));
 }
