@@ -137,6 +137,7 @@ private:
             case isa::QueueId::Activation:
             case isa::QueueId::Vector:
             case isa::QueueId::CrossLane:
+            case isa::QueueId::Collective:
                 return reason;  // sums on their way through the array, or rows of these units
             case isa::QueueId::HostRead:
             case isa::QueueId::Host:

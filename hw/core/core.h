@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hw/common/clock.h"
+#include "hw/common/collectives.h"
 #include "hw/common/command_queue.h"
 #include "hw/common/host_link.h"
 #include "hw/common/order_checker.h"
@@ -48,6 +49,7 @@ struct CoreContext {
     HostMemory& host_memory;
     tlm::tlm_target_socket<>* weight_memory = nullptr;  ///< of the family tpu_v1
     Hbm* hbm = nullptr;                                 ///< of the family tensor_core: the chip's
+    Collectives* collectives = nullptr;                 ///< of the family tensor_core
     /// Where the values of a weight tile are, once it has been read.
     TileValues tile_values = TileValues::InMemory;
     std::uint64_t weight_address = 0;  ///< of the program's first tile

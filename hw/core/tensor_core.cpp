@@ -27,6 +27,7 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
       product_setup_("product_setup", unit_context(), vector_memory_, matrix_unit_),
       vector_unit_("vector_unit", unit_context(), program, vector_memory_),
       cross_lane_unit_("cross_lane_unit", unit_context(), vector_memory_),
+      collective_unit_("collective_unit", unit_context(), *context.collectives, vector_memory_),
       host_processor_("host_processor", host_context(), context.host_link, program, context.host,
                       context.host_memory),
       queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
@@ -35,6 +36,7 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
                {product_setup_.queue(), "matrix unit", "product_setup."},
                {vector_unit_.queue(), "vector", "vector_unit."},
                {cross_lane_unit_.queue(), "cross_lane", "cross_lane_unit."},
+               {collective_unit_.queue(), "collective", "collective_unit."},
                {dma_.out_queue(), "dma_out", "dma.out_"},
                {host_interface_.write_queue(), "host_write", "host_interface.write_"},
                {host_processor_.queue(), "host", "host."}}},
@@ -46,13 +48,15 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
 }
 
 std::vector<const UnitModule*> TensorCore::units() const {
-    return {&sequencer_,     &host_interface_, &dma_,         &vector_memory_,   &weight_load_,
-            &product_setup_, &matrix_unit_,    &vector_unit_, &cross_lane_unit_, &host_processor_};
+    return {&sequencer_,       &host_interface_,  &dma_,           &vector_memory_,
+            &weight_load_,     &product_setup_,   &matrix_unit_,   &vector_unit_,
+            &cross_lane_unit_, &collective_unit_, &host_processor_};
 }
 
 std::vector<const UnitModule*> TensorCore::from_the_array() const {
-    return {&matrix_unit_,     &product_setup_, &weight_load_,    &vector_memory_, &vector_unit_,
-            &cross_lane_unit_, &dma_,           &host_interface_, &sequencer_,     &host_processor_};
+    return {&matrix_unit_,    &product_setup_,   &weight_load_,     &vector_memory_,
+            &vector_unit_,    &cross_lane_unit_, &collective_unit_, &dma_,
+            &host_interface_, &sequencer_,       &host_processor_};
 }
 
 }  // namespace systole::hw

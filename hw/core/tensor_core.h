@@ -7,6 +7,7 @@
 #include <systemc>
 #include <vector>
 
+#include "hw/collective_unit/collective_unit.h"
 #include "hw/common/unit_module.h"
 #include "hw/core/core.h"
 #include "hw/cross_lane_unit/cross_lane_unit.h"
@@ -52,8 +53,9 @@ private:
     ProductSetup product_setup_;
     VectorUnit vector_unit_;
     CrossLaneUnit cross_lane_unit_;
+    CollectiveUnit collective_unit_;
     HostProcessorUnit host_processor_;
-    const std::array<CoreQueue, 9> queues_;
+    const std::array<CoreQueue, 10> queues_;
     Sequencer sequencer_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "hw/isa/instructions/activate.h"
 #include "hw/isa/instructions/collect.h"
+#include "hw/isa/instructions/collective.h"
 #include "hw/isa/instructions/convolve.h"
 #include "hw/isa/instructions/debug_tag.h"
 #include "hw/isa/instructions/dma_in.h"
@@ -50,7 +51,7 @@ using Instruction =
                  WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector,
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
                  Exchange, Move, TileMultiply, TileVector, Infeed, Outfeed, DmaIn, DmaOut, LoadWeights,
-                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes>;
+                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

@@ -117,6 +117,7 @@ std::string_view kind_with(QueueId unit) {
         case QueueId::DmaOut:
         case QueueId::Vector:
         case QueueId::CrossLane:
+        case QueueId::Collective:
             return with_tensor_core;
     }
     throw std::logic_error("a unit that does not exist");
@@ -463,6 +464,16 @@ void check_products(const Program& program) {
         if (in_array->depth == product->depth && in_array->columns == product->columns) continue;
         fail(fmt::format("the weights that it meets are {} x {}; it must have their depth and columns",
                          in_array->depth, in_array->columns));
+    }
+}
+
+void check_collectives(const Program& program, std::uint32_t cores) {
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+        const auto* const collective = std::get_if<Collective>(&program.instructions[i]);
+        if (collective == nullptr || collective->cores == cores) continue;
+        throw ProgramError(
+            fmt::format("instruction {} ({}): cores is {}; it must be the machine's number, {}", i,
+                        to_string(program.instructions[i]), collective->cores, cores));
     }
 }
 

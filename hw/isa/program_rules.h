@@ -40,6 +40,9 @@ void validate(const Program& program);
 /// next ones that were loaded before it, or those of the product before.
 void check_products(const Program& program);
 
+/// Throws ProgramError with the instruction unless each `collective` is of so many cores.
+void check_collectives(const Program& program, std::uint32_t cores);
+
 /// Throws ProgramError if an initial sum has not room in an accumulator of `sum_bits` bits.
 void check_initial_sums(const Program& program, std::uint32_t sum_bits);
 

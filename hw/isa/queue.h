@@ -24,9 +24,10 @@ enum class QueueId : std::uint8_t {
     DmaOut,      ///< vector memory to high-bandwidth memory
     Vector,      ///< vector memory to vector memory, element by element
     CrossLane,   ///< the same, between lanes
+    Collective,  ///< between the vector memories of all cores
 };
 
-inline constexpr std::size_t queue_count = 13;
+inline constexpr std::size_t queue_count = 14;
 
 /// In a system of several cores, the semaphores from this number on are the system's: all cores share them.
 inline constexpr std::uint8_t first_shared_semaphore = 128;

@@ -105,6 +105,14 @@ Rate MachineConfig::mesh_rate() const {
     return make_rate(to_whole(mesh.bytes_per_cycle, 1e6), 1'000'000);
 }
 
+Rate MachineConfig::interconnect_rate() const {
+    return make_rate(to_whole(interconnect.gb_per_s, 1e9), clock_hz());
+}
+
+std::uint64_t MachineConfig::interconnect_latency() const {
+    return interconnect.latency_cycles + to_cycles(interconnect.latency_ns, clock_hz());
+}
+
 Rate MachineConfig::hbm_rate() const {
     return make_rate(to_whole(hbm.bandwidth_gb_per_s * hbm.efficiency, 1e9), clock_hz());
 }

@@ -197,6 +197,7 @@ struct MachineConfig {
     VectorUnitConfig vector_unit;
     CrossLaneUnitConfig cross_lane_unit;
     HbmConfig hbm;
+    InterconnectConfig interconnect;
     // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
@@ -215,10 +216,13 @@ struct MachineConfig {
     Rate ring_rate() const;
     Rate mesh_rate() const;
     Rate hbm_rate() const;
+    /// Of a link between cores, each way.
+    Rate interconnect_rate() const;
     /// Latencies in cycles of this clock: the configured cycles and nanoseconds, rounded up together.
     std::uint64_t activation_latency() const;
     std::uint64_t host_latency() const;
     std::uint64_t hbm_latency() const;
+    std::uint64_t interconnect_latency() const;
     /// Cycles of the host's part of a call, rounded up.
     std::uint64_t host_call_cycles() const;
     /// Whether events have their energy; else it comes from the watts of `power` alone.

@@ -338,6 +338,18 @@ void describe(Visitor& visitor, HbmConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, InterconnectConfig& config) {
+    visitor.field({"gb_per_s", "GB/s", "from a core to the next one, and the same back"}, config.gb_per_s,
+                  RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"chunk_bytes", "bytes", "that a core passes on together, while it receives the next"},
+                  config.chunk_bytes, Range{1, std::uint64_t{1} << 30U});
+    visitor.field({"latency_cycles", "cycles", "from a chunk's last byte until the next core has it"},
+                  config.latency_cycles, Range{0, most_latency});
+    visitor.field({"latency_ns", "ns", "the same, added to the cycles; does not depend on the clock"},
+                  config.latency_ns, RealRange{0, most_latency_ns});
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, HostInterfaceConfig& config) {
     visitor.field({"read_gb_per_s", "GB/s", "host memory to chip, instructions included"},
                   config.read_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
@@ -459,6 +471,8 @@ void describe(Visitor& visitor, MachineConfig& config) {
     of_family(Family::TensorCore, {"cross_lane_unit", "", "moves words between lanes"},
               config.cross_lane_unit);
     of_family(Family::TensorCore, {"hbm", "", "high-bandwidth memory"}, config.hbm);
+    of_family(Family::TensorCore, {"interconnect", "", "links between cores, for collectives"},
+              config.interconnect);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);

@@ -50,4 +50,13 @@ struct HbmConfig {
     double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
 };
 
+/// The links of a core to its neighbours in the chain of all cores, in the order of their numbers. Chips are
+/// numbered along the torus that they form.
+struct InterconnectConfig {
+    double gb_per_s = 62.0;  ///< each way
+    std::uint64_t chunk_bytes = 65536;
+    std::uint32_t latency_cycles = 0;
+    double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
+};
+
 }  // namespace systole::machine

@@ -149,6 +149,7 @@ void check_tensor_core(const isa::Program& program, const machine::MachineConfig
     }
     check_initial_rows(program, isa::MemoryId::Hbm, machine.hbm_rows_of_core());
     isa::check_products(program);
+    isa::check_collectives(program, machine.cores());
 }
 
 void check_program(const isa::Program& program, const machine::MachineConfig& machine,
@@ -275,7 +276,8 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
       weight_memory_(options.weight_memory == nullptr && has_weight_memory(machine_)
                          ? std::make_unique<WeightMemory>("weight_memory", machine_, clock_, programs.size())
                          : nullptr),
-      chips_(make_chips(machine_, clock_)) {
+      chips_(make_chips(machine_, clock_)),
+      collectives_(programs.size(), clock_) {
     const bool has_several = programs.size() > 1;
     if (has_several) {
         semaphores_ = std::make_unique<Semaphores>(clock_, order_);
@@ -297,6 +299,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .host_memory = host_memory_,
             .weight_memory = weight_memory_ ? &weight_memory_->sockets[core] : options.weight_memory,
             .hbm = chips_.empty() ? nullptr : &chips_[chip_of(core)]->hbm,
+            .collectives = &collectives_,
             .tile_values = weight_memory_ ? TileValues::InMemory : TileValues::Copied,
             .weight_address = address,
             .host = options.host,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hw/common/clock.h"
+#include "hw/common/collectives.h"
 #include "hw/common/counter.h"
 #include "hw/common/fan_out.h"
 #include "hw/common/host_link.h"
@@ -191,6 +192,7 @@ private:
     /// Of the family tpu_v1; null if the caller has given one.
     std::unique_ptr<WeightMemory> weight_memory_;
     std::vector<std::unique_ptr<Chip>> chips_;  ///< of the family tensor_core
+    Collectives collectives_;
     std::unique_ptr<Semaphores> semaphores_;    ///< of several cores
     std::unique_ptr<SharedAccesses> accesses_;  ///< of several cores
     std::vector<std::unique_ptr<Core>> cores_;

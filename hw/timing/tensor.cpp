@@ -82,6 +82,54 @@ VectorCost move_cost(const isa::MoveLanes& move, const machine::MachineConfig& m
     return cost;
 }
 
+namespace {
+
+/// The cycles until these bytes have gone so many links along the chain. They come in pieces, and a core
+/// passes each chunk of a piece on as soon as it is there.
+Cycle chain_cycles(std::uint64_t bytes, std::uint64_t piece, std::uint64_t links,
+                   const machine::MachineConfig& machine) {
+    if (links == 0) return 0;
+    const std::uint64_t chunk = std::min(machine.interconnect.chunk_bytes, piece);
+    const ExactTime end = machine.interconnect_rate().after({}, bytes + (links - 1) * chunk);
+    return end.whole + (end.parts > 0 ? 1 : 0) + links * machine.interconnect_latency();
+}
+
+}  // namespace
+
+CollectiveCost collective_cost(const isa::Collective& collective, std::size_t core,
+                               const machine::MachineConfig& machine) {
+    const std::uint64_t rows = collective.rows * machine.vector_row_bytes();
+    const std::uint64_t cores = collective.cores;
+    const std::uint64_t before = core;              // cores on one side of this one
+    const std::uint64_t behind = cores - 1 - core;  // and on the other
+    CollectiveCost cost;
+    switch (collective.kind) {
+        // Sums of all rows go up the chain, and the results back down.
+        case isa::CollectiveKind::AllReduce:
+            cost = {.cycles = chain_cycles(rows, rows, cores - 1 + behind, machine),
+                    .sent_bytes = rows * ((behind > 0 ? 1U : 0U) + (before > 0 ? 1U : 0U))};
+            break;
+        // The same, of the rows of all cores; each needs its own results, and passes on those of the others.
+        case isa::CollectiveKind::ReduceScatter:
+            cost = {.cycles = chain_cycles(rows * cores, rows * cores, cores - 1 + behind, machine),
+                    .sent_bytes = rows * (behind > 0 ? cores : 0U) + rows * before};
+            break;
+        // The rows of all cores on one side come from there.
+        case isa::CollectiveKind::AllGather:
+            for (const std::uint64_t side : {before, behind}) {
+                cost.cycles = std::max(cost.cycles, chain_cycles(rows * side, rows, side, machine));
+            }
+            cost.sent_bytes = rows * (behind > 0 ? before + 1 : 0U) + rows * (before > 0 ? behind + 1 : 0U);
+            break;
+        case isa::CollectiveKind::Broadcast:
+            cost = {.cycles = chain_cycles(rows, rows, before == 0 && behind > 0 ? 1 : before, machine),
+                    .sent_bytes = behind > 0 ? rows : 0U};
+            break;
+    }
+    cost.cycles = std::max<Cycle>(cost.cycles, 1);
+    return cost;
+}
+
 Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
     return machine.hbm_rate().after({}, bytes).whole;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/cycle.h"
@@ -39,6 +40,15 @@ VectorCost reduction_cost(const isa::ReduceRows& reduce, const machine::MachineC
 VectorCost reduction_cost(const isa::ReduceLanes& reduce, const machine::MachineConfig& machine);
 VectorCost transposition_cost(const isa::Transpose& transpose, const machine::MachineConfig& machine);
 VectorCost move_cost(const isa::MoveLanes& move, const machine::MachineConfig& machine);
+
+/// What a collective takes in a core from the cycle in which all cores have begun it, and what the core sends
+/// to its neighbours.
+struct CollectiveCost {
+    Cycle cycles = 0;
+    std::uint64_t sent_bytes = 0;
+};
+CollectiveCost collective_cost(const isa::Collective& collective, std::size_t core,
+                               const machine::MachineConfig& machine);
 
 /// The whole cycles in which high-bandwidth memory moves this many bytes without a pause.
 Cycle hbm_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);

@@ -259,6 +259,7 @@ private:
             case isa::QueueId::DmaOut:
             case isa::QueueId::Vector:
             case isa::QueueId::CrossLane:
+            case isa::QueueId::Collective:
                 return times.complete - times.released;
             case isa::QueueId::Activation:
                 return loads(times) + times.complete - times.released;

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/program_error.h"
@@ -27,7 +31,7 @@ void execute_checked(const isa::Instruction& instruction, const isa::Footprint& 
         [&state]<class Each>(const Each& each) {
             if constexpr (isa::is_for_array<Each> || isa::is_for_tiles<Each>) {
                 throw std::logic_error("an instruction of another machine in a program for a tensor core");
-            } else {
+            } else if constexpr (!std::is_same_v<Each, isa::Collective>) {  // all cores execute it together
                 execute(each, state);
             }
         },
@@ -49,22 +53,50 @@ std::span<std::uint8_t> TensorExecutor::host_bytes(const isa::HostBuffer& buffer
     return host_.bytes_of(buffer);
 }
 
-void TensorExecutor::run() {
-    const std::span<const isa::Instruction> instructions = until_halt(program_.instructions);
+void TensorExecutor::begin() {
     state_ = std::make_unique<TensorState>(program_, sizes_, host_, processor_);
-    for (std::size_t i = 0; i < instructions.size(); ++i) {
-        const isa::Instruction& next = instructions[i];
+    next_ = 0;
+}
+
+const isa::Collective* TensorExecutor::run_to_collective() {
+    const std::span<const isa::Instruction> instructions = until_halt(program_.instructions);
+    while (next_ < instructions.size()) {
+        const std::size_t number = next_++;
+        const isa::Instruction& next = instructions[number];
         const auto named = [&](const std::string& name, const auto& work) {
             try {
                 return work();
             } catch (const isa::ProgramError& error) {
-                throw isa::ProgramError(fmt::format("instruction {}: {}{}", i, name, error.what()));
+                throw isa::ProgramError(fmt::format("instruction {}: {}{}", number, name, error.what()));
             }
         };
         const isa::Footprint touched =
             named("", [&] { return isa::footprint(next, state_->registers, program_); });
         named(isa::to_string(next) + ": ", [&] { execute_checked(next, touched, *state_); });
+        if (const auto* const collective = std::get_if<isa::Collective>(&next)) return collective;
     }
+    return nullptr;
+}
+
+void TensorExecutor::run_together(std::span<TensorExecutor* const> cores) {
+    std::vector<TensorState*> states;
+    for (TensorExecutor* const core : cores) {
+        isa::check_collectives(core->program_, static_cast<std::uint32_t>(cores.size()));
+        core->begin();
+        states.push_back(core->state_.get());
+    }
+    for (;;) {
+        std::vector<const isa::Collective*> met;
+        for (TensorExecutor* const core : cores) met.push_back(core->run_to_collective());
+        const auto ended = std::ranges::count(met, nullptr);
+        if (ended == std::ssize(met)) return;
+        if (ended > 0) throw isa::ProgramError("a core ends while another waits for it in a collective");
+        execute_together(met, states);
+    }
+}
+
+void TensorExecutor::run() {
+    run_together(std::vector{this});
 }
 
 std::span<const std::uint32_t> TensorExecutor::vector_memory() const {

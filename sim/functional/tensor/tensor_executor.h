@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
 #include "hw/isa/host_processor.h"
+#include "hw/isa/instructions/collective.h"
 #include "hw/isa/program.h"
 #include "sim/functional/host_memory.h"
 #include "sim/functional/tensor/tensor_state.h"
@@ -34,14 +36,21 @@ public:
     /// memory stays as it is. Throws ProgramError with number and text of the instruction that cannot be
     /// executed.
     void run();
+    /// The same of the cores of a machine, by number: each goes on until it meets the others in a collective.
+    static void run_together(std::span<TensorExecutor* const> cores);
 
     // The contents of the memories, row by row, until the next run.
     std::span<const std::uint32_t> vector_memory() const;
     std::span<const std::uint32_t> hbm() const;
 
 private:
+    void begin();
+    /// Executes up to the next collective, which is returned, or up to the end.
+    const isa::Collective* run_to_collective();
+
     const isa::Program& program_;
     const TensorSizes sizes_;
+    std::size_t next_ = 0;  ///< instruction
     isa::HostProcessor* const processor_;
     HostMemory host_;
     std::unique_ptr<TensorState> state_;

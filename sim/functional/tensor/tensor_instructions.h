@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "hw/isa/instruction.h"
 #include "sim/functional/host_segment.h"
 #include "sim/functional/tensor/tensor_state.h"
@@ -36,5 +38,9 @@ void execute(const isa::ReduceRows& reduce, TensorState& state);
 void execute(const isa::ReduceLanes& reduce, TensorState& state);
 void execute(const isa::Transpose& transpose, TensorState& state);
 void execute(const isa::MoveLanes& move, TensorState& state);
+
+/// A collective of all cores, by number: their instructions and states.
+void execute_together(std::span<const isa::Collective* const> collectives,
+                      std::span<TensorState* const> cores);
 
 }  // namespace systole::functional

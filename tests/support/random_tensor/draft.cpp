@@ -44,6 +44,9 @@ machine::MachineConfig random_core(Choices& choices) {
     array.mac_latency_cycles = choices.number<std::uint32_t>(1, 3);
     array.setup_cycles = choices.number<std::uint32_t>(0, 3);
     array.weight_switch = choices.number<std::uint32_t>(0, 1);
+    machine.interconnect.gb_per_s = choices.number<std::uint32_t>(5, 400) / 10.0;
+    machine.interconnect.chunk_bytes = choices.from(1, 300);
+    machine.interconnect.latency_cycles = choices.number<std::uint32_t>(0, 20);
     array.arrays = choices.chance(33) ? choices.number<std::uint32_t>(2, 4) : 1;
     machine.vector_memory.rows = choices.number<std::uint32_t>(80, 240);
     machine.hbm.bytes = machine.vector_row_bytes() * choices.from(100, 300);
@@ -137,6 +140,7 @@ public:
 
 private:
     void step() {
+        if (case_.machine.cores() > 1 && choices_.chance(10)) return collective();
         const std::uint64_t kind = choices_.from(0, 99);
         if (kind < 8) return infeed();
         if (kind < 14) return outfeed();
@@ -147,7 +151,8 @@ private:
         if (kind < 88) return reduce_rows();
         if (kind < 93) return reduce_lanes();
         if (kind < 96) return move_lanes();
-        transpose();
+        if (kind < 98) return transpose();
+        collective();
     }
 
     void add(isa::Instruction instruction) { case_.program.instructions.push_back(std::move(instruction)); }
@@ -480,6 +485,19 @@ private:
             set_panels(Register::SourcePanelRows, move.rows);
             set_panels(Register::ResultPanelRows, move.rows);
             return add_checked(move);
+        });
+    }
+
+    void collective() {
+        attempt([&] {
+            isa::Collective collective{.kind = static_cast<isa::CollectiveKind>(choices_.from(0, 3)),
+                                       .cores = static_cast<std::uint8_t>(case_.machine.cores()),
+                                       .result = vector_row(),
+                                       .source = vector_row(),
+                                       .rows = number(1, 12)};
+            const bool is_in_place = collective.rows_read() == collective.rows_written() && chance(30);
+            if (is_in_place) collective.result = collective.source;
+            return add_checked(collective);
         });
     }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <random>
@@ -100,16 +101,21 @@ TensorRun simulate(const TensorCase& random, const Way& way) {
 }
 
 TensorMemories judged(const TensorCase& random) {
-    TensorMemories memories;
+    std::deque<functional::TensorExecutor> cores;
+    std::vector<functional::TensorExecutor*> all;
     for (std::uint32_t core = 0; core < random.machine.system.all_cores(); ++core) {
-        functional::TensorExecutor executor(random.program, {.vector_rows = random.machine.vector_memory.rows,
-                                                             .hbm_rows = random.machine.hbm_rows_of_core(),
-                                                             .core = core});
-        executor.run();
+        all.push_back(&cores.emplace_back(
+            random.program, functional::TensorSizes{.vector_rows = random.machine.vector_memory.rows,
+                                                    .hbm_rows = random.machine.hbm_rows_of_core(),
+                                                    .core = core}));
+    }
+    functional::TensorExecutor::run_together(all);
+    TensorMemories memories;
+    for (functional::TensorExecutor& executor : cores) {
         append(executor.vector_memory(), memories.vector_memory);
         append(executor.hbm(), memories.hbm);
         const std::vector<std::vector<std::uint8_t>> host = host_of(executor, random.program);
-        if (core == 0) {
+        if (memories.host.empty()) {
             memories.host = host;
             continue;
         }
@@ -217,6 +223,7 @@ std::optional<std::string> broken_law_of(std::uint32_t core, const TensorRun& ru
         Law{"product_setup", of_queue("product_setup", {"array_cycles", "drain_cycles"}), cycles},
         Law{"vector_unit", of_queue("vector_unit", {"drain_cycles"}), cycles},
         Law{"cross_lane_unit", of_queue("cross_lane_unit", {"drain_cycles"}), cycles},
+        Law{"collective_unit", of_queue("collective_unit", {"peer_cycles"}), cycles},
         Law{"matrix_unit",
             sum({"matrix_unit.active_cycles", "matrix_unit.weight_stall_cycles",
                  "matrix_unit.weight_shift_cycles", "matrix_unit.non_matrix_cycles"}),

@@ -196,6 +196,11 @@ TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
                             .first = 0x1211100f,
                             .to = 0x16151413}) ==
           Bytes{0x7a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22});
+    CHECK(encoded(Collective{.kind = CollectiveKind::ReduceScatter,
+                             .cores = 8,
+                             .result = 0x030201,
+                             .source = 0x060504,
+                             .rows = 0x090807}) == Bytes{0x7b, 2, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
 TEST_CASE("Flags have their bits", "[isa][encoding]") {
@@ -308,7 +313,7 @@ TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
     const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12,
                                    0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
                                    0x50, 0x51, 0x58, 0x59, 0x60, 0x61, 0x70, 0x71, 0x72, 0x73,
-                                   0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a};
+                                   0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts
@@ -336,8 +341,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: set: register is " + std::to_string(register_count) +
                                  "; it must be below " + std::to_string(register_count)));
-    CHECK_THROWS_MATCHES(decoded({0x03, 13, 0}), ProgramError,
-                         Message("byte 0: sync.wait: unit is 13; it must be below 13"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 14, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 14; it must be below 14"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
@@ -410,7 +415,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(13)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(14)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
@@ -465,6 +470,7 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(ReduceLanes{}) == QueueId::CrossLane);
     CHECK(queue_of(Transpose{}) == QueueId::CrossLane);
     CHECK(queue_of(MoveLanes{}) == QueueId::CrossLane);
+    CHECK(queue_of(Collective{}) == QueueId::Collective);
 }
 
 TEST_CASE("The mnemonic is the first word of an instruction's assembly", "[isa][encoding]") {

@@ -248,6 +248,10 @@ private:
             each = {reduction(), row(), row(), number32(1, UINT32_MAX), number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, Transpose>) {
             each = {row(), row(), number16(1), number16(1)};
+        } else if constexpr (std::is_same_v<Each, Collective>) {
+            each = {static_cast<CollectiveKind>(number8(collective_names.size() - 1)),
+                    static_cast<std::uint8_t>(1 + number8(UINT8_MAX - 1)), row(), row(),
+                    1 + row() % 0xFFFFFF};
         } else {
             static_assert(std::is_same_v<Each, MoveLanes>);
             each = {row(),
@@ -405,8 +409,8 @@ private:
         using enum QueueId;
         constexpr std::array of_array{HostRead, HostWrite, Weights, Matrix, Activation, Host};
         constexpr std::array of_tiles{HostRead, HostWrite, Host, Ring, Mesh, Tiles};
-        constexpr std::array of_tensor_core{HostRead, HostWrite, Weights, Matrix,   Host,
-                                            DmaIn,    DmaOut,    Vector,  CrossLane};
+        constexpr std::array of_tensor_core{HostRead, HostWrite, Weights, Matrix,    Host,
+                                            DmaIn,    DmaOut,    Vector,  CrossLane, Collective};
         if (geometry.has_tensor_core()) return of_tensor_core[from(0, of_tensor_core.size() - 1)];
         return (geometry.has_tiles() ? of_tiles : of_array)[from(0, of_array.size() - 1)];
     }

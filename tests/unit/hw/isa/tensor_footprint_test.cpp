@@ -148,6 +148,28 @@ TEST_CASE("Reductions and transpositions touch panels", "[isa][footprint]") {
     check_refused(MoveLanes{.result = 29, .rows = 10, .columns = 9}, {}, rule);
 }
 
+TEST_CASE("A collective touches the rows that a core gives and gets", "[isa][footprint]") {
+    const auto of = [](CollectiveKind kind) {
+        return Collective{.kind = kind, .cores = 4, .result = 100, .source = 0, .rows = 10};
+    };
+    CHECK(touched(of(CollectiveKind::AllReduce)) ==
+          Ranges{reads(VectorMemory, 0, 10), writes(VectorMemory, 100, 110)});
+    CHECK(touched(of(CollectiveKind::AllGather)) ==
+          Ranges{reads(VectorMemory, 0, 10), writes(VectorMemory, 100, 140)});
+    CHECK(touched(of(CollectiveKind::ReduceScatter)) ==
+          Ranges{reads(VectorMemory, 0, 40), writes(VectorMemory, 100, 110)});
+    CHECK(touched(of(CollectiveKind::Broadcast)) ==
+          Ranges{reads(VectorMemory, 0, 10), writes(VectorMemory, 100, 110)});
+    Collective in_place = of(CollectiveKind::AllReduce);
+    in_place.result = 0;
+    CHECK(touched(in_place) == Ranges{reads(VectorMemory, 0, 10), writes(VectorMemory, 0, 10)});
+    in_place.result = 1;
+    check_refused(in_place, {}, "it may not write rows that it reads, unless they are the same");
+    in_place.kind = CollectiveKind::AllGather;
+    in_place.result = 0;
+    check_refused(in_place, {}, "it may not write rows that it reads, unless they are the same");
+}
+
 /// What a `chain` of one chain touches.
 Ranges of_chain(const Chain& chain, const RunChain& run, const Settings& settings = {}) {
     Program program;

@@ -1,4 +1,6 @@
 // Systems of several cores: docs/timing.md, "Several cores".
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -389,6 +391,66 @@ TEST_CASE("Cores that run one program find their own parts of the data", "[hw][s
         CHECK(cores.system.tensor_core(core).hbm().size() == 64 * 4);
         CHECK(cores.system.tensor_core(core).hbm()[9 * 4 + 3] == (core + 1) * 10 + 3);
     }
+}
+
+TEST_CASE("A sum over four cores goes up the chain and back", "[hw][system]") {
+    machine::MachineConfig machine = tensor_machine(2, 2);
+    machine.interconnect = {.gb_per_s = 4, .chunk_bytes = 8, .latency_cycles = 1};
+    const tests::FreshSimulation simulation;
+    const isa::Program program = isa::assemble(
+        ".tensor_core 4 4 lanes=4\n.buffer in constant 0 64\n"
+        // 1 2 3 4, 1e8 20 30 40, 1 200 300 400, -1e8 2000 3000 4000
+        "  .int32 1065353216 1073741824 1077936128 1082130432\n"
+        "  .int32 1287568416 1101004800 1106247680 1109393408\n"
+        "  .int32 1065353216 1128792064 1133903872 1137180672\n"
+        "  .int32 -859915232 1157234688 1161527296 1165623296\n"
+        "set host.core_bytes 16\ninfeed in hbm=0 rows=1 columns=4\n"
+        "sync.signal host_read sem=0; sync.wait dma_in sem=0\ndma_in hbm=0 at=1 rows=1\n"
+        "sync.signal dma_in sem=1; sync.wait collective sem=1\n"
+        "collective all_reduce cores=4 dst=8 src=1 rows=1\nhalt\n",
+        "program");
+    hw::System system("system", machine, program, {.test_delta_delay = {}});
+    system.run();
+    for (std::size_t core = 0; core < 4; ++core) {
+        CAPTURE(core);
+        const auto words = system.tensor_core(core).vector_memory().subspan(8 * 4, 4);
+        // In the order of the cores, 1e8 takes both ones with it.
+        CHECK(std::bit_cast<float>(words[0]) == 0.0F);
+        CHECK(std::bit_cast<float>(words[3]) == 4444.0F);
+        const std::string unit =
+            "chip" + std::to_string(core / 2) + ".core" + std::to_string(core % 2) + ".collective_unit.";
+        const std::uint64_t links = 3 + (3 - core);
+        CHECK(system.counter(unit + "busy_cycles").value() == (16 + (links - 1) * 8) / 4 + links);
+        CHECK(system.counter(unit + "sent_bytes").value() == (core == 0 || core == 3 ? 16 : 32));
+    }
+}
+
+TEST_CASE("Cores that meet in different collectives, or not at all, are told", "[hw][system]") {
+    const auto error_of = [](const std::string& first, const std::string& second) -> std::string {
+        const tests::FreshSimulation simulation;
+        const std::vector<isa::Program> programs{
+            isa::assemble(".tensor_core 4 4 lanes=4\n" + first, "first"),
+            isa::assemble(".tensor_core 4 4 lanes=4\n" + second, "second")};
+        try {
+            hw::System system("system", tensor_machine(1, 2), hw::Programs{&programs[0], &programs[1]},
+                              {.test_delta_delay = {}});
+            system.run();
+        } catch (const isa::ProgramError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    const std::string sum = "collective all_reduce cores=2 dst=0 src=0 rows=1\n";
+    CHECK(error_of(sum + "halt\n", sum + "halt\n") == "no error");
+    CHECK_THAT(error_of(sum + "halt\n", "collective broadcast cores=2 dst=0 src=0 rows=1\nhalt\n"),
+               Contains("core 1 is at collective broadcast") && Contains("core 0 at collective all_reduce"));
+    CHECK_THAT(error_of(sum + "halt\n", "halt\n"), Contains("core0: the program cannot finish") &&
+                                                       Contains("for all other cores, of which one has no "
+                                                                "collective left"));
+    CHECK(error_of("collective all_reduce cores=3 dst=0 src=0 rows=1\nhalt\n", sum + "halt\n") ==
+          "instruction 0 (collective all_reduce cores=3 dst=0 src=0 rows=1): cores is 3; it must be the "
+          "machine's "
+          "number, 2");
 }
 
 TEST_CASE("A machine of tensor cores runs as many programs as it has cores", "[hw][system]") {

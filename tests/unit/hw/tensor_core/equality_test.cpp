@@ -99,7 +99,7 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
     };
     for (const char* const name :
          {"infeed", "outfeed", "dma_in", "dma_out", "load_weights", "product", "chain", "reduce_rows",
-          "reduce_lanes", "transpose", "move_lanes", "interrupt", "tag"}) {
+          "reduce_lanes", "transpose", "move_lanes", "collective", "interrupt", "tag"}) {
         often(name, 30);
     }
     for (const char* const what :

@@ -122,3 +122,39 @@ TEST_CASE("High-bandwidth memory moves bytes at the share of its bandwidth that 
     machine.hbm.efficiency = 0.8;
     CHECK(timing::hbm_cycles(1'000'000, machine) == 2500);
 }
+
+TEST_CASE("Data of a collective go along the chain of cores in chunks", "[timing][tensor]") {
+    machine::MachineConfig machine;
+    machine.family = machine::Family::TensorCore;
+    machine.clock_mhz = 1000;
+    machine.vector_unit.lanes = 4;  // 16 bytes a row
+    machine.system = {.chips = 4, .cores = 2};
+    machine.interconnect = {.gb_per_s = 4, .chunk_bytes = 16, .latency_cycles = 3};
+    const auto cost = [&](isa::CollectiveKind kind, std::size_t core, std::uint32_t rows) {
+        return timing::collective_cost({.kind = kind, .cores = 8, .result = 0, .source = 0, .rows = rows},
+                                       core, machine);
+    };
+    using enum isa::CollectiveKind;
+    // Ten rows are 160 bytes, 40 cycles over a link; each further link adds a chunk of 4 cycles.
+    CHECK(cost(AllReduce, 7, 10).cycles == 40 + 6 * 4 + 7 * 3);
+    CHECK(cost(AllReduce, 0, 10).cycles == 40 + 13 * 4 + 14 * 3);
+    CHECK(cost(AllReduce, 0, 10).sent_bytes == 160);
+    CHECK(cost(AllReduce, 3, 10).sent_bytes == 320);
+    CHECK(cost(Broadcast, 5, 10).cycles == 40 + 4 * 4 + 5 * 3);
+    CHECK(cost(Broadcast, 0, 10).cycles == 40 + 3);
+    CHECK(cost(Broadcast, 7, 10).sent_bytes == 0);
+    CHECK(cost(ReduceScatter, 7, 10).cycles == 8 * 40 + 6 * 4 + 7 * 3);
+    CHECK(cost(ReduceScatter, 2, 10).sent_bytes == 160 * 8 + 160 * 2);
+    CHECK(cost(AllGather, 7, 10).cycles == 7 * 40 + 6 * 4 + 7 * 3);
+    CHECK(cost(AllGather, 3, 10).cycles == 4 * 40 + 3 * 4 + 4 * 3);
+    CHECK(cost(AllGather, 3, 10).sent_bytes == 160 * 4 + 160 * 5);
+    // The time is rounded up to whole cycles; a chunk is not larger than the data.
+    machine.interconnect.chunk_bytes = 1000;
+    machine.interconnect.gb_per_s = 5;
+    CHECK(cost(Broadcast, 2, 1).cycles == 7 + 2 * 3);
+    // A core alone has nobody to wait for.
+    machine.system = {.chips = 1, .cores = 1};
+    CHECK(timing::collective_cost({.kind = AllReduce, .cores = 1, .result = 0, .source = 0, .rows = 5}, 0,
+                                  machine)
+              .cycles == 1);
+}
