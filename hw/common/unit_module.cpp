@@ -42,15 +42,17 @@ std::size_t tags_of(const ProgramUnits& group) {
 /// The counters of a core's units, each with those at the same place of all cores of the chip.
 SharedCounters counters_of_chip(const std::vector<ProgramUnits>& all, const ProgramUnits& core) {
     SharedCounters shared;
+    const auto add = [&](const std::vector<PlacedCounters>& own, const std::vector<PlacedCounters>& others) {
+        for (std::size_t group = 0; group < own.size(); ++group) {
+            auto of_other = others.at(group).group->begin();
+            for (const Counter& counter : *own[group].group) shared[&counter].push_back(&*of_other++);
+        }
+    };
     for (const ProgramUnits& other : all) {
         if (other.chip != core.chip || other.units.size() != core.units.size()) continue;
         for (std::size_t unit = 0; unit < core.units.size(); ++unit) {
-            const std::vector<PlacedCounters>& own = core.units[unit]->counter_groups();
-            const std::vector<PlacedCounters>& others = other.units[unit]->counter_groups();
-            for (std::size_t group = 0; group < own.size(); ++group) {
-                auto of_other = others.at(group).group->begin();
-                for (const Counter& counter : *own[group].group) shared[&counter].push_back(&*of_other++);
-            }
+            add(core.units[unit]->counter_groups(), other.units[unit]->counter_groups());
+            add(core.units[unit]->detail_groups(), other.units[unit]->detail_groups());
         }
     }
     return shared;

@@ -138,6 +138,16 @@ std::uint64_t MachineConfig::vector_row_bytes() const {
     return word_bytes * vector_unit.lanes;
 }
 
+std::string MachineConfig::chip_name(std::size_t chip) const {
+    return system.chips > 1 ? "chip" + std::to_string(chip) : "";
+}
+
+std::string MachineConfig::core_name(std::size_t core) const {
+    const std::string chip = chip_name(core / system.cores);
+    if (system.cores == 1) return chip;
+    return (chip.empty() ? "" : chip + ".") + "core" + std::to_string(core % system.cores);
+}
+
 std::uint64_t MachineConfig::host_call_cycles() const {
     constexpr double nanoseconds = 1e3;
     return to_cycles(host.call_us * nanoseconds, clock_hz());

@@ -241,6 +241,10 @@ struct MachineConfig {
     std::uint64_t macs_a_cycle() const;
     /// Cores of the machine, all alike.
     std::uint32_t cores() const { return system.all_cores(); }
+    /// The path of a core in the machine, without levels of one member: "chip2.core1", or nothing.
+    std::string core_name(std::size_t core) const;
+    /// The same of a chip.
+    std::string chip_name(std::size_t chip) const;
     /// Arrays of all cores.
     std::uint32_t arrays() const { return cores() * matrix_unit.arrays; }
     /// A core's part of a rate that the cores of a chip share.

@@ -428,14 +428,13 @@ std::size_t System::chip_of(std::size_t core) const {
 }
 
 std::string System::path_of_chip(std::size_t chip) const {
-    return chips_.size() > 1 ? fmt::format("chip{}.", chip) : "";
+    const std::string name = machine_.chip_name(chip);
+    return name.empty() ? "" : name + ".";
 }
 
 std::string System::path_of(std::size_t core) const {
     if (cores_.size() == 1) return "";
-    if (chips_.empty()) return fmt::format("core{}.", core);
-    const std::size_t cores = machine_.system.cores;
-    return path_of_chip(chip_of(core)) + (cores > 1 ? fmt::format("core{}.", core % cores) : "");
+    return (chips_.empty() ? fmt::format("core{}", core) : machine_.core_name(core)) + ".";
 }
 
 std::vector<System::SharedMemory> System::shared_memories() const {

@@ -47,7 +47,9 @@ public:
     void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
         tracer_.emplace(config_, program, machine, folder_);
     }
-    hw::TraceSink* trace() override { return tracer_->sink(); }
+    hw::TraceSink* trace(std::size_t core) override {
+        return core == 0 ? tracer_->sink() : tracer_->sink_of(core);
+    }
     hw::RegisterSink* registers() override { return tracer_->registers(); }
     void finish(const run::RunRecord& record) override {
         trace::Afterwards known;

@@ -147,6 +147,19 @@ TEST_CASE("Eight cores share a batch, and their report sums what each of them di
         }
     }
     CHECK(report.at("units").at("host_interface").at("read_bytes") == 32 * 28 * 28 * 4);
+    // The timeline has a process for each core, and products in all of them.
+    const ReadTimeline timeline = read_timeline(folder / "timeline.json.gz");
+    std::map<int, std::string> processes;
+    std::map<int, std::uint64_t> products;
+    for (const auto& event : timeline.whole.at("traceEvents")) {
+        const int process = event.at("pid");
+        if (event.value("name", "") == "process_name") processes[process] = event.at("args").at("name");
+        if (event.value("name", "") == "product") ++products[process];
+    }
+    CHECK(processes.size() == 8);
+    CHECK(processes.at(8) == "tpu_v2_8 chip3.core1");
+    CHECK(products.size() == 8);
+    for (const auto& [process, count] : products) CHECK(count == products.at(1));
     CHECK(report.at("tops").at("peak").get<double>() == Approx(8 * one.at("tops").at("peak").get<double>()));
 }
 

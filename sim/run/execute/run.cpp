@@ -243,8 +243,8 @@ private:
     Observer* observer_;
 };
 
-/// The machine of a run, with all its listeners. Of several cores, the first one's events are recorded; when
-/// batches and units were at work is of all.
+/// The machine of a run, with all its listeners. Of several cores, the first one's instructions and values
+/// are recorded; when batches and units were at work, and the timeline, are of all.
 class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
@@ -257,7 +257,7 @@ public:
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace(program));
         if (observed.power_windows > 0) listeners_.add(&activities_.emplace_back());
-        if (observer != nullptr) listeners_.add(observer->trace());
+        if (observer != nullptr) listeners_.add(observer->trace(0));
         if (observed.occupancy) listeners_.add(&spans_.emplace());
         if (observed.phases) listeners_.add(&phases_.emplace());
         if (!observed.registers.empty()) {
@@ -280,8 +280,10 @@ public:
         batches_.emplace_back();
         std::vector<hw::CoreObservers> others;
         for (std::uint32_t core = 1; core < spec.machine.cores(); ++core) {
-            others.push_back({.trace = observed.power_windows > 0 ? &activities_.emplace_back() : nullptr,
-                              .host_trace = &batches_.emplace_back(core)});
+            hw::TraceFanOut& own = listeners_of_others_.emplace_back();
+            if (observed.power_windows > 0) own.add(&activities_.emplace_back());
+            if (observer != nullptr) own.add(observer->trace(core));
+            others.push_back({.trace = own.sink(), .host_trace = &batches_.emplace_back(core)});
         }
         system_.emplace(
             "tpu", spec.machine, program,
@@ -336,6 +338,7 @@ private:
     RegisterDump registers_;
     std::optional<RegisterRecorder> register_recorder_;
     hw::TraceFanOut listeners_;
+    std::deque<hw::TraceFanOut> listeners_of_others_;  ///< of the second core and those behind it
     hw::RegisterFanOut register_listeners_;
     std::optional<SegmentHost> host_;  ///< declared before the system, which refers to it
     std::optional<hw::System> system_;

@@ -26,8 +26,8 @@ public:
     virtual void warn(const std::string& message) = 0;
     /// The run is about to begin. Program and machine live until `finish` or `failed` has returned.
     virtual void begin(const isa::Program& program, const machine::MachineConfig& machine) = 0;
-    /// The sink of the run's events, or null. Called after `begin`.
-    virtual hw::TraceSink* trace() = 0;
+    /// The sink of a core's events, or null. Called after `begin`.
+    virtual hw::TraceSink* trace(std::size_t core) = 0;
     /// The sink of the array's registers, or null.
     virtual hw::RegisterSink* registers() = 0;
     /// The run is over. Not called if it fails.

@@ -38,7 +38,7 @@ public:
 
     void warn(const std::string& message) override { warn_(message); }
     void begin(const isa::Program&, const machine::MachineConfig&) override {}
-    hw::TraceSink* trace() override { return nullptr; }
+    hw::TraceSink* trace(std::size_t /*core*/) override { return nullptr; }
     hw::RegisterSink* registers() override { return nullptr; }
     void finish(const RunRecord&) override {}
     void failed() noexcept override {}

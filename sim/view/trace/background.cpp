@@ -4,11 +4,12 @@
 
 namespace systole::trace {
 
-Background::Background(hw::TraceSink& sink)
-    : worker_(most_blocks, [&sink](Block& block) {
-          tell(sink, block);
+Background::Background(std::vector<hw::TraceSink*> sinks)
+    : sinks_(std::move(sinks)), worker_(most_blocks, [this](Block& block) {
+          tell(block);
           block.clear();
       }) {
+    for (std::size_t core = 0; core < sinks_.size(); ++core) cores_.emplace_back(*this, core);
     block_.reserve(block_events);
 }
 
@@ -22,7 +23,7 @@ void Background::pass_on() {
     block_.reserve(block_events);
 }
 
-void Background::tell(hw::TraceSink& sink, const Block& block) {
+void Background::tell(const Block& block) {
     struct Teller {
         hw::TraceSink& to;
         void operator()(const hw::InstructionTimes& times) const { to.instruction(times); }
@@ -36,8 +37,12 @@ void Background::tell(hw::TraceSink& sink, const Block& block) {
         void operator()(const Begun& begun) const { to.begun(*begun.queues); }
         void operator()(const Ended& ended) const { to.ended(ended.end, ended.tag); }
         void operator()(const Failed& failed) const { to.failed(*failed.where); }
+        void operator()(const Core& /*core*/) const {}
     };
-    for (const Event& event : block) std::visit(Teller{sink}, event);
+    for (const Event& event : block) {
+        if (const auto* const next = std::get_if<Core>(&event)) told_ = next->core;
+        std::visit(Teller{*sinks_[told_]}, event);
+    }
 }
 
 }  // namespace systole::trace

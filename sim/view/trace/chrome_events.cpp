@@ -17,19 +17,27 @@ std::string json_text(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-ChromeEvents::ChromeEvents(OutputFile& file, std::uint64_t clock_hz) : clock_hz_(clock_hz), text_(file) {
-    text_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock_hz\":" << clock_hz << "},\"traceEvents\":[";
+ChromeEvents::ChromeEvents(OutputFile& file, std::uint64_t clock_hz)
+    : clock_hz_(clock_hz), shared_(std::make_shared<Shared>(file)) {
+    shared_->text << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock_hz\":" << clock_hz
+                  << "},\"traceEvents\":[";
+}
+
+ChromeEvents ChromeEvents::of_process(unsigned number) const {
+    ChromeEvents other = *this;
+    other.process_ = number;
+    return other;
 }
 
 TextBuffer& ChromeEvents::open(char phase) {
-    text_ << (is_first_ ? "\n" : ",\n") << "{\"ph\":\"" << phase << "\",\"pid\":1";
-    is_first_ = false;
-    return text_;
+    shared_->text << (shared_->is_first ? "\n" : ",\n") << "{\"ph\":\"" << phase << "\",\"pid\":" << process_;
+    shared_->is_first = false;
+    return shared_->text;
 }
 
 void ChromeEvents::close() {
-    text_ << '}';
-    text_.end_line();
+    shared_->text << '}';
+    shared_->text.end_line();
 }
 
 void ChromeEvents::name_process(std::string_view name) {
@@ -53,12 +61,12 @@ TextBuffer& ChromeEvents::begin_slice(Track track, Cycle begin, Cycle end, std::
     // The difference of two rounded times, so that slices that touch in cycles also touch in nanoseconds.
     stamp(begin) << ",\"dur\":";
     microseconds(nanoseconds(end) - nanoseconds(begin)) << ",\"name\":\"" << name << '"';
-    if (!color.empty()) text_ << ",\"cname\":\"" << color << '"';
-    return text_ << ",\"args\":{\"cycle\":" << begin << ",\"cycles\":" << end - begin;
+    if (!color.empty()) shared_->text << ",\"cname\":\"" << color << '"';
+    return shared_->text << ",\"args\":{\"cycle\":" << begin << ",\"cycles\":" << end - begin;
 }
 
 void ChromeEvents::end_slice() {
-    text_ << '}';
+    shared_->text << '}';
     close();
 }
 
@@ -66,13 +74,14 @@ void ChromeEvents::flow(char phase, std::uint64_t id, Track track, Cycle at) {
     open(phase) << ",\"tid\":" << static_cast<unsigned>(track) << ",\"ts\":";
     stamp(at) << ",\"id\":" << id << ",\"name\":\"tile\",\"cat\":\"weights\"";
     if (phase == 'f')
-        text_ << ",\"bp\":\"e\"";  // the arrow ends at the slice around this time, not at the next slice
+        shared_->text
+            << ",\"bp\":\"e\"";  // the arrow ends at the slice around this time, not at the next slice
     close();
 }
 
 void ChromeEvents::finish() {
-    text_ << "\n]}\n";
-    text_.flush();
+    shared_->text << "\n]}\n";
+    shared_->text.flush();
 }
 
 std::uint64_t ChromeEvents::nanoseconds(Cycle cycle) const {
@@ -90,9 +99,9 @@ TextBuffer& ChromeEvents::stamp(Cycle cycle) {
 TextBuffer& ChromeEvents::microseconds(std::uint64_t nanoseconds) {
     constexpr std::uint64_t thousand = 1000;
     const auto rest = static_cast<unsigned>(nanoseconds % thousand);
-    text_ << nanoseconds / thousand << '.';
-    return text_ << static_cast<char>('0' + rest / 100) << static_cast<char>('0' + rest / 10 % 10)
-                 << static_cast<char>('0' + rest % 10);
+    shared_->text << nanoseconds / thousand << '.';
+    return shared_->text << static_cast<char>('0' + rest / 100) << static_cast<char>('0' + rest / 10 % 10)
+                         << static_cast<char>('0' + rest % 10);
 }
 
 void CounterTrack::add(Cycle at, std::int64_t amount, std::optional<hw::Tag> tag) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ class ChromeEvents {
 public:
     /// `clock_hz` turns cycles into time. The file must outlive the object.
     ChromeEvents(OutputFile& file, std::uint64_t clock_hz);
+    /// The same file, for the tracks of another process; the first one's number is 1.
+    ChromeEvents of_process(unsigned number) const;
 
     void name_process(std::string_view name);
     /// Tracks are shown in the order of their numbers.
@@ -48,10 +51,17 @@ public:
     void flow_step(std::uint64_t id, Track track, Cycle at) { flow('t', id, track, at); }
     void flow_end(std::uint64_t id, Track track, Cycle at) { flow('f', id, track, at); }
 
-    /// Ends the file: no call may follow.
+    /// Ends the file: no call of any process may follow.
     void finish();
 
 private:
+    /// What the processes share.
+    struct Shared {
+        explicit Shared(OutputFile& file) : text(file) {}
+        TextBuffer text;
+        bool is_first = true;
+    };
+
     TextBuffer& open(char phase);
     void close();
     void flow(char phase, std::uint64_t id, Track track, Cycle at);
@@ -59,9 +69,9 @@ private:
     std::uint64_t nanoseconds(Cycle cycle) const;
     TextBuffer& microseconds(std::uint64_t nanoseconds);
 
-    const std::uint64_t clock_hz_;
-    TextBuffer text_;
-    bool is_first_ = true;
+    std::uint64_t clock_hz_;
+    unsigned process_ = 1;
+    std::shared_ptr<Shared> shared_;
 };
 
 /// The text as a JSON string, with quotes. Invalid UTF-8 is replaced.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "hw/isa/encoding.h"
@@ -32,8 +33,8 @@ std::int64_t transfer_bytes(const Transfer& transfer) {
 
 }  // namespace
 
-Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& program,
-                   const machine::MachineConfig& machine)
+Timeline::Timeline(ChromeEvents events, std::string_view name, const Window& window,
+                   const isa::Program& program, const machine::MachineConfig& machine)
     : window_(window),
       program_(program),
       labels_(program.buffers),
@@ -41,12 +42,12 @@ Timeline::Timeline(OutputFile& file, const Window& window, const isa::Program& p
       has_tiles_(program.geometry.has_tiles()),
       has_unified_buffer_(program.geometry.has_unified_buffer()),
       bound_(program),
-      events_(file, machine.clock_hz()),
+      events_(std::move(events)),
       fifo_tiles_(events_, window, "weight FIFO", "tiles"),
       weight_bytes_(events_, window, "weight memory read", "bytes"),
       host_read_bytes_(events_, window, "host read", "bytes"),
       host_write_bytes_(events_, window, "host write", "bytes") {
-    events_.name_process(machine.name);
+    events_.name_process(name);
 }
 
 Track Timeline::add_track(std::string_view name) {

@@ -29,13 +29,13 @@ struct OccupiedTrack {
     occupancy::Changes changes;
 };
 
-/// A run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says what
-/// each means. Events are written as soon as they are known. Those of one track are in the order of time; the
-/// file is not sorted otherwise.
+/// A core's run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says
+/// what each means. Events are written as soon as they are known. Those of one track are in the order of
+/// time; the file is not sorted otherwise.
 class Timeline final : public hw::TraceListener {
 public:
-    /// All must outlive the timeline.
-    Timeline(OutputFile& file, const Window& window, const isa::Program& program,
+    /// Program and window must outlive the timeline. `name`: of its process in the file.
+    Timeline(ChromeEvents events, std::string_view name, const Window& window, const isa::Program& program,
              const machine::MachineConfig& machine);
 
     void begun(const std::vector<hw::TracedQueue>& queues) override;
@@ -52,7 +52,7 @@ public:
     /// Watts by consumer.
     void power(const energy::PowerOverTime& power);
     void memory(const OccupiedTrack& memory);
-    /// Completes the timeline: no call may follow.
+    /// Completes the file: no call may follow, not to the timelines of other processes either.
     void finish();
 
 private:

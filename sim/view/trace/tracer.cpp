@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "hw/machine/config_error.h"
 #include "sim/view/trace/line_writers.h"
@@ -23,7 +26,13 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
     : window_(config, program), program_(program) {
     if (config.has("timeline")) {
         files_.push_back(std::make_unique<GzipFile>(folder / timeline_file));
-        told_behind_.add(&timeline_.emplace(*files_.back(), window_, program, machine));
+        const ChromeEvents events(*files_.back(), machine.clock_hz());
+        for (std::uint32_t core = 0; core < machine.cores(); ++core) {
+            const std::string of_core = machine.core_name(core);
+            const std::string name = of_core.empty() ? machine.name : machine.name + " " + of_core;
+            timelines_.emplace_back(events.of_process(core + 1), name, window_, program, machine);
+        }
+        told_behind_.add(&timelines_.front());
     }
     if (config.has("csv")) {
         auto file = std::make_unique<OutputFile>(folder / csv_file);
@@ -35,7 +44,11 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
         auto writer = std::make_unique<TextLines>(*file, program);
         add_lines(std::move(file), std::move(writer));
     }
-    if (hw::TraceSink* sink = told_behind_.sink()) all_.add(&background_.emplace(*sink));
+    if (hw::TraceSink* const first = told_behind_.sink()) {
+        std::vector<hw::TraceSink*> sinks{first};
+        for (std::size_t core = 1; core < timelines_.size(); ++core) sinks.push_back(&timelines_[core]);
+        all_.add(&background_.emplace(std::move(sinks)).of_core(0));
+    }
     // Waves only record events until the run is over, so another thread would not help them.
     if (config.has("waves")) all_.add(&waves_.emplace(config, program, machine, folder / waves_file));
 }
@@ -70,9 +83,9 @@ std::vector<OccupiedTrack> occupied_tracks(const run::RunRecord& record) {
 void Tracer::finish(Cycle cycles, const Afterwards& known) {
     if (all_.sink() == nullptr) return;
     if (background_) background_->finish();
-    if (timeline_) {
-        if (known.power) timeline_->power(*known.power);
-        for (const OccupiedTrack& each : known.memories) timeline_->memory(each);
+    if (!timelines_.empty()) {
+        if (known.power) timelines_.front().power(*known.power);
+        for (const OccupiedTrack& each : known.memories) timelines_.front().memory(each);
     }
     close();
     if (window_.from() > 0 && window_.from() >= cycles) {
@@ -92,7 +105,7 @@ void Tracer::close() {
         }
     };
     attempt([&] {
-        if (timeline_) timeline_->finish();
+        if (!timelines_.empty()) timelines_.front().finish();
     });
     for (const auto& writer : writers_) attempt([&] { writer->finish(); });
     for (const auto& file : files_) attempt([&] { file->close(); });

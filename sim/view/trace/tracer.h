@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -64,8 +66,12 @@ public:
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
-    /// The sink of the run's events; null if no trace is requested.
+    /// The sink of the first core's events; null if no trace is requested.
     hw::TraceSink* sink() { return all_.sink(); }
+    /// The same of another core, which only the timeline shows.
+    hw::TraceSink* sink_of(std::size_t core) {
+        return core < timelines_.size() ? &background_->of_core(core) : nullptr;
+    }
     /// The sink of the array's registers; null if no trace shows them.
     hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
@@ -74,7 +80,7 @@ public:
     void finish(Cycle cycles, const Afterwards& known);
 
     /// Whether a trace shows the data that is known only after the run.
-    bool has_timeline() const { return timeline_.has_value(); }
+    bool has_timeline() const { return !timelines_.empty(); }
 
 private:
     void add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer);
@@ -84,7 +90,7 @@ private:
     const Window window_;
     const isa::Program& program_;
     std::vector<std::unique_ptr<OutputFile>> files_;
-    std::optional<Timeline> timeline_;
+    std::deque<Timeline> timelines_;  ///< by core
     std::vector<std::unique_ptr<LineWriter>> writers_;
     std::vector<std::unique_ptr<InstructionLines>> lines_;
     hw::TraceFanOut told_behind_;

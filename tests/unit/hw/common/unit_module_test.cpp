@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ public:
                                        bound("sorter_out", bytes_.out, &hw::Amounts::outbound)};
         all[0].computes = true;
         all[1].place = place_;
+        all[1].is_shared = is_shared_;
         return all;
     }
 
@@ -74,6 +76,7 @@ public:
     };
     RowCounters counters_;
     Bytes bytes_;
+    bool is_shared_ = false;  ///< what reads
 
 private:
     const std::uint32_t place_;
@@ -124,23 +127,45 @@ TEST_CASE("A unit's bounds are those of its counters, in the run and under each 
         {"sorter_in", "sorter", "rows are sorted", 61, {0, 11, 12 + 10, 13, 0, 15, 0}},
         {"sorted", "sorter", "rows are sorted", 310, {0, 0, 102, 103, 0, 105, 0}},
         {"sorter_out", "sorter", "rows are sorted", 112, {0, 21, 22, 23 + 20, 0, 25, 1}}};
-    CHECK(hw::bounds_of({{.path = "", .units = {&sorter}, .layers = 4}}, {}) == expected);
+    CHECK(hw::bounds_of({{.units = {&sorter}, .layers = 4}}, {}) == expected);
     CHECK(expected[0].value() == 61);
     CHECK(expected[0].value(2) == 22);
     CHECK(expected[0].value(7) == 0);
 
     // Where no layer is worked on, they stay outside of layers.
-    const std::vector<machine::Bound> without =
-        hw::bounds_of({{.path = "", .units = {&sorter}, .layers = 1}}, {});
+    const std::vector<machine::Bound> without = hw::bounds_of({{.units = {&sorter}, .layers = 1}}, {});
     CHECK(without[0].by_tag == std::vector<Cycle>{10, 11, 12, 13, 0, 15, 0});
     CHECK(without[2].by_tag == std::vector<Cycle>{20, 21, 22, 23, 0, 25, 1});
 }
 
 TEST_CASE("Bounds are in the order of their places, then of their units", "[hw][common]") {
     const tests::FreshSimulation simulation;
-    const Sorter second("second", 2), first("first", 1);
-    CHECK(names_of(hw::bounds_of({{.path = "a.", .units = {&second}}, {.path = "b.", .units = {&first}}},
-                                 {})) == std::vector<std::string>{"b.sorter_in", "a.sorter_in", "a.sorted",
-                                                                  "a.sorter_out", "b.sorted",
-                                                                  "b.sorter_out"});
+    const Sorter in_front("in_front", 1), behind("behind", hw::UnitBound::behind_all);
+    CHECK(names_of(hw::bounds_of({{.units = {&in_front}}}, {})) ==
+          std::vector<std::string>{"sorter_in", "sorted", "sorter_out"});
+    CHECK(names_of(hw::bounds_of({{.units = {&behind}}}, {})) ==
+          std::vector<std::string>{"sorted", "sorter_in", "sorter_out"});
+}
+
+TEST_CASE("Of several cores, the largest bound counts, and of a shared part the sum of its chip",
+          "[hw][common]") {
+    const tests::FreshSimulation simulation;
+    std::deque<Sorter> sorters;
+    for (const hw::Tag core : std::vector<hw::Tag>{0, 1, 2}) {
+        Sorter& sorter = sorters.emplace_back(sc_core::sc_gen_unique_name("sorter"), 1U);
+        sorter.is_shared_ = true;
+        sorter.counters_.rows.add(100U * (core + 1U), core);
+        sorter.bytes_.in.add(10U + core, 1);
+    }
+    // Two cores of one chip, and one of another.
+    const std::vector<machine::Bound> bounds =
+        hw::bounds_of({{.chip = 0, .units = {&sorters[0]}, .layers = 2},
+                       {.chip = 0, .units = {&sorters[1]}, .layers = 2},
+                       {.chip = 1, .units = {&sorters[2]}, .layers = 2}},
+                      {});
+    REQUIRE(names_of(bounds) == std::vector<std::string>{"sorter_in", "sorted", "sorter_out"});
+    CHECK(bounds[0].run == 10 + 11);
+    CHECK(bounds[0].by_tag == std::vector<Cycle>{0, 10 + 11, 0});
+    CHECK(bounds[1].run == 300);
+    CHECK(bounds[1].by_tag == std::vector<Cycle>{100, 200, 300});
 }
