@@ -30,7 +30,7 @@ void CollectiveUnit::describe(const machine::MachineConfig& machine, machine::Un
 std::vector<UnitBound> CollectiveUnit::bounds(const machine::MachineConfig& machine) const {
     if (machine.cores() == 1) return {};
     return {{.name = "links",
-             .part = "the links to other cores",
+             .part = "links to other cores",
              .meaning = "rows of other cores are awaited in collectives",
              .place = 6,
              .cycles = [this](const Amounts& amounts) { return amounts.of(counters().busy_cycles); }}};

@@ -29,7 +29,7 @@ void CrossLaneUnit::describe(const machine::MachineConfig& machine, machine::Uni
 
 std::vector<UnitBound> CrossLaneUnit::bounds(const machine::MachineConfig& /*machine*/) const {
     return {{.name = "cross_lane",
-             .part = "the cross-lane unit",
+             .part = "cross-lane unit",
              .meaning = "words move between lanes",
              .place = 4,
              .computes = true,

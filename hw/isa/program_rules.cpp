@@ -15,6 +15,7 @@
 #include "base/arithmetic.h"
 #include "base/conversion.h"
 #include "base/limits.h"
+#include "base/message_text.h"
 #include "base/wrapped_sum.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/assembly/lexer.h"
@@ -226,8 +227,11 @@ std::optional<std::string> broken_rule(const TileGrid& grid) {
 }
 
 std::optional<std::string> broken_rule(const TensorShape& shape) {
-    if (shape.lanes > 0 && shape.lanes <= largest_tensor_lanes) return std::nullopt;
-    return fmt::format("lanes is {}; it must be from 1 to {}", shape.lanes, largest_tensor_lanes);
+    if (shape.lanes == 0 || shape.lanes > largest_tensor_lanes)
+        return fmt::format("lanes is {}; it must be from 1 to {}", shape.lanes, largest_tensor_lanes);
+    if (shape.cores > largest_tensor_cores)
+        return fmt::format("cores is {}; it must be at most {}", shape.cores, largest_tensor_cores);
+    return std::nullopt;
 }
 
 std::optional<std::string> broken_rule(const WeightTile& tile, const Geometry& geometry) {
@@ -467,7 +471,12 @@ void check_products(const Program& program) {
     }
 }
 
-void check_collectives(const Program& program, std::uint32_t cores) {
+void check_cores(const Program& program, std::uint32_t cores) {
+    const std::uint32_t made_for = program.geometry.tensor.cores;
+    if (made_for != 0 && made_for != cores) {
+        throw ProgramError(
+            fmt::format("the program was made for {}; the machine has {}", counted(made_for, "core"), cores));
+    }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const auto* const collective = std::get_if<Collective>(&program.instructions[i]);
         if (collective == nullptr || collective->cores == cores) continue;

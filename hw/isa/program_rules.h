@@ -16,6 +16,7 @@ inline constexpr std::uint32_t largest_tile_side = 16;
 inline constexpr std::uint32_t largest_lanes = 256;
 /// Of a program for a tensor core.
 inline constexpr std::uint32_t largest_tensor_lanes = 1024;
+inline constexpr std::uint32_t largest_tensor_cores = 255;
 
 /// The first rule that is broken, with field and value, or nullopt.
 std::optional<std::string> broken_rule(const Geometry& geometry);
@@ -40,8 +41,8 @@ void validate(const Program& program);
 /// next ones that were loaded before it, or those of the product before.
 void check_products(const Program& program);
 
-/// Throws ProgramError with the instruction unless each `collective` is of so many cores.
-void check_collectives(const Program& program, std::uint32_t cores);
+/// Throws ProgramError unless the program is for a machine with so many cores, and each `collective`, too.
+void check_cores(const Program& program, std::uint32_t cores);
 
 /// Throws ProgramError if an initial sum has not room in an accumulator of `sum_bits` bits.
 void check_initial_sums(const Program& program, std::uint32_t sum_bits);

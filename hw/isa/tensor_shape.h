@@ -9,6 +9,9 @@ struct TensorShape {
     std::uint32_t lanes =
         0;  ///< words of a row of vector memory; 0: the program is for a machine without one
 
+    /// Cores of the machine that the program is for; 0: any number.
+    std::uint32_t cores = 0;
+
     bool operator==(const TensorShape&) const = default;
 };
 

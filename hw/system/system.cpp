@@ -149,7 +149,7 @@ void check_tensor_core(const isa::Program& program, const machine::MachineConfig
     }
     check_initial_rows(program, isa::MemoryId::Hbm, machine.hbm_rows_of_core());
     isa::check_products(program);
-    isa::check_collectives(program, machine.cores());
+    isa::check_cores(program, machine.cores());
 }
 
 void check_program(const isa::Program& program, const machine::MachineConfig& machine,

@@ -39,7 +39,7 @@ void VectorUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
 
 std::vector<UnitBound> VectorUnit::bounds(const machine::MachineConfig& /*machine*/) const {
     return {{.name = "vector",
-             .part = "the vector unit",
+             .part = "vector unit",
              .meaning = "elements are worked on",
              .place = 4,
              .computes = true,

@@ -36,7 +36,7 @@ void WeightLoad::describe(const machine::MachineConfig& machine, machine::UnitDe
 
 std::vector<UnitBound> WeightLoad::bounds(const machine::MachineConfig& machine) const {
     return {{.name = "weight_shift",
-             .part = "the shadow plane",
+             .part = "shadow plane",
              .meaning = "weights shift into the array",
              .place = 4,
              .cycles = [this, &machine](const Amounts& amounts) {

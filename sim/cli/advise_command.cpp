@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -31,10 +32,13 @@
 namespace systole::cli {
 namespace {
 
+/// The batches to try if the user names none.
+constexpr std::array<std::uint32_t, 10> batches_of_core{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+
 struct AdviseCommand {
     RunOptions options;
     OutputOptions print;
-    std::vector<std::uint32_t> batches{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+    std::vector<std::uint32_t> batches;
     std::vector<std::uint32_t> sizes{1, 2, 4};
     std::string cpu{run::default_host};
     std::string out;
@@ -42,10 +46,18 @@ struct AdviseCommand {
 
     void operator()() const {
         const run::RunConfig config = options.config();
-        const bool has_tiles =
-            run::read_machine(config, run::PathFinder(config.file)).family == machine::Family::EdgeTpu;
-        const advise::Question question{
-            .config = config, .batches = batches, .sizes = sizes, .cpu = cpu, .has_tiles = has_tiles};
+        const machine::MachineConfig machine = run::read_machine(config, run::PathFinder(config.file));
+        advise::Question question{.config = config,
+                                  .batches = batches,
+                                  .sizes = sizes,
+                                  .cpu = cpu,
+                                  .has_tiles = machine.family == machine::Family::EdgeTpu,
+                                  .cores = machine.cores()};
+        if (batches.empty()) {
+            for (const std::uint32_t of_core : batches_of_core) {
+                question.batches.push_back(of_core * machine.cores());
+            }
+        }
         const advise::Advice advice = run_study(question);
         if (!out.empty()) write(advice);
         if (print.json) return print_json(advise::to_json(advice));
@@ -105,7 +117,7 @@ void add_advise_command(CLI::App& app, Context& context) {
     advise->screen = &context.screen;
     add_model_options(*command, context, advise->options,
                       "run file, whose keys options override; or a network");
-    command->add_option("--batches", advise->batches, "batches to try (1 to 512, powers of 2)")
+    command->add_option("--batches", advise->batches, "batches to try (1 to 512 for each core, powers of 2)")
         ->type_name("N,...")
         ->delimiter(',')
         ->allow_extra_args(false)

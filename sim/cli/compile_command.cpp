@@ -20,6 +20,7 @@
 #include "sim/run/network_input.h"
 #include "sim/run/run_config.h"
 #include "sim/view/report/batching.h"
+#include "sim/view/report/family.h"
 
 namespace systole::cli {
 namespace {
@@ -66,7 +67,10 @@ private:
         const compiler::Compiled compiled =
             compiler::compile(graph, calibration, spec.machine, how, observer);
         print_data(to_text(compiled.choices) + compiled.schedule_text);
-        const CompilerFacts facts{.batching = report::make_batching(how.batches.batch, compiled.batch),
+        report::Batching batching = report::make_batching(how.batches.batch, compiled.batch);
+        // Its text is about the unified buffer.
+        if (!report::parts_of(spec.machine.family).batching) batching.text.clear();
+        const CompilerFacts facts{.batching = std::move(batching),
                                   .cut_images = compiled.cut_images,
                                   .placed_operators = compiled.placed};
         if (prints_nothing()) return print_placed_operators(facts, print);

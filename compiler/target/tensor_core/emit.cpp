@@ -166,7 +166,7 @@ isa::Program emit_program(const Network& network, MemoryPlan plan, const machine
     isa::Program program;
     program.geometry = {.rows = machine.matrix_unit.rows,
                         .columns = machine.matrix_unit.columns,
-                        .tensor = {.lanes = machine.vector_unit.lanes}};
+                        .tensor = {.lanes = machine.vector_unit.lanes, .cores = machine.cores()}};
     program.model = graph.name;
     program.batch = batches.batch;
     program.inferences = batches.inferences;

@@ -91,7 +91,8 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     network.images = choose_images(network, machine, of_core, options.explain ? &compiled.choices : nullptr);
     compiled.program =
         program_of(network, machine, {.batch = batch, .inferences = options.batches.inferences}, true);
-    compiled.batch = {.images = batch, .at_a_time = network.images, .that_fit = network.images};
+    const std::uint64_t at_a_time = std::min<std::uint64_t>(network.images * cores, batch);
+    compiled.batch = {.images = batch, .at_a_time = at_a_time, .that_fit = at_a_time};
     return compiled;
 }
 

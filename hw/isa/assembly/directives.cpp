@@ -186,6 +186,8 @@ void Directives::tensor_core(Operands& operands) {
     geometry.columns = static_cast<std::uint32_t>(operands.number("columns", 1, largest_array_side));
     geometry.tensor.lanes =
         static_cast<std::uint32_t>(operands.keyed_number("lanes", 128, 1, largest_tensor_lanes));
+    geometry.tensor.cores =
+        static_cast<std::uint32_t>(operands.keyed_number("cores", 0, 0, largest_tensor_cores));
 }
 
 void Directives::chain(Operands& operands) {

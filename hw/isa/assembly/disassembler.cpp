@@ -175,7 +175,9 @@ std::string disassemble(const Program& program) {
         writer.write(".tiles {} {} lanes={} units={}\n", geometry.tiles.lines, geometry.tiles.columns,
                      geometry.tiles.lanes, geometry.tiles.units);
     } else if (geometry.has_tensor_core()) {
-        writer.write(".tensor_core {} {} lanes={}\n", geometry.rows, geometry.columns, geometry.tensor.lanes);
+        writer.write(".tensor_core {} {} lanes={}", geometry.rows, geometry.columns, geometry.tensor.lanes);
+        if (geometry.tensor.cores > 0) writer.write(" cores={}", geometry.tensor.cores);
+        writer.write("\n");
     } else {
         writer.write(".array {} {}\n", geometry.rows, geometry.columns);
     }

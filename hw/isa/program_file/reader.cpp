@@ -337,6 +337,7 @@ void read_core_section(std::span<const std::uint8_t> file, ByteReader& content, 
     constexpr std::size_t smallest = 16;
     ByteReader core = open_section(file, content, file_format::core_section);
     program.geometry.tensor.lanes = core.number32("lanes");
+    program.geometry.tensor.cores = core.number32("cores");
     program.chains = list<Chain>(core, smallest, "chains", read_chain);
     program.initial[MemoryId::Hbm] = read_all_initial_rows(core);
     for (HostBuffer& buffer : program.buffers) buffer.padding = core.number64("padding of a host buffer");

@@ -245,6 +245,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
     if (version == file_format::version_with_tensor_core) {
         writer.begin_section(file_format::core_section);
         writer.number(program.geometry.tensor.lanes, 4);
+        writer.number(program.geometry.tensor.cores, 4);
         write_chains(writer, program.chains);
         write_initial_rows(writer, program.initial[MemoryId::Hbm]);
         for (const HostBuffer& buffer : program.buffers) writer.number(buffer.padding, 8);

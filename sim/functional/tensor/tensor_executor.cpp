@@ -81,7 +81,7 @@ const isa::Collective* TensorExecutor::run_to_collective() {
 void TensorExecutor::run_together(std::span<TensorExecutor* const> cores) {
     std::vector<TensorState*> states;
     for (TensorExecutor* const core : cores) {
-        isa::check_collectives(core->program_, static_cast<std::uint32_t>(cores.size()));
+        isa::check_cores(core->program_, static_cast<std::uint32_t>(cores.size()));
         core->begin();
         states.push_back(core->state_.get());
     }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/message_text.h"
 #include "hw/machine/config_error.h"
 #include "sim/study/explain/what_if.h"
 #include "sim/view/report/numbers.h"
@@ -261,8 +262,8 @@ std::vector<std::string> sentences_without_batch(const std::string& machine, con
 }  // namespace
 
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
-                                       const std::string& cpu, std::span<const Point> points,
-                                       bool has_tiles) {
+                                       const std::string& cpu, std::span<const Point> points, bool has_tiles,
+                                       std::uint32_t cores) {
     if (has_tiles) return sentences_without_batch(machine, model, cpu, points);
     const std::vector<Point> batches = points_of(points, 1);
     const Point* const filling = filling_point(batches, 1);
@@ -274,9 +275,10 @@ std::vector<std::string> sentences_for(const std::string& machine, const std::st
         sentences.push_back(*std::move(sentence));
     const bool may_gain = filling->batch == batches.back().batch && batches.size() > 1;
     sentences.push_back(fmt::format(
-        "So the rule for this network is batch = {}{} x cores. {} has one core; the rule of the article on "
+        "So the rule for this network is batch = {}{} x cores. {} has {}; the rule of the article on "
         "Colab's TPU with eight is 64 x cores.",
-        may_gain ? "at least " : "", filling->batch, machine));
+        may_gain ? "at least " : "", filling->batch / cores, machine,
+        cores == 1 ? "one core" : counted(cores, "core")));
     return sentences;
 }
 
@@ -380,8 +382,8 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
                                                          : advice.points.front().error);
     }
     advice.cpu = question.cpu;
-    advice.sentences =
-        sentences_for(advice.machine, advice.model, advice.cpu, advice.points, question.has_tiles);
+    advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points,
+                                     question.has_tiles, question.cores);
     if (auto sentence = host_sentence(outcomes)) {
         advice.sentences.insert(advice.sentences.begin(), *std::move(sentence));
     }

@@ -23,6 +23,7 @@ struct Question {
     std::string cpu;                     ///< the baseline that the chip is compared with
     /// Machines with tiles take one image at a time, and come without their parameters.
     bool has_tiles = false;
+    std::uint32_t cores = 1;  ///< of the machine
 };
 
 /// One batch of images of one size.
@@ -68,10 +69,11 @@ inline constexpr double enough = 0.9;
 /// null if no point of the size has a result.
 const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = enough);
 
-/// The sentences for these points; of a machine with tiles, whose batch is always 1, others.
+/// The sentences for these points of a machine with so many cores; of a machine with tiles, whose batch is
+/// always 1, others.
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
                                        const std::string& cpu, std::span<const Point> points,
-                                       bool has_tiles = false);
+                                       bool has_tiles = false, std::uint32_t cores = 1);
 
 tables::Table to_table(const Advice& advice);
 nlohmann::ordered_json to_json(const Advice& advice);

@@ -299,7 +299,7 @@ TEST_CASE("The tiles are a section at the end, in a file of version 7", "[isa][p
 
 TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[isa][program_file]") {
     Program program;
-    program.geometry.tensor = {.lanes = 258};
+    program.geometry.tensor = {.lanes = 258, .cores = 3};
     program.chains = {{.name = "c",
                        .sources = {{.spread = Spread::Rows, .packed = true}, {.spread = Spread::Column}},
                        .steps = {{.operation = systole::WordOperation::Constant, .constant = 0x04030201},
@@ -310,17 +310,18 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
     Program array;
     array.instructions = {Halt{}};
     Bytes expected = file_of(array);
-    const Bytes sections = {'R', 'O', 'W', 'S', 8,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,  //
-                            'H', 'O', 'S', 'T', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
-                            'B', 'L', 'C', 'K', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
-                            'H', 'M', 'A', 'C', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
-                            'C', 'O', 'N', 'V', 4,  0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0,              //
-                            'C', 'O', 'R', 'E', 58, 0, 0, 0, 0, 0, 0, 0,                            //
-                            2,   1,   0,   0,   1,  0, 0, 0, 1, 0, 0, 0, 'c',                       //
+    const Bytes sections = {'R', 'O', 'W', 'S', 8,  0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                            'H', 'O', 'S', 'T', 4,  0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,              //
+                            'B', 'L', 'C', 'K', 4,  0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,              //
+                            'H', 'M', 'A', 'C', 4,  0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,              //
+                            'C', 'O', 'N', 'V', 4,  0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0,              //
+                            'C', 'O', 'R', 'E', 62, 0, 0, 0, 0,   0, 0, 0,                          //
+                            2,   1,   0,   0,   3,  0, 0, 0,                                        //
+                            1,   0,   0,   0,   1,  0, 0, 0, 'c',                                   //
                             2,   0,   0,   0,   0,  1, 2, 0,                                        //
-                            2,   0,   0,   0,   0,  1, 2, 3, 4, 3, 0, 2,                            //
+                            2,   0,   0,   0,   0,  1, 2, 3, 4,   3, 0, 2,                          //
                             1,   0,   0,   0,   3,  1,                                              //
-                            1,   0,   0,   0,   2,  1, 0, 0, 3, 0, 0, 0, 0,   0, 0, 0, 9, 8, 7};
+                            1,   0,   0,   0,   2,  1, 0, 0, 3,   0, 0, 0, 0, 0, 0, 0, 9, 8, 7};
     expected[8] = 8;
     expected.insert(expected.end(), sections.begin(), sections.end());
     CHECK(file_of(program) == sealed(expected));

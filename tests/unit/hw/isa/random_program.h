@@ -53,7 +53,7 @@ public:
             program.geometry.tiles = grid();
         } else {
             program.geometry = {.rows = number32(1, 40), .columns = number32(1, 40)};
-            if (kind == 1) program.geometry.tensor = {.lanes = number32(1, 1024)};
+            if (kind == 1) program.geometry.tensor = {.lanes = number32(1, 1024), .cores = number32(0, 255)};
         }
         if (coin()) {
             program.model = name();
@@ -347,7 +347,8 @@ private:
             buffer.address = address + from(0, 100'000);
             buffer.bytes = from(1, 90);
             if (buffer.kind == BufferKind::Constant) buffer.contents = bytes(buffer.bytes, 1);
-            address = buffer.address + buffer.bytes;
+            if (program.geometry.has_tensor_core() && coin()) buffer.padding = from(0, 50);
+            address = buffer.address + buffer.all_bytes();
             program.buffers.push_back(std::move(buffer));
         }
     }

@@ -460,3 +460,19 @@ TEST_CASE("A machine of tensor cores runs as many programs as it has cores", "[h
         hw::System("system", tensor_machine(2, 2), hw::Programs(3, &halt), {.test_delta_delay = {}}),
         "there are 3 programs; machine small has 4 cores");
 }
+
+TEST_CASE("A program for a number of cores runs on a machine with that number alone", "[hw][system]") {
+    const auto cycles_on = [](const isa::Program& program, std::uint32_t chips, std::uint32_t cores) {
+        const tests::FreshSimulation simulation;
+        hw::System system("system", tensor_machine(chips, cores), program, {.test_delta_delay = {}});
+        system.run();
+        return system.cycles();
+    };
+    const isa::Program of_four = isa::assemble(".tensor_core 4 4 lanes=4 cores=4\nhalt\n", "four");
+    const isa::Program of_any = isa::assemble(".tensor_core 4 4 lanes=4\nhalt\n", "any");
+    CHECK(isa::assemble(isa::disassemble(of_four), "again").geometry == of_four.geometry);
+    CHECK_NOTHROW(cycles_on(of_four, 2, 2));
+    CHECK_NOTHROW(cycles_on(of_any, 2, 1));
+    CHECK_THROWS_WITH(cycles_on(of_four, 1, 1), "the program was made for 4 cores; the machine has 1");
+    CHECK_THROWS_WITH(cycles_on(of_four, 4, 2), "the program was made for 4 cores; the machine has 8");
+}
