@@ -14,6 +14,7 @@ ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const UnitCo
       latency_(context.machine.activation_latency()),
       accumulators_(accumulators),
       buffer_(buffer) {
+    context.waits.set_role(isa::QueueId::Activation, QueueRole::WorksOnRows);
     register_counters(counters_);
     start("activation_unit", [this](const Command& command) { execute(command); });
 }

@@ -10,9 +10,6 @@ namespace {
 
 using Activity = UnitHistory::Activity;
 
-constexpr auto host_reads = static_cast<std::size_t>(isa::QueueId::HostRead);
-constexpr auto host_processor = static_cast<std::size_t>(isa::QueueId::Host);
-
 bool is_work(const UnitHistory::Span& span) {
     return span.activity == Activity::Work || span.activity == Activity::VectorWork;
 }
@@ -111,7 +108,8 @@ private:
             case Activity::NoInstruction:
                 return not_issued_until(until);
             case Activity::Semaphore:
-                if (span.signaller == history_.delivers_ && reason != NonMatrixReason::Input) {
+                if (history_.role_of(span.signaller) == QueueRole::Delivers &&
+                    reason != NonMatrixReason::Input) {
                     return spend_on_reads(NonMatrixReason::Input, until);
                 }
                 return spend(reason_of(span.signaller, reason), until, wait_.tag);
@@ -123,37 +121,18 @@ private:
 
     /// The reason why a unit waited for a signal, while the matrix unit waited for it for `reason`.
     NonMatrixReason reason_of(std::size_t signaller, NonMatrixReason reason) const {
-        if (signaller == host_processor) return NonMatrixReason::Host;
         if (signaller == isa::queue_count) return NonMatrixReason::Sync;  // in another core
-        // HBM gets from the host what it delivers.
-        if (is_fed_by_host() && signaller == host_reads) return NonMatrixReason::Input;
+        const QueueRole role = history_.role_of(signaller);
+        if (role == QueueRole::Host) return NonMatrixReason::Host;
+        // The memory from which rows come gets from the host what it delivers.
+        if (role == QueueRole::Feeds) return NonMatrixReason::Input;
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
-        switch (static_cast<isa::QueueId>(signaller)) {
-            case isa::QueueId::HostWrite:
-            case isa::QueueId::DmaOut:
-                return NonMatrixReason::OutputBuffer;
-            case isa::QueueId::Weights:
-            case isa::QueueId::Matrix:
-            case isa::QueueId::Activation:
-            case isa::QueueId::Vector:
-            case isa::QueueId::CrossLane:
-            case isa::QueueId::Collective:
-                return reason;  // sums on their way through the array, or rows of these units
-            case isa::QueueId::HostRead:
-            case isa::QueueId::Host:
-            case isa::QueueId::Ring:
-            case isa::QueueId::Mesh:
-            case isa::QueueId::Tiles:
-            case isa::QueueId::DmaIn:
-                break;
-        }
-        throw std::logic_error("a unit that signals for no reason");
+        if (role == QueueRole::Fetches) return NonMatrixReason::OutputBuffer;
+        return reason;  // sums on their way through the array, or rows of other units
     }
 
-    bool is_fed_by_host() const { return history_.delivers_ != host_reads; }
-
-    static bool waits_for_host(const UnitHistory::Span& span) {
-        return span.activity == Activity::Semaphore && span.signaller == host_processor;
+    bool waits_for(const UnitHistory::Span& span, QueueRole role) const {
+        return span.activity == Activity::Semaphore && history_.role_of(span.signaller) == role;
     }
 
     /// Cycles in which the host's reads were awaited; those in which the reads waited for the host's work
@@ -161,7 +140,7 @@ private:
     void spend_on_reads(NonMatrixReason reason, Cycle until) {
         const auto& spans = history_.inputs_.spans();
         for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
-            if (!waits_for_host(spans[place]) || spans[place].until <= now_) continue;
+            if (!waits_for(spans[place], QueueRole::Host) || spans[place].until <= now_) continue;
             spend(reason, std::min(spans[place].from, until), wait_.tag);
             spend(NonMatrixReason::Host, std::min(spans[place].until, until), wait_.tag);
         }
@@ -178,15 +157,10 @@ private:
             if (!spans[place].full) {
                 spend(NonMatrixReason::NotArrived, until, wait_.tag);
             } else {
-                const auto full = static_cast<std::size_t>(*spans[place].full);
-                if (full == static_cast<std::size_t>(isa::QueueId::Activation) ||
-                    full == static_cast<std::size_t>(isa::QueueId::Vector)) {
-                    activation_held_up(until);
-                }
-                if (full == history_.delivers_) {
-                    spend_on_reads(NonMatrixReason::QueueFull, until);
-                }
-                if (full == host_processor) spend(NonMatrixReason::Host, until, wait_.tag);
+                const QueueRole full = history_.role_of(*spans[place].full);
+                if (full == QueueRole::WorksOnRows) activation_held_up(until);
+                if (full == QueueRole::Delivers) spend_on_reads(NonMatrixReason::QueueFull, until);
+                if (full == QueueRole::Host) spend(NonMatrixReason::Host, until, wait_.tag);
                 spend(NonMatrixReason::QueueFull, until, wait_.tag);
             }
         }
@@ -201,10 +175,8 @@ private:
         while (first_ < spans.size() && spans[first_].until <= now_) ++first_;
         for (std::size_t place = first_; place < spans.size() && spans[place].from < end; ++place) {
             const UnitHistory::Span& span = spans[place];
-            const bool fetching = span.activity == Activity::Semaphore &&
-                                  (span.signaller == static_cast<std::size_t>(isa::QueueId::HostWrite) ||
-                                   span.signaller == static_cast<std::size_t>(isa::QueueId::DmaOut));
-            const bool reading = span.activity == Activity::Semaphore && span.signaller == history_.delivers_;
+            const bool fetching = waits_for(span, QueueRole::Fetches);
+            const bool reading = waits_for(span, QueueRole::Delivers);
             if (span.activity != Activity::VectorWork && !fetching && !reading) continue;
             spend(NonMatrixReason::QueueFull, std::min(span.from, end), wait_.tag);
             if (reading) {
@@ -229,6 +201,11 @@ private:
     Cycle now_;              ///< the cycles before it are counted
     std::size_t first_ = 0;  ///< the activation unit's spans before it are over
 };
+
+void WaitHistory::set_role(isa::QueueId queue, QueueRole role) {
+    roles_.at(static_cast<std::size_t>(queue)) = role;
+    is_fed_ = is_fed_ || role == QueueRole::Feeds;
+}
 
 WaitHistory::Unmet WaitHistory::unmet(const Wait& wait) const {
     const auto cycles = [&](const UnitHistory& unit, isa::Position position) {
@@ -271,7 +248,7 @@ void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& coun
         }
     };
     add(host_, Activity::Work, NonMatrixReason::Host);
-    if (delivers_ != host_reads) {
+    if (is_fed_) {
         add(activation_, Activity::VectorWork, NonMatrixReason::VectorWork);
         add(cross_lane_, Activity::VectorWork, NonMatrixReason::VectorWork);
         std::ranges::stable_sort(work, {}, &Work::from);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,6 +35,17 @@ enum class NonMatrixReason : std::uint8_t {
     Host,  ///< the host computed a segment whose results were awaited, or its operands were on their way
 };
 inline constexpr std::size_t non_matrix_reason_count = 15;
+
+/// What a queue is to the waits of the matrix unit: what its signals and its being full say. Its unit says it
+/// (WaitHistory::set_role).
+enum class QueueRole : std::uint8_t {
+    Works,        ///< makes what is awaited: a wait for its signal has the reason of the wait for its results
+    WorksOnRows,  ///< the same, in the unit of WaitHistory::activation
+    Delivers,     ///< delivers rows, in the unit of WaitHistory::inputs
+    Feeds,        ///< delivers what that unit delivers, to another memory
+    Fetches,      ///< fetches results
+    Host,         ///< the host's processor
+};
 
 /// What a unit did in the cycles of the recent past, for the reasons of the matrix unit's waiting.
 class UnitHistory {
@@ -88,10 +100,6 @@ struct MatrixNeeds {
 /// tensor core, whose rows come from HBM and go there.
 class WaitHistory {
 public:
-    /// `inputs`: the queue that delivers rows.
-    explicit WaitHistory(isa::QueueId inputs = isa::QueueId::HostRead)
-        : delivers_(static_cast<std::size_t>(inputs)) {}
-
     /// A wait of the matrix unit for rows: the cycles [begin, end) before a stream of a matrix instruction.
     struct Wait {
         Cycle begin = 0;
@@ -107,6 +115,9 @@ public:
     };
     /// Receives cycles with their reason and the tag of the layer for which they count.
     using Count = std::function<void(NonMatrixReason reason, Cycle cycles, Tag tag)>;
+
+    /// Of a queue of which no unit says anything, the role is Works.
+    void set_role(isa::QueueId queue, QueueRole role);
 
     UnitHistory& inputs() { return inputs_; }
     UnitHistory& activation() { return activation_; }
@@ -140,8 +151,14 @@ private:
     void not_issued(Cycle from, Cycle until, std::optional<isa::QueueId> full) {
         if (from < until) not_issued_.push_back({from, until, full});
     }
+    /// `signaller`: as in UnitHistory::Span.
+    QueueRole role_of(std::size_t signaller) const {
+        return signaller < roles_.size() ? roles_[signaller] : QueueRole::Works;
+    }
+    QueueRole role_of(isa::QueueId queue) const { return role_of(static_cast<std::size_t>(queue)); }
 
-    const std::size_t delivers_;
+    std::array<QueueRole, isa::queue_count> roles_{};
+    bool is_fed_ = false;  ///< a queue feeds the memory from which rows come
     UnitHistory inputs_;
     UnitHistory activation_;
     UnitHistory cross_lane_;

@@ -31,8 +31,6 @@ Core::Core(const sc_core::sc_module_name& name, const CoreContext& context, cons
       clock_(context.clock),
       semaphores_(context.clock, context.order),
       ports_(std::move(ports), context.clock),
-      waits_(context.machine.family == machine::Family::TensorCore ? isa::QueueId::DmaIn
-                                                                   : isa::QueueId::HostRead),
       context_{.machine = context.machine,
                .values = context.values,
                .clock = context.clock,

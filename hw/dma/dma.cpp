@@ -22,6 +22,8 @@ Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, HbmAcc
       vector_memory_(vector_memory),
       in_(isa::QueueId::DmaIn, context, &context.waits.inputs()),
       out_(isa::QueueId::DmaOut, context, &context.waits.outputs()) {
+    context.waits.set_role(isa::QueueId::DmaIn, QueueRole::Delivers);
+    context.waits.set_role(isa::QueueId::DmaOut, QueueRole::Fetches);
     register_counters(counters_);
     register_counters("dma_in", in_.counters());
     register_counters("dma_out", out_.counters());

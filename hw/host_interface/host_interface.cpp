@@ -23,6 +23,8 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitCont
       buffer_(buffer),
       reads_(isa::QueueId::HostRead, context, &context.waits.inputs()),
       writes_(isa::QueueId::HostWrite, context, nullptr, context.cores > 1) {
+    context.waits.set_role(isa::QueueId::HostRead, QueueRole::Delivers);
+    context.waits.set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
     register_counters(counters_);
     register_counters("host_read", reads_.counters());
     register_counters("host_write", writes_.counters());

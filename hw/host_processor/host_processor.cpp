@@ -15,7 +15,8 @@ HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const 
       program_(program),
       processor_(processor),
       link_(link),
-      memory_(memory) {
+      memory_(worker.memory) {
+    context.waits.set_role(isa::QueueId::Host, QueueRole::Host);
     // Reports of programs that need no host have no such unit.
     if (isa::uses_host(program)) register_counters("host", counters_);
     start("host", [this](const Command& command) { execute(command); });

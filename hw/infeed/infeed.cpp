@@ -23,6 +23,8 @@ InfeedLink::InfeedLink(const sc_core::sc_module_name& name, const UnitContext& c
       hbm_(hbm),
       reads_(isa::QueueId::HostRead, context, nullptr, context.machine.system.cores > 1),
       writes_(isa::QueueId::HostWrite, context, nullptr, context.machine.system.cores > 1) {
+    context.waits.set_role(isa::QueueId::HostRead, QueueRole::Feeds);
+    context.waits.set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
     register_counters(counters_);
     register_counters("host_read", reads_.counters());
     register_counters("host_write", writes_.counters());

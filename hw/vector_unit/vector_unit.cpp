@@ -16,6 +16,7 @@ VectorUnit::VectorUnit(const sc_core::sc_module_name& name, const UnitContext& c
       shape_(timing::tensor_shape_of(context.machine)),
       program_(program),
       vector_memory_(vector_memory) {
+    context.waits.set_role(isa::QueueId::Vector, QueueRole::WorksOnRows);
     register_counters(counters());
     register_counters(std::string(basename()) + ".work", work_);
     start("vector_unit", [this](const Command& command) { execute(command); });

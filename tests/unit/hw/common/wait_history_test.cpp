@@ -26,6 +26,28 @@ isa::Position at(InstructionNumber number) {
     return static_cast<isa::Position>(number + 1);
 }
 
+/// Knows what the queues of TPU v1 are.
+struct HistoryOfTpuV1 : WaitHistory {
+    HistoryOfTpuV1() {
+        set_role(isa::QueueId::HostRead, QueueRole::Delivers);
+        set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
+        set_role(isa::QueueId::Activation, QueueRole::WorksOnRows);
+        set_role(isa::QueueId::Host, QueueRole::Host);
+    }
+};
+
+/// The same of a tensor core.
+struct HistoryOfTensorCore : WaitHistory {
+    HistoryOfTensorCore() {
+        set_role(isa::QueueId::HostRead, QueueRole::Feeds);
+        set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
+        set_role(isa::QueueId::DmaIn, QueueRole::Delivers);
+        set_role(isa::QueueId::DmaOut, QueueRole::Fetches);
+        set_role(isa::QueueId::Vector, QueueRole::WorksOnRows);
+        set_role(isa::QueueId::Host, QueueRole::Host);
+    }
+};
+
 using Part = std::tuple<Reason, Cycle, Tag>;
 
 std::vector<Part> explain(const WaitHistory& history, const WaitHistory::Wait& wait) {
@@ -44,7 +66,7 @@ WaitHistory::Wait wait_for(const MatrixNeeds& needs) {
 }  // namespace
 
 TEST_CASE("A wait for activations is RAW from the activation's begin to its results", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     UnitHistory& activation = history.activation();
     activation.waited(Activity::Semaphore, 120, matrix);
     activation.worked(Activity::Work, 5, 3, 130, 200);
@@ -56,7 +78,7 @@ TEST_CASE("A wait for activations is RAW from the activation's begin to its resu
 }
 
 TEST_CASE("What the activation unit did before the awaited instruction is the reason", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     UnitHistory& activation = history.activation();
     activation.worked(Activity::Work, 1, 2, 110, 115);
     activation.worked(Activity::VectorWork, 2, 3, 125, 130);
@@ -78,7 +100,7 @@ TEST_CASE("What the activation unit did before the awaited instruction is the re
 }
 
 TEST_CASE("Awaited vector work counts for its own layer until its results are there", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.activation().waited(Activity::NoInstruction, 100);
     history.activation().worked(Activity::VectorWork, 4, 3, 150, 170);
     CHECK(explain(history, wait_for({.activations = at(4)})) ==
@@ -86,7 +108,7 @@ TEST_CASE("Awaited vector work counts for its own layer until its results are th
 }
 
 TEST_CASE("Activations come before input, and input before accumulators", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.activation().worked(Activity::Work, 2, 1, 120, 125);
     history.activation().worked(Activity::Work, 8, 1, 150, 190);
     history.inputs().waited(Activity::Semaphore, 130, matrix);
@@ -103,7 +125,7 @@ TEST_CASE("Activations come before input, and input before accumulators", "[wait
 }
 
 TEST_CASE("An instruction that was not issued has the sequencer's reason", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.not_arrived(90, 110);
     history.queue_full(115, 140, isa::QueueId::Weights);
     history.not_arrived(170, 300);
@@ -121,7 +143,7 @@ TEST_CASE("An instruction that was not issued has the sequencer's reason", "[wai
 }
 
 TEST_CASE("A full queue of the activation unit names the vector work that held it up", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.activation().worked(Activity::Work, 1, 2, 120, 122);
     history.activation().worked(Activity::VectorWork, 2, 3, 140, 142);
     history.activation().waited(Activity::Semaphore, 150, matrix);
@@ -141,7 +163,7 @@ TEST_CASE("A full queue of the activation unit names the vector work that held i
 }
 
 TEST_CASE("A need that was met before the wait is no reason", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.activation().worked(Activity::Work, 2, 1, 60, 100);
     history.activation().worked(Activity::Work, 4, 1, 70, 104);
     const auto wait = wait_for({.activations = at(2), .accumulators = at(4)});
@@ -170,7 +192,7 @@ TEST_CASE("A history finds the work of an instruction between waits", "[wait_his
 
 TEST_CASE("Reads that wait for the host give its reason, directly and through the activation unit",
           "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.inputs().waited(Activity::Semaphore, 110, matrix);
     history.inputs().waited(Activity::Semaphore, 150, host);
     history.inputs().worked(Activity::Work, 3, 1, 160, 165);
@@ -187,7 +209,7 @@ TEST_CASE("Reads that wait for the host give its reason, directly and through th
 }
 
 TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.inputs().waited(Activity::Semaphore, 150, host);
     history.activation().waited(Activity::Semaphore, 170, host_read);
     auto wait = wait_for({});
@@ -205,7 +227,7 @@ TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]")
 }
 
 TEST_CASE("At the end, cycles in which the host works are the host's", "[wait_history]") {
-    WaitHistory history;
+    HistoryOfTpuV1 history;
     history.host().waited(Activity::Semaphore, 120, host_write);
     history.host().worked(Activity::Work, 5, 3, 140, 150);
     history.host().worked(Activity::Work, 6, 4, 160, 170);
@@ -220,7 +242,7 @@ TEST_CASE("At the end, cycles in which the host works are the host's", "[wait_hi
 }
 
 TEST_CASE("In a tensor core, rows come from HBM, which gets them from the host", "[wait_history]") {
-    WaitHistory history(isa::QueueId::DmaIn);
+    HistoryOfTensorCore history;
     history.inputs().waited(Activity::Semaphore, 120, static_cast<std::size_t>(isa::QueueId::HostRead));
     history.inputs().waited(Activity::Semaphore, 130, static_cast<std::size_t>(isa::QueueId::Vector));
     history.inputs().worked(Activity::Work, 3, 1, 140, 150);
@@ -241,7 +263,7 @@ TEST_CASE("In a tensor core, rows come from HBM, which gets them from the host",
 
 TEST_CASE("A product waits for the unit between lanes, for products before it, and for HBM",
           "[wait_history]") {
-    WaitHistory history(isa::QueueId::DmaIn);
+    HistoryOfTensorCore history;
     history.cross_lane().worked(Activity::Work, 2, 1, 105, 120);
     history.outputs().worked(Activity::Work, 3, 1, 160, 170);
     const auto wait = wait_for({.cross_lane = at(2), .outputs = at(3), .own_writes = 140});
@@ -256,7 +278,7 @@ TEST_CASE("A product waits for the unit between lanes, for products before it, a
 }
 
 TEST_CASE("After the last product, a tensor core's vector work counts for its own layer", "[wait_history]") {
-    WaitHistory history(isa::QueueId::DmaIn);
+    HistoryOfTensorCore history;
     history.activation().waited(Activity::NoInstruction, 110);
     history.activation().worked(Activity::VectorWork, 2, 3, 130, 135);
     history.cross_lane().waited(Activity::NoInstruction, 120);
@@ -269,4 +291,17 @@ TEST_CASE("After the last product, a tensor core's vector work counts for its ow
                                      {Reason::VectorWork, 25, 3},
                                      {Reason::VectorWork, 25, 4},
                                      {Reason::ProgramEnd, 10, own}});
+}
+
+TEST_CASE("A wait for the signal of a unit without a role has the reason of the wait for its results",
+          "[wait_history]") {
+    HistoryOfTpuV1 history;
+    history.activation().waited(Activity::Semaphore, 120, static_cast<std::size_t>(isa::QueueId::CrossLane));
+    history.activation().worked(Activity::Work, 5, 3, 130, 200);
+    CHECK(explain(history, wait_for({.activations = at(5)})) ==
+          std::vector<Part>{{Reason::Raw, 20, own}, {Reason::Raw, 80, own}});
+    history.queue_full(90, 110, isa::QueueId::CrossLane);
+    auto wait = wait_for({});
+    wait.issued = 110;
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::QueueFull, 10, own}, {Reason::Sync, 90, own}});
 }
