@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <systemc>
 #include <utility>
+#include <vector>
 
 #include "base/zeroed_memory.h"
 #include "hw/common/counter.h"
@@ -40,6 +41,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
     const std::size_t rows_;
     const std::size_t columns_;
     const std::size_t bank_rows_;

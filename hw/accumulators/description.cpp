@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "hw/accumulators/accumulators.h"
+#include "hw/isa/memory.h"
 #include "hw/machine/event_energies.h"
 #include "hw/machine/floorplan.h"
 
@@ -43,6 +44,10 @@ void Accumulators::describe(const machine::MachineConfig& machine, machine::Unit
     unit.energy = {{"accumulators", "accumulators.pass_writes", each.sums_row, "matrix"},
                    {"accumulators", "accumulators.additions", each.sums_row + each.sums_add, "matrix"},
                    {"accumulators", "accumulators.reads", each.sums_row, "activation"}};
+}
+
+std::vector<MemoryPlaces> Accumulators::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::Accumulators, machine.accumulators.rows}};
 }
 
 }  // namespace systole::hw

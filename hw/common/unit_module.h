@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "hw/common/counter.h"
 #include "hw/common/unit_bound.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/unit_description.h"
@@ -31,6 +33,12 @@ struct AwaitedWork {
     std::string_view nobody;  ///< in its place where there is none: "no read_weights"
 };
 
+/// A memory that instructions name, and the number of its places: rows, or what isa::MemoryId says.
+struct MemoryPlaces {
+    isa::MemoryId memory = isa::MemoryId::UnifiedBuffer;
+    std::uint64_t places = 0;
+};
+
 /// A module of the chip with counters of its own. Its constructor registers each group of counters once.
 class UnitModule : public sc_core::sc_module {
 public:
@@ -46,6 +54,8 @@ public:
     /// What the instruction waits for that the unit has taken from one of its queues, in a program in which
     /// nothing moves any more; none for a queue of another unit.
     virtual std::optional<AwaitedWork> awaited(isa::QueueId /*queue*/) const { return std::nullopt; }
+    /// The memories that the unit holds, or to which it alone leads.
+    virtual std::vector<MemoryPlaces> memories(const machine::MachineConfig& /*machine*/) const { return {}; }
     /// The unit's lower bounds. Their functions refer to the unit and to the machine.
     virtual std::vector<UnitBound> bounds(const machine::MachineConfig& /*machine*/) const { return {}; }
 

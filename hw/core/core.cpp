@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -57,6 +58,15 @@ std::unique_ptr<Core> make_core(const char* name, const CoreContext& context, co
             return std::make_unique<TensorCore>(name, context, program);
     }
     throw std::logic_error("a family without a core");
+}
+
+isa::ByMemory<std::uint64_t> Core::places(const machine::MachineConfig& machine) const {
+    isa::ByMemory<std::uint64_t> all;
+    std::fill(all.begin(), all.end(), std::numeric_limits<std::uint64_t>::max());
+    for (const UnitModule* const unit : units()) {
+        for (const MemoryPlaces& each : unit->memories(machine)) all[each.memory] = each.places;
+    }
+    return all;
 }
 
 void Core::finish(Cycle end) {

@@ -28,6 +28,7 @@
 #include "hw/hbm/hbm.h"
 #include "hw/host_memory/host_memory.h"
 #include "hw/isa/host_processor.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/program.h"
 #include "hw/isa/program_error.h"
 #include "hw/isa/queue.h"
@@ -124,6 +125,9 @@ protected:
             found.at(static_cast<std::size_t>(each.queue.id())) = &each.queue;
         return found;
     }
+    /// How many places each memory has, as its unit says. Of the others every machine has enough: a program's
+    /// tiles are checked by themselves.
+    isa::ByMemory<std::uint64_t> places(const machine::MachineConfig& machine) const;
     const UnitContext& unit_context() const { return context_; }
     /// The same for units at the host.
     const UnitContext& host_context() const { return host_context_; }

@@ -22,7 +22,7 @@ EdgeTpuCore::EdgeTpuCore(const sc_core::sc_module_name& name, const CoreContext&
                {host_processor_.queue(), "host", "host."}}},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
     for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
-    sequencer_.load(program);
+    sequencer_.load(program, places(context.machine));
 }
 
 std::vector<const UnitModule*> EdgeTpuCore::units() const {

@@ -44,7 +44,7 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
     for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
     dma_.memory.bind(hbm_.sockets[core_of_chip_]);
     hbm_.load(core_of_chip_, program);
-    sequencer_.load(program);
+    sequencer_.load(program, places(context.machine));
 }
 
 std::vector<const UnitModule*> TensorCore::units() const {

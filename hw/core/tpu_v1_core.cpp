@@ -34,7 +34,7 @@ TpuV1Core::TpuV1Core(const sc_core::sc_module_name& name, const CoreContext& con
     host_interface_.memory.bind(context.host_memory.sockets[context.core]);
     weight_fifo_.memory.bind(*context.weight_memory);
     weight_fifo_.load(program, context.tile_values, context.weight_address);
-    sequencer_.load(program);
+    sequencer_.load(program, places(context.machine));
     load_initial_rows(program);
 }
 

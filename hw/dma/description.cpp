@@ -1,5 +1,6 @@
 // What the unit says of itself.
 #include "hw/dma/dma.h"
+#include "hw/isa/memory.h"
 #include "hw/timing/tensor.h"
 
 namespace systole::hw {
@@ -54,6 +55,10 @@ std::vector<UnitBound> Dma::bounds(const machine::MachineConfig& machine) const 
                  return timing::hbm_cycles(amounts.of(counters_.in_bytes) + amounts.of(counters_.out_bytes),
                                            machine);
              }}};
+}
+
+std::vector<MemoryPlaces> Dma::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::Hbm, machine.hbm_rows_of_core()}};
 }
 
 }  // namespace systole::hw

@@ -68,6 +68,7 @@ private:
     };
 
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(Queue& queue, const Command& command);
     Cycle serve_transfer(std::size_t direction) override;

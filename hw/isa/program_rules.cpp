@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <numeric>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -99,46 +100,27 @@ std::string_view kind_of(const Geometry& geometry) {
     return geometry.has_tensor_core() ? with_tensor_core : with_buffer;
 }
 
-/// The kind of machines that alone have the unit; empty if several have it.
-std::string_view kind_with(QueueId unit) {
-    switch (unit) {
-        case QueueId::HostRead:
-        case QueueId::HostWrite:
-        case QueueId::Host:
-        case QueueId::Weights:
-        case QueueId::Matrix:
-            return {};
-        case QueueId::Activation:
-            return with_buffer;
-        case QueueId::Ring:
-        case QueueId::Mesh:
-        case QueueId::Tiles:
-            return with_tiles;
-        case QueueId::DmaIn:
-        case QueueId::DmaOut:
-        case QueueId::Vector:
-        case QueueId::CrossLane:
-        case QueueId::Collective:
-            return with_tensor_core;
-    }
-    throw std::logic_error("a unit that does not exist");
+/// The kind of machines that instructions are for; empty for all.
+template <class Each>
+constexpr std::string_view kind_for() {
+    if (is_for_tiles<Each>) return with_tiles;
+    if (is_for_tensor_core<Each>) return with_tensor_core;
+    return is_for_array<Each> ? with_buffer : std::string_view();
 }
 
-bool has_unit(const Geometry& geometry, QueueId unit) {
-    if (unit == QueueId::Weights || unit == QueueId::Matrix) return !geometry.has_tiles();
-    const std::string_view kind = kind_with(unit);
-    return kind.empty() || kind == kind_of(geometry);
-}
-
-/// The kind of machines that an instruction is for; empty for all.
 std::string_view kind_for(const Instruction& instruction) {
-    return std::visit(
-        []<class Each>(const Each&) -> std::string_view {
-            if (is_for_tiles<Each>) return with_tiles;
-            if (is_for_tensor_core<Each>) return with_tensor_core;
-            return is_for_array<Each> ? with_buffer : std::string_view();
-        },
-        instruction);
+    return std::visit([]<class Each>(const Each&) { return kind_for<Each>(); }, instruction);
+}
+
+/// A machine has a unit if one of the instructions in its queue is for such machines.
+bool has_unit(const Geometry& geometry, QueueId unit) {
+    bool has = false;
+    for_each_kind([&]<class Each>(const Each& instruction) {
+        if (std::is_same_v<Each, SyncWait> || std::is_same_v<Each, SyncSignal>) return;  // in every queue
+        const std::string_view kind = kind_for<Each>();
+        has = has || (instruction.queue() == unit && (kind.empty() || kind == kind_of(geometry)));
+    });
+    return has;
 }
 
 /// An instruction of another kind of machine, and numbers that exceed the tiles.

@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/isa/memory.h"
 #include "hw/narrow_memory/narrow_memory.h"
 
 namespace systole::hw {
@@ -20,6 +21,10 @@ void NarrowMemory::describe(const machine::MachineConfig& machine, machine::Unit
                      .track = "narrow memory",
                      .places = "bytes",
                      .in_place = true};
+}
+
+std::vector<MemoryPlaces> NarrowMemory::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::NarrowMemory, machine.narrow_memory.bytes}};
 }
 
 }  // namespace systole::hw

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -11,7 +10,6 @@
 
 #include "hw/isa/encoding.h"
 #include "hw/isa/program_error.h"
-#include "hw/isa/tile_grid.h"
 
 namespace systole::hw {
 
@@ -33,41 +31,12 @@ MatrixNeeds needs_of(const isa::Conflicts& conflicts, machine::Family family) {
             .accumulators = conflicts.in(isa::MemoryId::Accumulators)[activation]};
 }
 
-/// By memory. A program's tiles are checked by themselves, and of host memory every machine has enough.
-std::array<std::uint64_t, isa::memory_count> rows_of(const machine::MachineConfig& machine) {
-    const auto rows_in = [&](isa::MemoryId memory) -> std::uint64_t {
-        switch (memory) {
-            case isa::MemoryId::UnifiedBuffer:
-                return machine.unified_buffer.rows;
-            case isa::MemoryId::Accumulators:
-                return machine.accumulators.rows;
-            case isa::MemoryId::NarrowMemory:
-                return machine.narrow_memory.bytes;
-            case isa::MemoryId::WideMemory:
-                return std::uint64_t{machine.wide_memory.bytes} / isa::tile_unit_bytes *
-                       machine.tile_array.tiles();
-            case isa::MemoryId::VectorMemory:
-                return machine.vector_memory.rows;
-            case isa::MemoryId::Hbm:
-                return machine.hbm_rows_of_core();
-            case isa::MemoryId::WeightMemory:
-            case isa::MemoryId::HostMemory:
-                return std::numeric_limits<std::uint64_t>::max();
-        }
-        throw std::logic_error("a memory without a number of rows");
-    };
-    std::array<std::uint64_t, isa::memory_count> rows{};
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = rows_in(static_cast<isa::MemoryId>(i));
-    return rows;
-}
-
 }  // namespace
 
 Sequencer::Sequencer(const sc_core::sc_module_name& name, const UnitContext& context, InstructionPath& path,
                      const std::array<CommandSink*, isa::queue_count>& queues)
     : UnitModule(name),
       context_(context),
-      rows_(rows_of(context.machine)),
       buffer_bytes_(context.machine.sequencer.instruction_buffer_bytes),
       issue_cycles_(context.machine.sequencer.issue_cycles),
       path_(path),
@@ -196,7 +165,7 @@ void Sequencer::set(const isa::SetConfig& set) {
 
 void Sequencer::check_rows(const isa::Instruction& instruction, const isa::Footprint& footprint) const {
     for (const auto& [memory, access, rows] : footprint) {
-        const std::uint64_t limit = rows_[isa::index_of(memory)];
+        const std::uint64_t limit = places_[memory];
         if (rows.empty() || rows.last <= limit) continue;
         throw isa::ProgramError(fmt::format("{} touches {} {}; the machine has {}",
                                             isa::mnemonic(instruction), isa::place_name(memory),

@@ -16,6 +16,7 @@
 #include "hw/isa/access_history.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/loaded_values.h"
+#include "hw/isa/memory.h"
 #include "hw/isa/program.h"
 #include "hw/isa/queue.h"
 
@@ -41,11 +42,12 @@ public:
               const std::array<CommandSink*, isa::queue_count>& queues);
 
     /// The program must outlive the run. In a run with values, an `activate` that uses what nothing has
-    /// written is an error.
-    void load(const isa::Program& program) {
+    /// written is an error. `places`: how many each memory has.
+    void load(const isa::Program& program, const isa::ByMemory<std::uint64_t>& places) {
         program_ = &program;
+        places_ = places;
         if (context_.computes_values() && program.geometry.has_unified_buffer()) {
-            loaded_values_.emplace(program, rows_[isa::index_of(isa::MemoryId::Accumulators)]);
+            loaded_values_.emplace(program, places_[isa::MemoryId::Accumulators]);
         }
     }
 
@@ -78,13 +80,13 @@ private:
     void check_tiles(const isa::ReadWeights& read) const;
 
     const UnitContext context_;
-    const std::array<std::uint64_t, isa::memory_count> rows_;  ///< by memory: those of the machine
     const std::uint64_t buffer_bytes_;
     const Cycle issue_cycles_;
     InstructionPath& path_;
     const std::array<CommandSink*, isa::queue_count> queues_;
 
     const isa::Program* program_ = nullptr;
+    isa::ByMemory<std::uint64_t> places_;
     InstructionNumber next_ = 0;       ///< the next instruction to issue
     InstructionNumber next_sent_ = 0;  ///< the next instruction that the host sends
     Tag sent_tag_ = 0;                 ///< the tag in force when the last one sent is issued

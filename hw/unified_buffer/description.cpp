@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/isa/memory.h"
 #include "hw/machine/floorplan.h"
 #include "hw/unified_buffer/unified_buffer.h"
 
@@ -40,6 +41,10 @@ void UnifiedBuffer::describe(const machine::MachineConfig& machine, machine::Uni
         {"ports",
          "memory ports for all units at once",
          {{"unified_buffer.read_ports", 3}, {"unified_buffer.write_ports", 2}, {"accumulators.ports", 2}}}};
+}
+
+std::vector<MemoryPlaces> UnifiedBuffer::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::UnifiedBuffer, machine.unified_buffer.rows}};
 }
 
 }  // namespace systole::hw

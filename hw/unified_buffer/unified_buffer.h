@@ -36,6 +36,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
     const std::size_t rows_;
     const std::size_t row_bytes_;
     ZeroedMemory<std::uint8_t> bytes_;

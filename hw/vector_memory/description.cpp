@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/isa/memory.h"
 #include "hw/vector_memory/vector_memory.h"
 
 namespace systole::hw {
@@ -22,6 +23,10 @@ void VectorMemory::describe(const machine::MachineConfig& machine, machine::Unit
                      .units_a_place = machine.vector_row_bytes(),
                      .track = "vector memory",
                      .places = "rows"};
+}
+
+std::vector<MemoryPlaces> VectorMemory::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::VectorMemory, machine.vector_memory.rows}};
 }
 
 }  // namespace systole::hw

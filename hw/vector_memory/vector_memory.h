@@ -5,6 +5,7 @@
 #include <span>
 #include <systemc>
 #include <utility>
+#include <vector>
 
 #include "base/zeroed_memory.h"
 #include "hw/common/counter.h"
@@ -59,6 +60,7 @@ private:
     };
 
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
 
     const std::size_t lanes_;
     const std::size_t rows_;

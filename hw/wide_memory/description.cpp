@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/isa/memory.h"
 #include "hw/wide_memory/wide_memory.h"
 
 namespace systole::hw {
@@ -17,6 +18,11 @@ void WideMemory::describe(const machine::MachineConfig& machine, machine::UnitDe
             machine::Filled{used_units_ * isa::tile_unit_bytes,
                             std::uint64_t{machine.wide_memory.bytes} * machine.tile_array.tiles(), "used"},
         .word = "filled"};
+}
+
+std::vector<MemoryPlaces> WideMemory::memories(const machine::MachineConfig& machine) const {
+    return {{isa::MemoryId::WideMemory,
+             std::uint64_t{machine.wide_memory.bytes} / isa::tile_unit_bytes * machine.tile_array.tiles()}};
 }
 
 }  // namespace systole::hw

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <systemc>
+#include <vector>
 
 #include "base/zeroed_memory.h"
 #include "hw/common/counter.h"
@@ -42,6 +43,7 @@ public:
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
+    std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
 
     ZeroedMemory<std::uint8_t> bytes_;
     std::uint64_t used_units_ = 0;  ///< from unit 0 on

@@ -372,11 +372,9 @@ std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& syste
             return bytes_of_rows(system.tensor_core().hbm(), view, machine);
         case isa::MemoryId::NarrowMemory:
             return system.edge_tpu_core().narrow_memory(view.tile).subspan(view.first_row, view.rows);
-        case isa::MemoryId::WeightMemory:
-        case isa::MemoryId::WideMemory:
-            break;
+        default:
+            throw std::logic_error("a memory without bytes");
     }
-    throw std::logic_error("a memory without bytes");
 }
 
 /// Makes float32 what a machine of floats takes: no subnormal number, and one NaN.

@@ -2,11 +2,13 @@
 // and the units' queues are written in the test. The numbers are computed by hand from the rule.
 #include "hw/sequencer/sequencer.h"
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <systemc>
 #include <utility>
@@ -113,10 +115,17 @@ struct SequencerBench : tests::UnitBench {
         program.geometry = geometry();
         program.instructions = std::move(instructions_before_halt);
         program.instructions.emplace_back(isa::Halt{});
-        sequencer.load(program);
+        sequencer.load(program, places());
         run();
         CHECK(sequencer.halted());
         CHECK(cycles_of(sequencer, "sequencer") == sequencer.end());
+    }
+    isa::ByMemory<std::uint64_t> places() const {
+        isa::ByMemory<std::uint64_t> places;
+        std::fill(places.begin(), places.end(), std::numeric_limits<std::uint64_t>::max());
+        places[isa::MemoryId::UnifiedBuffer] = machine.unified_buffer.rows;
+        places[isa::MemoryId::Accumulators] = machine.accumulators.rows;
+        return places;
     }
     /// Takes the queue's first command in this cycle.
     void take_at(Queue& queue, Cycle cycle) {
@@ -315,7 +324,7 @@ TEST_CASE("The sequencer refuses rows and tiles that are not there, and a progra
     bench.program.geometry = bench.geometry();
     bench.program.instructions = c.instructions;
     bench.program.tiles.assign(2, {.rows = 4, .columns = 3});
-    bench.sequencer.load(bench.program);
+    bench.sequencer.load(bench.program, bench.places());
     CHECK_THROWS_WITH(bench.run(), c.message);
 }
 
@@ -325,7 +334,7 @@ TEST_CASE("A program that is stuck says since when its next instruction waits", 
     bench.matrix.depth = 1;
     bench.program.geometry = bench.geometry();
     bench.program.instructions = {multiply(0, 0, 1), multiply(1, 1, 1)};
-    bench.sequencer.load(bench.program);
+    bench.sequencer.load(bench.program, bench.places());
     bench.run();
     CHECK_FALSE(bench.sequencer.halted());
     CHECK(bench.sequencer.issued() == 1);
