@@ -78,4 +78,10 @@ public:
     virtual void release() = 0;
 };
 
+/// The memories of all tiles, as the units that use both see them.
+struct TileMemories {
+    NarrowMemoryAccess& narrow;
+    WideMemoryAccess& wide;
+};
+
 }  // namespace systole::hw

@@ -9,11 +9,10 @@
 namespace systole::hw {
 
 HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
-                                     HostLink& link, const isa::Program& program,
-                                     isa::HostProcessor* processor, HostMemoryAccess& memory)
+                                     HostLink& link, const isa::Program& program, const HostWorker& worker)
     : QueuedUnit(name, isa::QueueId::Host, context, &context.waits.host(), context.cores > 1),
       program_(program),
-      processor_(processor),
+      processor_(worker.processor),
       link_(link),
       memory_(worker.memory) {
     context.waits.set_role(isa::QueueId::Host, QueueRole::Host);

@@ -25,6 +25,12 @@ struct HostProcessorCounters final : UnitCounters {
     Counter& images = add("images", CounterUnit::Elements, "inferences of segments");
 };
 
+/// Who computes segments, and the memory with their operands and results.
+struct HostWorker {
+    isa::HostProcessor* processor = nullptr;  ///< null: no program has segments
+    HostMemoryAccess& memory;
+};
+
 /// The host's processor as the chip sees it: a unit with a queue, whose instructions are the segments of the
 /// network that the chip cannot compute.
 ///
@@ -34,7 +40,7 @@ class HostProcessorUnit final : public QueuedUnit<HostProcessorCounters> {
 public:
     /// Without a processor, the program must have no host_work.
     HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
-                      const isa::Program& program, isa::HostProcessor* processor, HostMemoryAccess& memory);
+                      const isa::Program& program, const HostWorker& worker);
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;

@@ -77,18 +77,18 @@ CommandQueue::WaitCounters TileWaitCounters::by_queue() {
 }
 
 TileArray::TileArray(const sc_core::sc_module_name& name, const UnitContext& context, WeightParts& weights,
-                     NarrowMemoryAccess& narrow, WideMemoryAccess& wide, HostMemoryAccess& host_memory)
+                     const TileMemories& memories, HostMemoryAccess& host_memory)
     : QueuedUnit(name, isa::QueueId::Tiles, context),
       grid_(timing::grid_of(context.machine)),
       weights_(weights),
-      narrow_(narrow),
-      wide_(wide),
+      narrow_(memories.narrow),
+      wide_(memories.wide),
       host_memory_(host_memory),
       done_(grid_),
       engine_(make_tile_engine({.context = context_,
                                 .queue = context.queue(isa::QueueId::Tiles),
-                                .narrow = narrow,
-                                .wide = wide,
+                                .narrow = narrow_,
+                                .wide = wide_,
                                 .counters = done_})) {
     register_counters(counters());
     register_counters(std::string(basename()) + ".work", done_.work);

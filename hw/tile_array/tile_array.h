@@ -46,7 +46,7 @@ struct TileWaitCounters final : CounterGroup {
 class TileArray final : public QueuedUnit<TileArrayCounters> {
 public:
     TileArray(const sc_core::sc_module_name& name, const UnitContext& context, WeightParts& weights,
-              NarrowMemoryAccess& narrow, WideMemoryAccess& wide, HostMemoryAccess& host_memory);
+              const TileMemories& memories, HostMemoryAccess& host_memory);
 
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;

@@ -14,7 +14,7 @@
 namespace systole::hw {
 
 TileLink::TileLink(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
-                   HostMemoryAccess& host_memory, NarrowMemoryAccess& narrow, WideMemoryAccess& wide)
+                   HostMemoryAccess& host_memory, const TileMemories& memories)
     : UnitModule(name),
       context_(context),
       grid_(timing::grid_of(context.machine)),
@@ -25,8 +25,8 @@ TileLink::TileLink(const sc_core::sc_module_name& name, const UnitContext& conte
                    context.machine.tile_array.engine == machine::TileEngine::Lane),
       link_(link),
       host_memory_(host_memory),
-      narrow_(narrow),
-      wide_(wide),
+      narrow_(memories.narrow),
+      wide_(memories.wide),
       reads_(isa::QueueId::HostRead, context),
       writes_(isa::QueueId::HostWrite, context) {
     register_counters(counters_);

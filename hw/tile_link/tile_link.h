@@ -51,7 +51,7 @@ struct TileWriteCounters final : UnitCounters {};
 class TileLink final : public UnitModule, public InstructionPath, public StagedParts {
 public:
     TileLink(const sc_core::sc_module_name& name, const UnitContext& context, HostLink& link,
-             HostMemoryAccess& host_memory, NarrowMemoryAccess& narrow, WideMemoryAccess& wide);
+             HostMemoryAccess& host_memory, const TileMemories& memories);
 
     CommandQueue& read_queue() { return reads_.queue(); }
     CommandQueue& write_queue() { return writes_.queue(); }

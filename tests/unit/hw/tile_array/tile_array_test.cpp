@@ -98,7 +98,7 @@ struct TilesBench : tests::UnitBench {
     tests::BenchWide wide{machine};
     tests::BenchHost host{1024};
     tests::BenchParts weights{clock};
-    hw::TileArray unit{"tile_array", context, weights, narrow, wide, host};
+    hw::TileArray unit{"tile_array", context, weights, {narrow, wide}, host};
 };
 
 using Times = TilesBench::Times;

@@ -100,7 +100,7 @@ struct LinkBench : tests::UnitBench {
     tests::BenchWide wide{machine};
     tests::BenchHost host{4096};
     hw::HostLink link{machine, 1, clock};
-    hw::TileLink unit{"host_interface", context, link, host, narrow, wide};
+    hw::TileLink unit{"host_interface", context, link, host, {narrow, wide}};
     std::vector<Cycle> whole;
     std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> parts;  ///< block, first row, rows
 };
