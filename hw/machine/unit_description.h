@@ -119,7 +119,8 @@ struct WhatIf {
     std::string name;    ///< by which causes refer to it
     std::string change;  ///< the subject of a sentence: "4x the weight bandwidth"
     std::vector<NewValue> values;
-    bool recompiles = false;  ///< only for networks: a program is made for the old values
+    bool recompiles = false;               ///< only for networks: a program is made for the old values
+    std::vector<std::string> causes = {};  ///< against which it may help, besides those that refer to it
 
     bool operator==(const WhatIf&) const = default;
 };

@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 5> names_of(CauseForm) {
     return {"share", "per_tile", "whole", "unused_cells", "useful_cells"};
 }
 SYSTOLE_RECORD_FIELDS(NewValue, key, value)
-SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles)
+SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles, causes)
 SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
 SYSTOLE_RECORD_FIELDS(CycleClass, counter, name, column, meaning, waits_for_weights)
 SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,

@@ -38,16 +38,22 @@ WhatIf of_machine(const machine::WhatIf& described) {
 std::vector<WhatIf> candidates(Cause cause, const Situation& situation) {
     const bool compiles = situation.config.program.empty();  // a program is for one array and one batch
     std::vector<WhatIf> all;
+    const auto add = [&](const auto& helps) {
+        for (const machine::UnitDescription& unit : situation.units) {
+            for (const machine::WhatIf& each : unit.what_ifs) {
+                if (helps(each) && (compiles || !each.recompiles)) all.push_back(of_machine(each));
+            }
+        }
+    };
     for (const std::string& name : cause->what_ifs) {
         if (name == the_batch && compiles) {
             for (WhatIf& each : larger_batch(situation)) all.push_back(std::move(each));
         }
-        for (const machine::UnitDescription& unit : situation.units) {
-            for (const machine::WhatIf& each : unit.what_ifs) {
-                if (each.name == name && (compiles || !each.recompiles)) all.push_back(of_machine(each));
-            }
-        }
+        add([&name](const machine::WhatIf& each) { return each.name == name; });
     }
+    add([cause](const machine::WhatIf& each) {
+        return std::ranges::find(each.causes, cause->name) != each.causes.end();
+    });
     return all;
 }
 

@@ -327,3 +327,18 @@ TEST_CASE("A what-if changes what it says, and no other setting of the run", "[e
     }
     CHECK(tried > 100);
 }
+
+TEST_CASE("A unit may say against which causes its what-if helps", "[explain]") {
+    Situation situation = situation_of(network_run("tpu_v1"));
+    const std::vector<std::string> before = changes_against("input", situation);
+    situation.units.push_back({.name = "toy",
+                               .what_ifs = {{.name = "toy_clock",
+                                             .change = "2x the clock of the toy",
+                                             .values = {{"clock_mhz", 1400.0}},
+                                             .causes = {"input", "sync"}}}});
+    std::vector<std::string> expected = before;
+    expected.emplace_back("2x the clock of the toy");
+    CHECK(changes_against("input", situation) == expected);
+    CHECK(changes_against("sync", situation).back() == "2x the clock of the toy");
+    CHECK(changes_against("setup", situation).back() != "2x the clock of the toy");
+}
