@@ -157,6 +157,16 @@ struct CycleClass {
     bool operator==(const CycleClass&) const = default;
 };
 
+/// What texts call a counter of cycles in a group of the main unit: a reason for cycles, or a kind of work.
+/// One without such words has its name, and what it counts.
+struct CyclePart {
+    std::string counter;  ///< its path
+    std::string name;     ///< "RAW"
+    std::string meaning;  ///< "rows were still being activated"; empty: what the counter counts
+
+    bool operator==(const CyclePart&) const = default;
+};
+
 /// The unit whose cycles reports divide, for the run and for each layer. A core has one.
 struct MainUnit {
     std::string words;  ///< in sentences: "the matrix unit"
@@ -170,6 +180,7 @@ struct MainUnit {
     std::vector<std::string> weights;  ///< bytes of weights that came for it, summed
     std::vector<std::string> works;    ///< where the chip computes, one of these has counted
     std::vector<std::string> groups;   ///< of counters: parts of its cycles, and what else it did
+    std::vector<CyclePart> parts = {};
     // Words of texts.
     std::string cells;         ///< which cells have work: "of the cells in active cycles"
     std::string full;          ///< with work for all cells: "full array"

@@ -9,6 +9,7 @@
 #include "base/arithmetic.h"
 #include "hw/machine/event_energies.h"
 #include "hw/machine/floorplan.h"
+#include "hw/machine/main_units.h"
 #include "hw/matrix_unit/matrix_unit.h"
 
 namespace systole::hw {
@@ -112,28 +113,6 @@ std::vector<machine::CycleCause> causes(bool with_host) {
     return all;
 }
 
-machine::MainUnit main_unit() {
-    return {.words = "the matrix unit",
-            .classes = {{"matrix_unit.active_cycles", "array active", "active", "a row entered the array"},
-                        {"matrix_unit.weight_stall_cycles", "weight stall", "stall",
-                         "rows waited for a weight tile that was not whole in the FIFO", true},
-                        {"matrix_unit.weight_shift_cycles", "weight shift", "shift",
-                         "rows waited for a weight tile that was shifting in", true},
-                        {"matrix_unit.non_matrix_cycles", "non-matrix", "other",
-                         "the array had no instruction, or its rows were not there"}},
-            .products = "matrix_unit.active_cycles",
-            .macs = "matrix_unit.multiply_accumulates",
-            .useful_macs = "matrix_unit.useful_macs",
-            .unused_macs = "matrix_unit.unused_macs",
-            .weights = {"weight_fifo.bytes", "weight_fifo.spilled_bytes"},
-            .works = {"matrix_unit.active_cycles", "activation_unit.busy_cycles"},
-            .groups = {"matrix_unit.non_matrix_reasons"},
-            .cells = "of the cells in active cycles",
-            .full = "full array",
-            .full_meaning = "with every cell useful in every cycle",
-            .fill_meaning = "full array over the array's passes"};
-}
-
 constexpr double percent_of_die = 24.0;  // TPU v1: 256 x 256 cells
 
 machine::Estimate area(const machine::MatrixUnitConfig& array) {
@@ -230,7 +209,7 @@ std::vector<machine::CycleCause> causes_of_tensor_core(bool with_host) {
 }
 
 machine::MainUnit main_unit_of_tensor_core() {
-    machine::MainUnit unit = main_unit();
+    machine::MainUnit unit = machine::main_unit_named("matrix_unit");
     unit.classes = {{"matrix_unit.active_cycles", "array active", "active", "a row entered the array"},
                     {"matrix_unit.weight_stall_cycles", "weight stall", "stall",
                      "rows waited for weights that were not being loaded", true},
@@ -239,6 +218,7 @@ machine::MainUnit main_unit_of_tensor_core() {
                     {"matrix_unit.non_matrix_cycles", "non-matrix", "other",
                      "the array had no instruction, or its rows were not there"}};
     unit.weights = {"weight_load.bytes"};
+    for (machine::CyclePart& part : unit.parts) part.meaning.clear();  // its counters say it better
     unit.works = {"matrix_unit.active_cycles", "vector_unit.busy_cycles", "cross_lane_unit.busy_cycles"};
     return unit;
 }
@@ -317,7 +297,7 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
     }
     const bool with_host = reasons_.by_reason.back() != nullptr;
     unit.causes = is_tensor_core ? causes_of_tensor_core(with_host) : causes(with_host);
-    unit.main = is_tensor_core ? main_unit_of_tensor_core() : main_unit();
+    unit.main = is_tensor_core ? main_unit_of_tensor_core() : machine::main_unit_named(unit.name);
     // What a cell of floats takes is not published.
     if (!is_tensor_core) {
         unit.die_part = {.name = "matrix_unit",

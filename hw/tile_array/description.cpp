@@ -7,32 +7,12 @@
 #include <vector>
 
 #include "hw/isa/instruction.h"
+#include "hw/machine/main_units.h"
 #include "hw/tile_array/tile_array.h"
 #include "hw/timing/tiles.h"
 
 namespace systole::hw {
 namespace {
-
-machine::MainUnit main_unit() {
-    return {.words = "the tiles",
-            .classes = {{"tile_array.busy_cycles", "tiles busy", "busy",
-                         "the tiles multiplied, or did vector work"},
-                        {"tile_array.ring_stall_cycles", "ring stall", "ring",
-                         "the tiles waited for weights from the ring", true},
-                        {"tile_array.sync_cycles", "sync", "sync", "the tiles waited for another unit"},
-                        {"tile_array.idle_cycles", "idle", "idle", "the tiles had no instruction"}},
-            .products = "tile_array.work.multiply_cycles",
-            .macs = "tile_array.work.useful_macs",
-            .useful_macs = "tile_array.work.useful_macs",
-            .unused_macs = "tile_array.work.unused_macs",
-            .weights = {"ring.parameter_bytes", "tile_array.work.dense_bytes"},
-            .works = {"tile_array.busy_cycles"},
-            .groups = {"tile_array.work"},
-            .cells = "of the lanes in cycles that multiply",
-            .full = "all lanes",
-            .full_meaning = "with every lane useful in every cycle",
-            .fill_meaning = "all lanes over the cycles that multiply"};
-}
 
 /// All cycles, but for those of products.
 std::vector<machine::CycleCause> causes() {
@@ -153,7 +133,7 @@ void TileArray::describe(const machine::MachineConfig& machine, machine::UnitDes
                       {{"tile_array.vector_bytes_per_cycle", 2 * array.vector_bytes_per_cycle},
                        {"tile_array.pooling_bytes_per_cycle", 2 * array.pooling_bytes_per_cycle}}}};
     unit.causes = causes();
-    unit.main = main_unit();
+    unit.main = machine::main_unit_named(unit.name);
     if (!machine.tile_energy) return;
     const machine::TileEnergyConfig& each = *machine.tile_energy;
     unit.energy = {{"tile_array", "tile_array.work.useful_macs", each.mac_pj, "tiles"},

@@ -44,8 +44,9 @@ SYSTOLE_RECORD_FIELDS(NewValue, key, value)
 SYSTOLE_RECORD_FIELDS(WhatIf, name, change, values, recompiles, causes)
 SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
 SYSTOLE_RECORD_FIELDS(CycleClass, counter, name, column, meaning, waits_for_weights)
+SYSTOLE_RECORD_FIELDS(CyclePart, counter, name, meaning)
 SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,
-                      groups, cells, full, full_meaning, fill_meaning)
+                      groups, parts, cells, full, full_meaning, fill_meaning)
 SYSTOLE_RECORD_FIELDS(Estimate, nominal, low, high)
 SYSTOLE_RECORD_FIELDS(DiePart, name, label, place, percent, shrinks, core_percent, unnamed_percent)
 SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main, occupied,

@@ -3,10 +3,13 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
+#include "hw/machine/main_units.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/figures.h"
 
@@ -47,11 +50,6 @@ constexpr std::array report_keys{
     Key{"layers", kinds::list},      Key{"energy", kinds::object},       Key{"comparison", kinds::list},
     Key{"predictions", kinds::list}, Key{"timing_only", kinds::flag},    Key{"host_operations", kinds::list},
     Key{"simulator", kinds::object}, Key{"configuration", kinds::object}};
-constexpr std::array matrix_unit_keys{
-    Key{"active_cycles", kinds::count},       Key{"weight_stall_cycles", kinds::count},
-    Key{"weight_shift_cycles", kinds::count}, Key{"non_matrix_cycles", kinds::count},
-    Key{"raw_stall_cycles", kinds::count},    Key{"input_stall_cycles", kinds::count},
-    Key{"useful_macs", kinds::count},         Key{"unused_macs", kinds::count}};
 constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
                                 Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null}};
 constexpr std::array cycle_classes_keys{Key{"unit", kinds::text},        Key{"words", kinds::text},
@@ -175,40 +173,43 @@ void check_left_out(const Json& report, const std::string& file) {
     }
 }
 
-/// The main unit of an object, the report or a layer, with a counter of cycles for each class.
-void check_main_unit(const Json& object, const Json* classes, const std::string& file,
-                     const std::string& place) {
-    const std::string unit = classes == nullptr ? "matrix_unit" : (*classes)["unit"].get<std::string>();
+/// The main unit of an object, the report or a layer, with its counters.
+void check_main_unit(const Json& object, const std::string& unit, std::span<const std::string> counters,
+                     const std::string& file, const std::string& place) {
     const std::string path = place.empty() ? unit : fmt::format("{}.{}", place, unit);
     const auto found = object.find(unit);
-    const Json* const counters = found == object.end() ? nullptr : &*found;
-    check_kind(counters, kinds::object, file, path);
-    if (classes == nullptr) {
-        check(*counters, matrix_unit_keys, file, path);
-        return;
-    }
-    for (const Json& each : (*classes)["classes"]) {
-        const auto name = each["key"].get<std::string>();
-        const auto counter = counters->find(name);
-        check_kind(counter == counters->end() ? nullptr : &*counter, kinds::count, file,
+    check_kind(found == object.end() ? nullptr : &*found, kinds::object, file, path);
+    for (const std::string& name : counters) {
+        const auto counter = found->find(name);
+        check_kind(counter == found->end() ? nullptr : &*counter, kinds::count, file,
                    fmt::format("{}.{}", path, name));
     }
 }
 
-/// Reports of machines without an array say which unit is the main one, and which classes its cycles have.
+/// Which unit is the main one, and which counters its classes have: reports do not say it if it is the first
+/// of all main units.
 void check_main_units(const Json& report, const std::string& file) {
     const auto found = report.find("cycle_classes");
-    const Json* const classes = found == report.end() ? nullptr : &*found;
-    if (classes != nullptr) {
-        check(*classes, cycle_classes_keys, file, "cycle_classes");
-        check_each((*classes)["classes"], cycle_class_keys, file, "cycle_classes.classes");
-        if ((*classes)["classes"].empty()) {
-            fail(file, "cycle_classes.classes", (*classes)["classes"], "a list of at least one class");
-        }
+    std::string unit;
+    std::vector<std::string> counters;
+    if (found == report.end()) {
+        const machine::NamedMainUnit& first = machine::main_units().front();
+        unit = first.name;
+        const auto add = [&](const std::string& path) { counters.push_back(path.substr(unit.size() + 1)); };
+        for (const machine::CycleClass& each : first.unit.classes) add(each.counter);
+        add(first.unit.useful_macs);
+        add(first.unit.unused_macs);
+    } else {
+        check(*found, cycle_classes_keys, file, "cycle_classes");
+        const Json& classes = (*found)["classes"];
+        check_each(classes, cycle_class_keys, file, "cycle_classes.classes");
+        if (classes.empty()) fail(file, "cycle_classes.classes", classes, "a list of at least one class");
+        unit = (*found)["unit"];
+        for (const Json& each : classes) counters.push_back(each["key"]);
     }
-    check_main_unit(report, classes, file, "");
+    check_main_unit(report, unit, counters, file, "");
     for (std::size_t i = 0; i < report["layers"].size(); ++i) {
-        check_main_unit(report["layers"][i], classes, file, fmt::format("layers[{}]", i));
+        check_main_unit(report["layers"][i], unit, counters, file, fmt::format("layers[{}]", i));
     }
 }
 

@@ -1,14 +1,19 @@
 #include "sim/view/report/figures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "hw/machine/main_units.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/sections.h"
@@ -62,7 +67,7 @@ Json largest_latency(const Basis& basis) {
     return basis.latency ? Json(milliseconds * basis.latency->largest) : Json(nullptr);
 }
 
-constexpr Figure all[] = {
+constexpr Figure of_all_machines[] = {
     {"inferences", "inferences", "", "count", "of the run; 0 of a program that states none", Always, neither},
     {"cycles", "cycles", "cycles", "count", "of the whole run, in the core's clock", Always,
      less_cycles_in_all, no_line, card("Cycles")},
@@ -96,25 +101,6 @@ constexpr Figure all[] = {
      neither},
     {"MAC/weight byte", "roofline.macs_per_weight_byte", "1/byte", "ratio",
      "the multiply-accumulates that are needed over the weight bytes fetched", No, no_row, line(Part::Speed)},
-    {"array active", "matrix_unit.active_cycles / cycles", "cycles", "share",
-     "in which a row entered the array", No, more_cycles, line(Part::MainUnit), card("Array active")},
-    {"weight stall", "matrix_unit.weight_stall_cycles / cycles", "cycles", "share",
-     "in which rows waited for a weight tile that was not whole in the FIFO", No, less_cycles,
-     line(Part::MainUnit)},
-    {"weight shift", "matrix_unit.weight_shift_cycles / cycles", "cycles", "share",
-     "in which rows waited for a weight tile that was shifting in", No, less_cycles, line(Part::MainUnit)},
-    {"non-matrix", "matrix_unit.non_matrix_cycles / cycles", "cycles", "share",
-     "in which the array had no instruction, or its rows were not there", No, less_cycles,
-     line(Part::MainUnit)},
-    {"tiles busy", "tile_array.busy_cycles / cycles", "cycles", "share",
-     "in which the tiles multiplied, or did vector work", No, more_cycles, line(Part::MainUnit),
-     card("Tiles busy")},
-    {"ring stall", "tile_array.ring_stall_cycles / cycles", "cycles", "share",
-     "in which the tiles waited for weights from the ring", No, less_cycles, line(Part::MainUnit)},
-    {"sync", "tile_array.sync_cycles / cycles", "cycles", "share",
-     "in which the tiles waited for another unit", No, less_cycles, line(Part::MainUnit)},
-    {"idle", "tile_array.idle_cycles / cycles", "cycles", "share", "in which the tiles had no instruction",
-     No, less_cycles, line(Part::MainUnit)},
     {"ratio", "bounds.ratio", "", "ratio",
      "the cycles over the sum, over the layers, of each layer's largest bound besides `macs`", No, no_row,
      line(Part::Bounds, "", "cycles over layers' largest bounds"), card("Cycles over bounds")},
@@ -150,6 +136,41 @@ constexpr Figure all[] = {
      line(Part::Energy), card("Power")},
     {"accuracy", "accuracy", "", "share", "the share of the `predictions` that are the labels", OrNull, more,
      no_line, card("Accuracy")}};
+
+/// Texts of figures that are put together.
+std::string_view kept(std::string text) {
+    static std::deque<std::string> texts;
+    return texts.emplace_back(std::move(text));
+}
+
+/// The classes of the main units' cycles, as shares of all cycles.
+std::vector<Figure> of_classes() {
+    std::vector<Figure> figures;
+    for (const machine::NamedMainUnit& main : machine::main_units()) {
+        const std::vector<machine::CycleClass>& classes = main.unit.classes;
+        for (const machine::CycleClass& each : classes) {
+            const bool is_work = &each == &classes.front();
+            std::string title = each.name;
+            title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+            figures.push_back({each.name, kept(each.counter + " / cycles"), "cycles", "share",
+                               kept("in which " + each.meaning), No, is_work ? more_cycles : less_cycles,
+                               line(Part::MainUnit), is_work ? card(kept(title)) : no_card});
+        }
+    }
+    return figures;
+}
+
+const std::vector<Figure>& all() {
+    static const std::vector<Figure> figures = [] {
+        std::vector<Figure> together(std::begin(of_all_machines), std::end(of_all_machines));
+        const auto behind =
+            std::ranges::find(together, Part::Bounds, [](const Figure& each) { return each.line.part; });
+        const std::vector<Figure> classes = of_classes();
+        together.insert(behind, classes.begin(), classes.end());
+        return together;
+    }();
+    return figures;
+}
 
 }  // namespace list
 
@@ -191,19 +212,19 @@ double Figure::factor() const {
 }
 
 std::span<const Figure> figures() {
-    return list::all;
+    return list::all();
 }
 
 const Figure& figure_named(std::string_view key) {
     const auto found =
-        std::ranges::find_if(list::all, [key](const Figure& each) { return each.key() == key; });
-    if (found == std::end(list::all)) throw std::logic_error("there is no figure " + std::string(key));
+        std::ranges::find_if(list::all(), [key](const Figure& each) { return each.key() == key; });
+    if (found == list::all().end()) throw std::logic_error("there is no figure " + std::string(key));
     return *found;
 }
 
 std::vector<Figure> figures_of(Figure::Part part) {
     std::vector<Figure> chosen;
-    std::ranges::copy_if(list::all, std::back_inserter(chosen),
+    std::ranges::copy_if(list::all(), std::back_inserter(chosen),
                          [part](const Figure& figure) { return figure.line.part == part; });
     return chosen;
 }

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "hw/machine/main_units.h"
 #include "sim/view/area/area.h"
 #include "sim/view/report/batching.h"
-#include "sim/view/report/family.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/main_unit.h"
 #include "sim/view/report/numbers.h"
@@ -49,15 +49,16 @@ public:
     struct Section {
         std::string_view name;
         void (Writer::*write)();
+        bool is_of_main_unit = false;  ///< of this name: machines with another one lack the section
     };
-    static const std::array<Section, 17> sections;
+    static std::vector<Section> sections();
 
     std::string write(std::span<const std::string> chosen) && {
         chosen_ = !chosen.empty();
-        for (const Section& section : sections) {
+        for (const Section& section : sections()) {
             if (!chosen_ || std::find(chosen.begin(), chosen.end(), section.name) != chosen.end()) {
                 const std::size_t before = text_.size();
-                (this->*section.write)();
+                if (!section.is_of_main_unit || section.name == main_.name) (this->*section.write)();
                 if (text_.size() == before) write_absent(section.name);
             }
         }
@@ -82,7 +83,8 @@ private:
         std::string why;
         if (section == "requests") why = left_out("requests");
         if (section == "comparison" || (section == "claim" && chosen_)) why = left_out("comparison");
-        if (std::ranges::find(main_units, section) != main_units.end()) {
+        if (std::ranges::find(machine::main_units(), section, &machine::NamedMainUnit::name) !=
+            machine::main_units().end()) {
             why = chosen_ ? fmt::format("the main unit of {} is {}", words("machine"), main_.name) : "";
         }
         if (chosen_ && section == "area" && !area::is_known(record_.units)) {
@@ -322,14 +324,6 @@ private:
         return outputs.values.at(inference * outputs.per_inference + prediction);
     }
 
-    /// The units that are the main one in some machine; each has a section of its name.
-    static constexpr std::array<std::string_view, 2> main_units{"matrix_unit", "tile_array"};
-
-    template <std::size_t Unit>
-    void write_main_unit() {
-        if (main_.name == main_units[Unit]) write_cycles();
-    }
-
     void write_cycles() {
         line("");
         constexpr std::size_t before_cycles = 26;
@@ -378,48 +372,16 @@ private:
         }
     }
 
-    /// The words for a part: its label, or what its counter says. Labels mean what they do in the family
-    /// tpu_v1.
+    /// The words for a part: those of the main unit, or what its counter says.
     std::pair<std::string, std::string> words_of(const run::Counter& counter) const {
-        const std::string_view key = counter.name();
-        if (const ReasonLabel label = label_of(key); label.name != key) {
-            return {std::string(label.name), parts_of(record_.spec.machine.family).names_classes
-                                                 ? counter.meaning
-                                                 : std::string(label.meaning)};
+        const auto part = std::ranges::find(main_.main->parts, counter.path, &machine::CyclePart::counter);
+        if (part != main_.main->parts.end()) {
+            return {part->name, part->meaning.empty() ? counter.meaning : part->meaning};
         }
+        const std::string_view key = counter.name();
         std::string name(key.substr(0, key.rfind("_cycles")));
         std::ranges::replace(name, '_', ' ');
         return {std::move(name), counter.meaning};
-    }
-
-    struct ReasonLabel {
-        std::string_view key;
-        std::string_view name;
-        std::string_view meaning;
-    };
-    /// A reason of which no label is known has its key as a name.
-    static ReasonLabel label_of(std::string_view key) {
-        static constexpr ReasonLabel labels[] = {
-            {"raw_cycles", "RAW", "rows were still being activated"},
-            {"input_cycles", "input", "rows were still coming from the host"},
-            {"accumulators_cycles", "accumulators", "sums there were still being read"},
-            {"output_buffer_cycles", "output buffer", "results there were not fetched yet"},
-            {"input_buffer_cycles", "input buffer", "rows for the host's data were in use"},
-            {"vector_work_cycles", "vector work", "pooling or element-wise work"},
-            {"setup_cycles", "data setup", "a line of windows was being read"},
-            {"port_cycles", "port", "a memory port was taken"},
-            {"not_arrived_cycles", "not arrived", "an instruction was still on its way"},
-            {"queue_full_cycles", "queue full", "an instruction's queue was full"},
-            {"issue_cycles", "issue", "earlier instructions went before it"},
-            {"sync_cycles", "sync", "a semaphore came later than the rows"},
-            {"program_begin_cycles", "program begin", "before the first matrix instruction"},
-            {"program_end_cycles", "program end", "after the last rows had entered"},
-            {"host_cycles", "host", "the host computed, or its data moved"},
-        };
-        for (const ReasonLabel& label : labels) {
-            if (label.key == key) return label;
-        }
-        return {key, key, {}};
     }
 
     /// What the machine needs at least, and how far the mapping and the schedule are from it.
@@ -577,30 +539,34 @@ private:
     bool chosen_ = false;  ///< the user chose the sections
 };
 
-const std::array<Writer::Section, 17> Writer::sections{{{"summary", &Writer::write_headline},
-                                                        {"matrix_unit", &Writer::write_main_unit<0>},
-                                                        {"tile_array", &Writer::write_main_unit<1>},
-                                                        {"bounds", &Writer::write_bounds},
-                                                        {"layers", &Writer::write_layers},
-                                                        {"traffic", &Writer::write_traffic},
-                                                        {"accuracy", &Writer::write_accuracy},
-                                                        {"requests", &Writer::write_requests},
-                                                        {"energy", &Writer::write_energy},
-                                                        {"area", &Writer::write_area},
-                                                        {"comparison", &Writer::write_comparison},
-                                                        {"claim", &Writer::write_claim},
-                                                        {"host", &Writer::write_host},
-                                                        {"instructions", &Writer::write_instructions},
-                                                        {"registers", &Writer::write_registers},
-                                                        {"buffers", &Writer::write_buffers},
-                                                        {"simulator", &Writer::write_simulator}}};
+std::vector<Writer::Section> Writer::sections() {
+    std::vector<Section> all{{"summary", &Writer::write_headline}};
+    for (const machine::NamedMainUnit& each : machine::main_units()) {
+        all.push_back({each.name, &Writer::write_cycles, true});
+    }
+    constexpr std::array others{Section{"bounds", &Writer::write_bounds},
+                                Section{"layers", &Writer::write_layers},
+                                Section{"traffic", &Writer::write_traffic},
+                                Section{"accuracy", &Writer::write_accuracy},
+                                Section{"requests", &Writer::write_requests},
+                                Section{"energy", &Writer::write_energy},
+                                Section{"area", &Writer::write_area},
+                                Section{"comparison", &Writer::write_comparison},
+                                Section{"claim", &Writer::write_claim},
+                                Section{"host", &Writer::write_host},
+                                Section{"instructions", &Writer::write_instructions},
+                                Section{"registers", &Writer::write_registers},
+                                Section{"buffers", &Writer::write_buffers},
+                                Section{"simulator", &Writer::write_simulator}};
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+}
 
 }  // namespace
 
 std::vector<std::string_view> section_names() {
     std::vector<std::string_view> names;
-    names.reserve(Writer::sections.size());
-    for (const Writer::Section& section : Writer::sections) names.push_back(section.name);
+    for (const Writer::Section& section : Writer::sections()) names.push_back(section.name);
     return names;
 }
 
