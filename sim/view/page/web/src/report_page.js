@@ -19,7 +19,7 @@ import { requests } from './sections/requests.js';
 import { roofline } from './sections/roofline.js';
 import { themeSwitch } from './theme.js';
 
-/// The sections in the order of the page. Each makes its section from a report, or null if the report has no
+/// The sections in the order of the page. Each makes its section from a report, or several, or null if the report has no
 /// data for it.
 const sections = [headline, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     accuracy, counters, configuration];
@@ -45,7 +45,7 @@ function made(make, report) {
 
 function show(report) {
     dropCharts(view);
-    view.replaceChildren(...sections.map((make) => made(make, report)).filter((each) => each !== null));
+    view.replaceChildren(...sections.flatMap((make) => made(make, report)).filter((each) => each !== null));
     links.replaceChildren(...[...document.querySelectorAll('main section[id]')].map(linkTo));
     drawCharts();
 }

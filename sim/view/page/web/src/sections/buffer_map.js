@@ -1,7 +1,7 @@
-// The values in the rows of the unified buffer over time.
+// The values in the rows of a memory over time.
 import { chart, tip, valueAxis } from '../chart.js';
 import { section } from '../dom.js';
-import { bytes, counted, grouped, si } from '../format.js';
+import { bytes, counted, grouped, si, words } from '../format.js';
 import { colourOf } from '../palette.js';
 
 /// A writer has the same colour everywhere.
@@ -20,9 +20,10 @@ function extentOf({ steps }) {
     };
 }
 
+/// `rowBytes`: absent if the configuration does not say how many rows the memory has.
 function valueTip({ name, extent: { row, lastRow, begin, end } }, rowBytes, colour) {
     return tip(name, [['rows', `${grouped(row)} to ${grouped(lastRow - 1)}`, colour],
-        ['size', bytes((lastRow - row) * rowBytes)], ['cycles', `${grouped(begin)} to ${grouped(end)}`],
+        ...(rowBytes ? [['size', bytes((lastRow - row) * rowBytes)]] : []), ['cycles', `${grouped(begin)} to ${grouped(end)}`],
         ['lived', `${grouped(end - begin)} cycles`]]);
 }
 
@@ -58,23 +59,26 @@ function drawing(api, colours, value, colour) {
     return { type: 'group', children };
 }
 
-export function bufferMap(report) {
-    const map = report.memory.unified_buffer_map;
-    if (!map || map.values.length === 0) return null;
+/// The map of one memory, the unit of that name.
+function mapOf(report, unit, map, id) {
+    if (map.values.length === 0) return null;
+    const title = report.memory.over_time?.memories?.find(({ figure }) => figure.startsWith(`${unit}_`))?.title ?? words(unit);
+    const heading = `${title.replaceAll(' ', '-')} map`;
     const values = map.values.map((value) => ({ ...value, extent: extentOf(value) }));
     const leftOut = map.left_out; // with too many values, the map ends before the first of them
-    const { matrix_unit: array, unified_buffer: buffer } = report.configuration.machine;
+    const rows = report.configuration.machine[unit]?.rows;
+    const rowBytes = rows && report.memory[`${unit}_bytes`] / rows;
     const colourBy = coloursOf(values);
     const last = Math.max(...values.map(({ extent }) => extent.lastRow));
     const drawn = chart({
-        label: 'Unified-buffer map: rows over cycles',
+        label: `${heading}: rows over cycles`,
         height: 460,
         option: (colours) => ({
             grid: { left: 76, right: 46, top: 14, bottom: 76 },
             tooltip: {
                 trigger: 'item',
                 formatter: ({ dataIndex }) =>
-                    valueTip(values[dataIndex], array.rows, colourBy.get(values[dataIndex].name)),
+                    valueTip(values[dataIndex], rowBytes, colourBy.get(values[dataIndex].name)),
             },
             xAxis: valueAxis(colours, { min: 0, max: map.until, name: 'cycle', nameLocation: 'middle', nameGap: 26,
                 axisLabel: { formatter: (value) => si(value) } }),
@@ -98,11 +102,20 @@ export function bufferMap(report) {
             }],
         }),
     });
-    const neverUsed = last < buffer.rows && leftOut === 0
-        ? `Rows ${grouped(last)} to ${grouped(buffer.rows - 1)} were never used. ` : '';
+    const neverUsed = last < rows && leftOut === 0
+        ? `Rows ${grouped(last)} to ${grouped(rows - 1)} were never used. ` : '';
     const later = leftOut > 0 ? `The map ends at cycle ${grouped(map.until)} of ${grouped(report.cycles)}; ${counted(leftOut, 'later value')} left out. ` : '';
-    return section('buffer-map', 'Unified-buffer map',
+    return section(id, heading,
         'Each shape is a value. Its height shows its rows, its width the cycles from the first write to the last read. It '
         + 'is named after the layer or host buffer that wrote it. '
         + `${neverUsed}${later}Drag the sliders to look closer.`, drawn);
+}
+
+/// A section for each memory of which the report has a map.
+export function bufferMap(report) {
+    const suffix = '_map';
+    return Object.entries(report.memory).filter(([key]) => key.endsWith(suffix))
+        .map(([key, map], index) =>
+            mapOf(report, key.slice(0, -suffix.length), map, index === 0 ? 'buffer-map' : key.replaceAll('_', '-')))
+        .filter((each) => each !== null);
 }

@@ -4,6 +4,7 @@ import {
     absent, bandText, bytes, counted, grouped, isNumber, percent, ratio, rough, roughTimes, showOf, si,
 } from '../format.js';
 import { cyclesOfArrays, largestBound } from '../palette.js';
+import { figureWords } from '../unit_words.js';
 
 /// So many remarks on the host's work are shown at once.
 const mostRemarks = 4;
@@ -32,8 +33,6 @@ const wordsOn = {
     cycles: ({ seconds, configuration }) => `${si(seconds, 's')} at ${configuration.machine.clock_mhz} MHz`,
     'tops.achieved': ({ tops, roofline }) => `${percent(ratio(tops.achieved, tops.peak))} of the peak of ${si(tops.peak * 1e12, 'OPS')}`
         + (roofline?.bound_tops < tops.peak ? `; at most ${si(roofline.bound_tops * 1e12, 'OPS')} by weight bandwidth` : ''),
-    'matrix_unit.active_cycles': ({ matrix_unit: unit }) => `of all cycles; ${
-        percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the array's cells then multiply for the network`,
     'bounds.ratio'({ bounds, cycles }) {
         const bound = largestBound(bounds);
         return bound && `the cycles over the sum of the layers' largest bounds; of the run: ${bound.name}, at least `
@@ -56,7 +55,8 @@ function cards(report) {
         const own = report.traffic.weight_bytes === undefined
             ? remark.replace('chip and weight memory', report.call?.cold_joules ? 'chip, link, host and board' : 'the chip')
             : remark;
-        const text = wordsOn[key] ? wordsOn[key](report) : own;
+        const words = wordsOn[key] ?? figureWords[key];
+        const text = words ? words(report) : own;
         if (text === null) return null;
         return card(title, showOf(format)(whole ? ratio(value, wholeAt(report, whole)) : value * factor), value, text);
     });

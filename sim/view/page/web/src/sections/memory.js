@@ -57,10 +57,9 @@ function memoryChart({ name, values, capacity, show, colour, windowCycles, cycle
         }));
 }
 
-/// How an amount is written, by its unit in report.json.
+/// How an amount is written, by its unit in report.json, if it has words of its own.
 const shown = {
     bytes,
-    rows: (rows) => `${grouped(rows)} rows`,
     tiles: (tiles) => `${Number(tiles.toFixed(1))} tiles`,
 };
 
@@ -74,6 +73,6 @@ export function memory(report) {
         + 'issue of its fetch until it has been shifted out. Each point is the peak of '
         + `${grouped(time.window_cycles)} cycles.`,
         h('div', { class: 'columns' }, time.memories.map(({ title, figure, unit, capacity }, index) =>
-            memoryChart({ name: title, values: time[figure], capacity, show: shown[unit],
-                colour: colourOf(colours[index]), windowCycles: time.window_cycles, cycles: report.cycles }))));
+            memoryChart({ name: title, values: time[figure], capacity, show: shown[unit] ?? ((amount) => `${grouped(amount)} ${unit}`),
+                colour: colourOf(colours[index] ?? index + 2), windowCycles: time.window_cycles, cycles: report.cycles }))));
 }

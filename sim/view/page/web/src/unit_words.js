@@ -1,0 +1,73 @@
+// What reports do not say of units: the words of an array's cycles, which reports of TPU v1's family and all of earlier
+// versions leave out, and the colours of units in charts of energy. All else of the page knows no unit by name; one that
+// is not here is shown in the words of its report, and in a colour of its name.
+import { percent, ratio } from './format.js';
+
+/// The unit whose cycles are divided where a report does not say which; as `cycle_classes` of other reports. Of
+/// a layer, a class may have another name and meaning.
+export const unsaidMainUnit = {
+    unit: 'matrix_unit',
+    words: 'the matrix unit',
+    meaning: 'Every cycle of the matrix unit belongs to one of four classes: the array is active, or it waits for a weight tile '
+        + 'from memory (stall), for the tile to shift in, or for an instruction and its input rows (non-matrix).',
+    useful_macs: 'useful_macs',
+    unused_macs: 'unused_macs',
+    classes: [
+        { key: 'active_cycles', name: 'array active', column: 'active', meaning: 'a row entered the array',
+            nameOfLayer: 'active', parts: ['active: useful MACs', 'active: unused cells'] },
+        { key: 'weight_stall_cycles', name: 'weight stall', column: 'stall',
+            meaning: 'rows were there, their weight tile was not whole in the FIFO',
+            meaningOfLayer: 'its tile was not whole in the FIFO' },
+        { key: 'weight_shift_cycles', name: 'weight shift', column: 'shift',
+            meaning: 'rows were there, their weight tile was shifting into the array',
+            meaningOfLayer: 'its tile was shifting in' },
+        { key: 'non_matrix_cycles', name: 'non-matrix', column: 'other',
+            meaning: 'no matrix instruction was issued, or its rows were not there',
+            meaningOfLayer: 'not issued, or its rows were not there' },
+    ],
+    divided: 'non-matrix',
+    partsOfDivided: 'reasons for non-matrix',
+    used: 'cells used when active',
+    mostly: 'the reason of most of its non-matrix cycles',
+    usedMeaning: 'of the array\'s cells in active cycles',
+};
+
+/// The reasons for an array's non-matrix cycles; each such cycle has one.
+export const partWords = {
+    raw_cycles: { name: 'RAW', meaning: 'rows were still being written by the activation unit (read after write)' },
+    input_cycles: { name: 'input', meaning: 'rows were still being delivered by the host' },
+    accumulators_cycles: { name: 'accumulators', meaning: 'the activation unit was still reading them' },
+    output_buffer_cycles: { name: 'output buffer', meaning: 'the host had not fetched the results there' },
+    input_buffer_cycles: { name: 'input buffer', meaning: 'rows for the host\'s data were still in use' },
+    vector_work_cycles: { name: 'vector work', meaning: 'the activation unit pooled, added or looked up' },
+    setup_cycles: { name: 'data setup', meaning: 'a line of windows was being collected' },
+    port_cycles: { name: 'port', meaning: 'a memory port was taken' },
+    not_arrived_cycles: { name: 'not arrived', meaning: 'an instruction was still coming from the host' },
+    queue_full_cycles: { name: 'queue full', meaning: 'an instruction waited for a place in its queue' },
+    issue_cycles: { name: 'issue', meaning: 'earlier instructions were being issued' },
+    sync_cycles: { name: 'sync', meaning: 'a semaphore came later than the rows required' },
+    program_begin_cycles: { name: 'program begin', meaning: 'the first matrix instruction had not been issued' },
+    program_end_cycles: { name: 'program end', meaning: 'the last rows had entered the array' },
+    host_cycles: { name: 'host', meaning: 'the host computed, or the data of its work moved' },
+};
+
+/// What stands below a figure of a unit, by its key.
+export const figureWords = {
+    'matrix_unit.active_cycles': ({ matrix_unit: unit }) => `of all cycles; ${
+        percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the array's cells then multiply for the network`,
+};
+
+/// The names of their colours (palette.js).
+export const unitColours = {
+    matrix_unit: 'blue',
+    tile_array: 'blue',
+    ring: 'ochre',
+    host_processor: 'pink',
+    accumulators: 'purple',
+    unified_buffer: 'green',
+    weight_fifo: 'ochre',
+    activation_unit: 'pink',
+    host_interface: 'skyBlue',
+    sequencer: 'brown',
+    weight_memory: 'orange',
+};
