@@ -94,18 +94,6 @@ std::optional<Json> layer_json(const Basis& basis, Tag tag, const Explanations* 
 
 }  // namespace
 
-const machine::Bound* largest_bound(const std::vector<machine::Bound>& bounds, std::optional<Tag> tag) {
-    const auto cycles = [tag](const machine::Bound& bound) {
-        return tag ? bound.value(*tag) : bound.value();
-    };
-    const machine::Bound* largest = nullptr;
-    for (const machine::Bound& each : bounds) {
-        if (each.name == "macs") continue;
-        if (largest == nullptr || cycles(each) > cycles(*largest)) largest = &each;
-    }
-    return largest;
-}
-
 Json bounds_json(const Basis& basis) {
     Cycle largest = 0;
     for (std::size_t tag = 0; tag <= last_tag(basis.record.program); ++tag) {
