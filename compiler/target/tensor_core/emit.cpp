@@ -25,6 +25,9 @@ using isa::Register;
 
 constexpr std::uint64_t alignment = 64;
 
+/// As many parts of the images come in one after the other.
+constexpr std::uint64_t infeed_parts = 8;
+
 /// [height, width, channels] of an image; of any other value its extents, without a first one of 1.
 std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
     if (ir::is_feature_map(shape)) {
@@ -132,10 +135,16 @@ private:
             const Tensor& tensor = network_.tensors[network_.inputs[i]];
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(of_core, tensor);
-            stream_.append(isa::Infeed{.host_address = address_of(i, first * tensor.rows, tensor),
-                                       .hbm_row = static_cast<std::uint32_t>(tensor.row),
-                                       .rows = static_cast<std::uint32_t>(images * tensor.rows),
-                                       .columns = static_cast<std::uint32_t>(tensor.columns)});
+            // Work on the first images begins while others come in.
+            const std::uint64_t some = divide_up(images, infeed_parts);
+            for (std::uint64_t image = 0; image < images; image += some) {
+                const std::uint64_t rows = std::min(some, images - image) * tensor.rows;
+                stream_.append(
+                    isa::Infeed{.host_address = address_of(i, (first + image) * tensor.rows, tensor),
+                                .hbm_row = static_cast<std::uint32_t>(tensor.row + image * tensor.rows),
+                                .rows = static_cast<std::uint32_t>(rows),
+                                .columns = static_cast<std::uint32_t>(tensor.columns)});
+            }
         }
         for (const Step& step : network_.steps) steps_.emit(step);
         stream_.tag(0);

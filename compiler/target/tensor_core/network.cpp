@@ -14,6 +14,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/words.h"
+#include "compiler/target/tensor_core/layout.h"
 #include "hw/isa/instructions/run_chain.h"
 
 namespace systole::tensor_core {
@@ -25,6 +26,10 @@ using ir::ValueId;
 
 /// As many values of a chain that was put together as leave room for one more chain's.
 constexpr std::size_t most_joined_values = 48;
+
+/// Pixels lie side by side if that takes at most one in so many bytes: windows of lines cost work between
+/// lanes.
+constexpr std::uint64_t least_padding_saved = 2;
 
 struct MatrixShape {
     std::uint64_t rows = 1;
@@ -118,8 +123,15 @@ public:
         network_.images = images;
     }
 
-    Network build() {
+    Network build(bool by_lines) {
         check_machine();
+        if (by_lines) {
+            for (const ValueId input : graph_.inputs) {
+                auto none = side_by_side_;
+                if (!find_lines(input)) side_by_side_ = std::move(none);
+                find_row(input);
+            }
+        }
         for (const ValueId input : graph_.inputs) {
             const Value& value = graph_.values[input];
             require_float(value);
@@ -182,7 +194,13 @@ private:
     }
     TensorId new_tensor(ValueId id) {
         const Value& value = graph_.values[id];
-        return new_tensor(value.name, matrix_of(value.shape), !value.has_batch());
+        const TensorId made = new_tensor(value.name, shape_of(id), !value.has_batch());
+        tensor(made).is_moved = side_by_side_.contains(id);  // windows are read from high-bandwidth memory
+        return made;
+    }
+    MatrixShape shape_of(ValueId id) const {
+        const auto found = side_by_side_.find(id);
+        return found == side_by_side_.end() ? matrix_of(graph_.values[id].shape) : found->second;
     }
     Tensor& tensor(TensorId id) { return network_.tensors[id]; }
 
@@ -264,6 +282,62 @@ private:
         throw ModelError(fmt::format("{} is not computed by a tensor core", node.node().op->name()));
     }
 
+    // Images of few channels.
+
+    /// Whether the pixels of a line lie side by side: if that pads much less, and if convolutions alone read
+    /// the image, or element-wise work on it of which the same holds.
+    bool find_lines(ValueId id) {
+        const Value& value = graph_.values[id];
+        if (!ir::is_feature_map(value.shape) || !value.has_batch() || ir::is_output(graph_, id)) return false;
+        const ir::FeatureMap map = ir::feature_map(value.shape);
+        const MatrixShape lines{map.height, std::uint64_t{map.width} * map.channels};
+        if (!pads_less(lines, value)) return false;
+        const auto reads = [&](ir::NodeId reader) { return can_read_lines(graph_.nodes[reader], id); };
+        if (readers_[id].empty() || !std::ranges::all_of(readers_[id], reads)) return false;
+        side_by_side_.emplace(id, lines);
+        return true;
+    }
+
+    bool pads_less(const MatrixShape& shape, const Value& value) const {
+        const auto bytes = [&](const MatrixShape& each) {
+            const std::array<std::uint64_t, 2> extents{each.rows, each.columns};
+            return padded(extents, Element::Word, machine_.vector_unit.lanes).bytes;
+        };
+        return bytes(shape) * least_padding_saved <= bytes(matrix_of(value.shape));
+    }
+
+    /// All elements lie side by side if only dense layers read them.
+    void find_row(ValueId id) {
+        const Value& value = graph_.values[id];
+        const MatrixShape row{1, value.shape.elements()};
+        if (!value.has_batch() || !pads_less(row, value) || !only_dense_reads(id)) return;
+        side_by_side_.emplace(id, row);
+    }
+    bool only_dense_reads(ValueId id) const {
+        if (ir::is_output(graph_, id) || readers_[id].empty()) return false;
+        return std::ranges::all_of(readers_[id], [&](ir::NodeId reader) {
+            const ir::Node& node = graph_.nodes[reader];
+            if (node.is("reshape")) return only_dense_reads(node.outputs[0]);
+            return node.is("dense") && NodeView{graph_, node}.data_inputs() == 1 && node.inputs[0] == id &&
+                   std::ranges::count(node.inputs, id) == 1;
+        });
+    }
+
+    bool can_read_lines(const ir::Node& node, ValueId id) {
+        if (node.is("convolution")) {
+            return node.inputs[0] == id && node.inputs[1] != id && node.integer("groups") == 1 &&
+                   graph_.values[node.inputs[1]].constant && ir::window_of(node) != ir::Window{};
+        }
+        if (!node.is("word_chain")) return false;
+        const Value& result = graph_.values[node.outputs[0]];
+        if (!(result.shape == graph_.values[id].shape)) return false;
+        for (const ValueId input : node.inputs) {
+            const Value& value = graph_.values[input];
+            if (input != id && !(value.constant && value.shape.elements() == 1)) return false;
+        }
+        return find_lines(node.outputs[0]);
+    }
+
     // Element by element.
 
     /// How a chain reads an input. A single constant number has no operand.
@@ -307,14 +381,14 @@ private:
         const auto found = producers_.find(id);
         if (found == producers_.end() || ir::is_output(graph_, id)) return false;
         const Value& value = graph_.values[id];
-        return matrix_of(value.shape) == shape && is_shared == !value.has_batch() &&
+        return shape_of(id) == shape && is_shared == !value.has_batch() &&
                std::ranges::all_of(readers_[id], [&](ir::NodeId each) { return each == reader; });
     }
 
     void add_chain(const NodeView& view) {
         const ir::Node& node = view.node();
         const Value& result = view.output();
-        const MatrixShape shape = matrix_of(result.shape);
+        const MatrixShape shape = shape_of(node.output());
         const bool is_shared = !result.has_batch();
         const auto id = static_cast<ir::NodeId>(&node - graph_.nodes.data());
         // The last of the values that a step has just computed: what it needs is there, too.
@@ -504,6 +578,7 @@ private:
         const ir::Window window = ir::window_of(node);
         if (window != ir::Window{}) {
             step.window = window;
+            step.reads_lines = side_by_side_.contains(node.inputs[0]);
             step.image = view.input_map();
             step.output = view.output_map();
         }
@@ -776,8 +851,9 @@ private:
     std::vector<std::optional<Step>> steps_;
     std::map<ValueId, TensorId> tensors_;
     std::map<ValueId, TensorId> weights_;
-    std::map<ValueId, ValueId> reshaped_;       ///< values with the elements of others
-    std::map<ValueId, std::size_t> producers_;  ///< of `steps_`: those that a chain may follow
+    std::map<ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row
+    std::map<ValueId, ValueId> reshaped_;          ///< values with the elements of others
+    std::map<ValueId, std::size_t> producers_;     ///< of `steps_`: those that a chain may follow
 };
 
 }  // namespace
@@ -794,8 +870,9 @@ std::vector<TensorId> read_by(const Step& step) {
     return read;
 }
 
-Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images) {
-    return Builder(graph, machine, images).build();
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
+                     bool by_lines) {
+    return Builder(graph, machine, images).build(by_lines);
 }
 
 }  // namespace systole::tensor_core

@@ -22,7 +22,8 @@ using TensorId = std::uint32_t;
 /// Where a tensor is while it lives.
 enum class Home : std::uint8_t { Hbm, VectorMemory };
 
-/// A value as a matrix: its last axis has the columns, the other ones the rows.
+/// A value as a matrix: its last axis has the columns, the other ones the rows. An image of few channels may
+/// have a row for each of its lines, with the pixels side by side: so it fills the lanes.
 struct Tensor {
     std::string name;
     std::uint64_t rows = 1;  ///< of an image, or in all if images share it
@@ -92,6 +93,7 @@ struct Step {
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
     std::optional<ir::Window> window = {};
+    bool reads_lines = false;    ///< of Product with a window: a row of the source is a line of the image
     ir::FeatureMap image = {};   ///< of the source, with a window
     ir::FeatureMap output = {};  ///< of the result, with a window
     std::vector<ProductPass> passes = {};
@@ -127,8 +129,9 @@ struct Network {
 /// The tensors that a step reads.
 std::vector<TensorId> read_by(const Step& step);
 
-/// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine
-/// does not compute.
-Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images);
+/// The graph must outlive the result. With `by_lines`, images of few channels that convolutions alone read
+/// lie line by line. Throws ModelError, in one line with the layer, for what the machine does not compute.
+Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
+                     bool by_lines = true);
 
 }  // namespace systole::tensor_core

@@ -66,12 +66,6 @@ isa::Chain tap_chain(const Step& step) {
             .results = {{.value = 2}}};
 }
 
-isa::Chain constant_chain(std::uint32_t word) {
-    return {.name = {},
-            .steps = {{.operation = WordOperation::Constant, .constant = word}},
-            .results = {{.value = 0}}};
-}
-
 isa::Spread spread_of(OperandKind kind) {
     switch (kind) {
         case OperandKind::Before:
@@ -87,6 +81,12 @@ isa::Spread spread_of(OperandKind kind) {
 }
 
 }  // namespace
+
+isa::Chain constant_chain(std::uint32_t word) {
+    return {.name = {},
+            .steps = {{.operation = WordOperation::Constant, .constant = word}},
+            .results = {{.value = 0}}};
+}
 
 std::uint16_t ChainTable::index_of(isa::Chain chain) {
     for (std::size_t i = 0; i < chains_.size(); ++i) {
@@ -166,9 +166,11 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
 
 std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = operand_rows(step, of, tile);
-    if (!is_kept(step.result)) rows += tile.rows(of) * panels(step.result);
+    if (!is_kept(step.result) && !stores_columns(step)) rows += tile.rows(of) * panels(step.result);
     if (step.kind == StepKind::Chain) return rows;
-    if (!is_kept(step.source)) {
+    if (step.reads_lines) {
+        rows += strip_rows(step, tile);
+    } else if (!is_kept(step.source)) {
         rows += source_rows(network_, step, of, tile).count * panels(step.source);
     }
     if (step.kind == StepKind::Product && !network_.tensors[step.weights].is_shared && keeps_weights(step))
@@ -180,6 +182,7 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
 std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& of) const {
     std::uint64_t gap = pool_.largest_gap();
     if (step.kind == StepKind::Product && !keeps_weights(step)) gap -= gap / 3;  // for parts of the weights
+    if (step.reads_lines) gap -= gap / 3;  // for the windows of some columns
     // Of the tiles with some lines each, those in the middle are alike.
     const auto needed = [&](std::uint64_t images, std::uint64_t lines) {
         std::uint64_t most = 0;
@@ -189,6 +192,7 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
             const Tile tile{
                 .image = 0, .images = images, .line = line, .lines = std::min(lines, of.lines - line)};
             most = std::max(most, rows_needed(step, of, tile));
+            if (step.reads_lines) most = std::max(most, 2 * rows_of_window_column(step, tile));
         }
         return most;
     };
@@ -352,8 +356,8 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     const std::uint64_t needed = rows_needed(step, of, tile);
     std::optional<std::uint64_t> taken;
     if (needed > 0) taken = take(step, needed);
-    Work work{.step = step, .of = of, .tile = tile, .next = taken.value_or(0)};
-    if (step.kind != StepKind::Chain) {
+    Work work{.step = step, .of = of, .tile = tile, .next = taken.value_or(0), .rows = tile.rows(of)};
+    if (step.kind != StepKind::Chain && !step.reads_lines) {
         work.source_rows = source_rows(network_, step, of, tile);
         work.source = load(work, step.source, work.source_rows.first, work.source_rows.count);
     }
@@ -369,6 +373,12 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         work.result = {.row = result.row + tile.first_row(of), .panel_rows = result.panel_rows};
     } else {
         work.result = {.row = work.next, .panel_rows = tile.rows(of)};
+    }
+    if (step.reads_lines) {
+        if (!is_kept(step.result) && !stores_columns(step)) work.next += tile.rows(of) * panels(step.result);
+        multiply_lines(work, shared);
+        if (taken) pool_.give_back(*taken);
+        return;
     }
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
         switch (step.kind) {
@@ -406,7 +416,7 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
     const std::uint64_t cuts = divide_up(weights.rows, array_rows_);
     const std::uint64_t cut_rows =
         weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows : array_rows_;
-    if (step.window) set_windows(work);
+    if (step.window && !step.reads_lines) set_windows(work);
     stream_.set(Register::SourcePanelRows, u32(work.source.panel_rows));
     if (const auto kept = shared.weights ? shared.weights : work.weights) {
         const std::uint64_t panel_rows = kept_weight_rows(step) / panels(step.weights);
@@ -443,12 +453,12 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
                                             .packed = packed});
             stream_.append(isa::Product{.result = u32(work.result.of_panel(panel)),
                                         .source = u32(work.source.row),
-                                        .rows = u32(work.tile.rows(work.of)),
+                                        .rows = u32(work.rows),
                                         .depth = depth,
                                         .columns = columns,
                                         .part = step.passes[pass].row_part,
                                         .accumulate = cut > 0 || pass > 0,
-                                        .windows = step.window.has_value()});
+                                        .windows = step.window.has_value() && !step.reads_lines});
         }
     }
 }
@@ -473,10 +483,11 @@ void StepEmitter::set_windows(const Work& work) {
     stream_.set(Register::WindowDilationX, window.dilation_x);
 }
 
-/// Every row of a panel gets the word.
-void StepEmitter::fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word) {
+/// Every row gets the word.
+void StepEmitter::fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word,
+                       std::uint64_t panel_rows) {
     stream_.set(Register::WalkColumns, 0);
-    stream_.set(Register::ResultPanelRows, 0);
+    stream_.set(Register::ResultPanelRows, u32(panel_rows));
     stream_.append(isa::RunChain{.chain = chains_.index_of(constant_chain(word)),
                                  .rows = u32(rows),
                                  .columns = u32(columns),
@@ -547,7 +558,7 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     const std::uint64_t blocks = (pool_.largest_gap() / 3) / (lanes_ * panels(step.source));
     const std::uint64_t part = std::max<std::uint64_t>(1, blocks) * lanes_;
     const std::uint64_t taken = take(step, own);
-    Work work{.step = step, .of = of, .tile = tile, .next = taken};
+    Work work{.step = step, .of = of, .tile = tile, .next = taken, .rows = tile.rows(of)};
     load_operands(work);
     const Tensor& result = network_.tensors[step.result];
     if (is_kept(step.result)) {
@@ -580,8 +591,10 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     pool_.give_back(taken);
 }
 
-void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64_t panel) {
-    for (const ChainUse& chain : work.step.chains) run_chain(work, shared, panel, chain);
+/// The chains from the first one on.
+void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first) {
+    for (std::size_t i = first; i < work.step.chains.size(); ++i)
+        run_chain(work, shared, panel, work.step.chains[i]);
 }
 
 void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_t panel,
@@ -602,7 +615,7 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
          {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
         stream_.set(reg, 0);
     const std::uint64_t pieces = by_image ? work.tile.images : 1;
-    const std::uint64_t rows = work.tile.rows(work.of) / pieces;
+    const std::uint64_t rows = work.rows / pieces;
     const std::uint16_t index = chains_.index_of(made);
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
         isa::RunChain run{.chain = index,

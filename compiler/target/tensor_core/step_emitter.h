@@ -24,6 +24,9 @@ struct View {
     std::uint64_t of_panel(std::uint64_t panel) const { return row + panel * panel_rows; }
 };
 
+/// The same word for all elements.
+isa::Chain constant_chain(std::uint32_t word);
+
 /// The chains of a program; equal ones are there once.
 class ChainTable {
 public:
@@ -63,6 +66,12 @@ private:
         View result = {};
         std::map<TensorId, View> operands = {};  ///< by tensor of the chains
         std::optional<std::uint64_t> weights = {};
+        std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
+    };
+    /// Some columns of windows of lines: of each, all rows of a tile.
+    struct WindowColumns {
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
     };
 
     std::uint64_t panels(TensorId tensor) const;
@@ -99,11 +108,24 @@ private:
     void reduce_windows(const Work& work, const Shared& shared, std::uint64_t panel);
     void take_tap(const Work& work, const TapOutputs& outputs, std::uint64_t panel, std::uint16_t chain,
                   std::uint64_t weights);
-    void fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word);
+    void fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word,
+              std::uint64_t panel_rows = 0);
     void reduce_rows(const Work& work, std::uint64_t panel);
     void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
-    void run_chains(const Work& work, const Shared& shared, std::uint64_t panel);
+    void run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first = 0);
     void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain);
+
+    // Windows of lines.
+    std::uint64_t strip_rows(const Step& step, const Tile& tile) const;
+    std::uint64_t rows_of_window_column(const Step& step, const Tile& tile) const;
+    void multiply_lines(const Work& work, const Shared& shared);
+    void load_strips(const Work& work, std::uint64_t to);
+    void form_windows(const Work& work, std::uint64_t strips, const WindowColumns& columns, std::uint64_t to);
+    bool can_place(const Step& step) const;
+    void place_columns(const Work& work, const Shared& shared, std::uint64_t panel,
+                       const WindowColumns& columns, std::uint64_t from, std::uint64_t width);
+    bool stores_columns(const Step& step) const;
+    void store_columns(const Work& work, std::uint64_t panel, const WindowColumns& columns);
 
     // Moves.
     void move(const Step& step);

@@ -152,6 +152,57 @@ TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
     CHECK(tap.columns == 2);
 }
 
+TEST_CASE("An image of few channels lies line by line if only convolutions read it", "[tensor_core][steps]") {
+    const ir::Window window{.kernel_height = 3, .kernel_width = 3};
+    const auto convolution = [&](Graph& made, ir::ValueId from) {
+        auto attributes = ir::attributes_of(window);
+        attributes.emplace_back("sum_tile", std::int64_t{8});
+        attributes.emplace_back("precision", std::string("default"));
+        return made.add("c", "convolution", std::move(attributes), {from, made.constant({3, 3, 2, 4})});
+    };
+    Graph made({1, 9, 12, 2});
+    const ir::ValueId input = made.last;
+    // Element-wise work goes on in lines.
+    const ir::ValueId scaled = made.chain("scaled", {input}, {"constant 0x3f000000", "multiply 0 1"});
+    convolution(made, scaled);
+    const Network network = make_network(made.graph, small_machine(), 1);
+    REQUIRE(network.steps.size() == 2);
+    CHECK(network.steps[1].reads_lines);
+    for (const TensorId tensor : {network.inputs[0], network.steps[0].result}) {
+        CHECK(network.tensors[tensor].rows == 9);
+        CHECK(network.tensors[tensor].columns == 24);
+    }
+    CHECK(network.tensors[network.steps[1].result].rows == 7 * 10);
+    CHECK(!make_network(made.graph, small_machine(), 1, false).steps[1].reads_lines);
+    // A pool reads pixels, so all of them do.
+    auto pool = ir::attributes_of(window);
+    pool.emplace_back("reduction", std::string("maximum"));
+    const ir::ValueId product = made.last;
+    made.add("p", "word_windows", std::move(pool), {scaled});
+    made.graph.outputs.push_back(product);
+    const Network with_pool = make_network(made.graph, small_machine(), 1);
+    CHECK(with_pool.tensors[with_pool.inputs[0]].columns == 2);
+    CHECK(!with_pool.steps[1].reads_lines);
+    // Five channels of eight lanes are not few.
+    Graph wide({1, 9, 12, 5});
+    auto attributes = ir::attributes_of(window);
+    attributes.emplace_back("sum_tile", std::int64_t{8});
+    attributes.emplace_back("precision", std::string("default"));
+    wide.add("c", "convolution", std::move(attributes), {wide.last, wide.constant({3, 3, 5, 4})});
+    CHECK(!make_network(wide.graph, small_machine(), 1).steps[0].reads_lines);
+}
+
+TEST_CASE("Only dense layers read an image: all of it is one row", "[tensor_core][steps]") {
+    Graph made({1, 6, 6, 1});  // 40 rows of pixels; 2 rows in 5 panels
+    made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 36}}}, {made.last});
+    made.dense("d", 36, 4);
+    const Network network = make_network(made.graph, small_machine(), 1);
+    REQUIRE(network.steps.size() == 1);
+    CHECK(!network.steps[0].window.has_value());
+    CHECK(network.tensors[network.inputs[0]].rows == 1);
+    CHECK(network.tensors[network.inputs[0]].columns == 36);
+}
+
 TEST_CASE("Rows that are put together alike are moved together", "[tensor_core][moves]") {
     Graph made({1, 3, 2});
     const ir::ValueId other = made.chain("other", {made.last}, {"negate 0"});
