@@ -103,14 +103,25 @@ public:
           steps_(network, plan.tile_rows, machine, stream_) {}
 
     /// Each core has an equal part of a batch, one behind the other in host memory. The images of the last
-    /// group may be fewer: then rows of others are computed beside them and not read.
+    /// group may be fewer: then rows of others are computed beside them and not read. The images of the next
+    /// group come in while one is worked on.
     std::vector<isa::Instruction> emit(const mapping::Batches& batches) {
+        std::vector<Group> groups;
         for (std::uint64_t first = 0; first < batches.inferences; first += batches.batch) {
             const std::uint64_t images = std::min<std::uint64_t>(batches.batch, batches.inferences - first);
             const std::uint64_t of_core = divide_up(images, cores_);
             for (std::uint64_t done = 0; done < of_core; done += network_.images)
-                emit_group(first + done, std::min(network_.images, of_core - done), of_core);
-            stream_.append(isa::InterruptHost{});
+                groups.push_back({.first = first + done,
+                                  .images = std::min(network_.images, of_core - done),
+                                  .of_core = of_core});
+            groups.back().ends_batch = true;
+        }
+        emit_infeeds(groups[0], 0);
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            if (i + 1 < groups.size()) emit_infeeds(groups[i + 1], (i + 1) % 2);
+            emit_steps(groups[i].images, i % 2);
+            emit_outfeeds(groups[i]);
+            if (groups[i].ends_batch) stream_.append(isa::InterruptHost{});
         }
         stream_.append(isa::Halt{});
         return stream_.take();
@@ -118,6 +129,14 @@ public:
     const std::vector<isa::Chain>& chains() const { return steps_.chains().chains(); }
 
 private:
+    /// Images that go through the network together.
+    struct Group {
+        std::uint64_t first = 0;  ///< of the first core
+        std::uint64_t images = 1;
+        std::uint64_t of_core = 1;  ///< all images of a core in the batch
+        bool ends_batch = false;
+    };
+
     std::uint64_t address_of(std::size_t buffer, std::uint64_t row, const Tensor& tensor) const {
         return buffers_[buffer].address + row * tensor.columns * isa::word_bytes;
     }
@@ -129,33 +148,49 @@ private:
                     static_cast<std::uint32_t>(images * tensor.rows * tensor.columns * isa::word_bytes));
     }
 
-    void emit_group(std::uint64_t first, std::uint64_t images, std::uint64_t of_core) {
+    void emit_infeeds(const Group& group, std::uint64_t turn) {
+        const std::uint64_t first = group.first;
+        const std::uint64_t images = group.images;
         stream_.tag(0);
+        steps_.begin(0, images, turn);
         for (std::size_t i = 0; i < network_.inputs.size(); ++i) {
             const Tensor& tensor = network_.tensors[network_.inputs[i]];
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
-            set_part_of_core(of_core, tensor);
+            set_part_of_core(group.of_core, tensor);
             // Work on the first images begins while others come in.
             const std::uint64_t some = divide_up(images, infeed_parts);
             for (std::uint64_t image = 0; image < images; image += some) {
                 const std::uint64_t rows = std::min(some, images - image) * tensor.rows;
-                stream_.append(
-                    isa::Infeed{.host_address = address_of(i, (first + image) * tensor.rows, tensor),
-                                .hbm_row = static_cast<std::uint32_t>(tensor.row + image * tensor.rows),
-                                .rows = static_cast<std::uint32_t>(rows),
-                                .columns = static_cast<std::uint32_t>(tensor.columns)});
+                stream_.append(isa::Infeed{
+                    .host_address = address_of(i, (first + image) * tensor.rows, tensor),
+                    .hbm_row =
+                        static_cast<std::uint32_t>(steps_.row_of(network_.inputs[i]) + image * tensor.rows),
+                    .rows = static_cast<std::uint32_t>(rows),
+                    .columns = static_cast<std::uint32_t>(tensor.columns)});
             }
         }
-        for (const Step& step : network_.steps) steps_.emit(step);
+    }
+
+    /// Segment by segment; of the last images, only those that are there.
+    void emit_steps(std::uint64_t images, std::uint64_t turn) {
+        for (const Segment& segment : network_.all_segments()) {
+            for (std::uint64_t image = 0; image < images; image += segment.images) {
+                steps_.begin(image, segment.images, turn);
+                for (std::uint32_t i = segment.first; i < segment.end; ++i) steps_.emit(network_.steps[i]);
+            }
+        }
+    }
+
+    void emit_outfeeds(const Group& group) {
         stream_.tag(0);
         for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
             const Tensor& tensor = network_.tensors[network_.outputs[i]];
             stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
-            set_part_of_core(of_core, tensor);
+            set_part_of_core(group.of_core, tensor);
             stream_.append(isa::Outfeed{
-                .host_address = address_of(network_.inputs.size() + i, first * tensor.rows, tensor),
+                .host_address = address_of(network_.inputs.size() + i, group.first * tensor.rows, tensor),
                 .hbm_row = static_cast<std::uint32_t>(tensor.row),
-                .rows = static_cast<std::uint32_t>(images * tensor.rows),
+                .rows = static_cast<std::uint32_t>(group.images * tensor.rows),
                 .columns = static_cast<std::uint32_t>(tensor.columns)});
         }
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,67 +11,11 @@
 #include "base/arithmetic.h"
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
-#include "compiler/target/tensor_core/emit.h"
-#include "compiler/target/tensor_core/memory.h"
+#include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/network.h"
-#include "compiler/target/tensor_core/predict.h"
 
 namespace systole::tensor_core {
 namespace {
-
-isa::Program program_of(Network& network, const machine::MachineConfig& machine,
-                        const mapping::Batches& batches, bool with_constants) {
-    const auto made = [&](bool keeps) {
-        MemoryPlan plan = place_tensors(network, machine, {.keeps = keeps, .constants = with_constants});
-        return emit_program(network, std::move(plan), machine, batches);
-    };
-    try {
-        return made(true);
-    } catch (const ModelError&) {
-        return made(false);  // with all of vector memory for tiles, there may be room
-    }
-}
-
-/// The images of a core's part of a batch that go through the network together. With fewer of them, more
-/// tensors stay in vector memory, and weights come in more often.
-std::uint64_t choose_images(Network& network, const machine::MachineConfig& machine, std::uint64_t of_core,
-                            std::vector<mapping::Choice>* choices) {
-    struct Candidate {
-        std::uint64_t images = 0;
-        Cycle cycles = 0;
-    };
-    std::vector<Candidate> candidates;
-    std::optional<ModelError> failed;
-    for (std::uint64_t parts = 1; parts <= of_core; parts *= 2) {
-        const std::uint64_t images = divide_up(of_core, parts);
-        network.images = images;
-        try {
-            // Two groups of images, of which one comes in while the other is worked on.
-            const std::uint64_t groups = divide_up(of_core, images);
-            const std::uint64_t predicted = std::min<std::uint64_t>(2, groups);
-            const isa::Program program =
-                program_of(network, machine,
-                           {.batch = static_cast<std::uint32_t>(images * machine.cores()),
-                            .inferences = predicted * images * machine.cores()},
-                           false);
-            candidates.push_back({images, predicted_cycles(program, machine) * groups / predicted});
-        } catch (const ModelError& error) {
-            if (!failed) failed = error;
-        }
-    }
-    if (candidates.empty()) throw ModelError(*failed);
-    const Candidate best = *std::ranges::min_element(candidates, {}, &Candidate::cycles);
-    if (choices != nullptr) {
-        mapping::Choice choice{.of = "images at a time"};
-        for (const Candidate& each : candidates) {
-            choice.alternatives.push_back({.name = std::to_string(each.images),
-                                           .cycles = each.cycles,
-                                           .chosen = each.images == best.images});
-        }
-        choices->push_back(std::move(choice));
-    }
-    return best.images;
-}
 
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
@@ -85,13 +28,31 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         "be a multiple of {}",
                         prepared.name, options.batches.batch, machine.name, counted(cores, "core"), cores));
     }
+    const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
     const std::uint64_t of_core = divide_up(batch, cores);
     Network network = make_network(prepared, machine, of_core);
+    const auto choose = [&] {
+        try {
+            return choose_mapping(network, machine, batches);
+        } catch (const ModelError&) {
+            network = make_network(prepared, machine, of_core, false);  // windows of lines may need more room
+            return choose_mapping(network, machine, batches);
+        }
+    };
+    ChosenMapping chosen = choose();
     mapping::Compiled compiled;
-    network.images = choose_images(network, machine, of_core, options.explain ? &compiled.choices : nullptr);
-    compiled.program =
-        program_of(network, machine, {.batch = batch, .inferences = options.batches.inferences}, true);
-    const std::uint64_t at_a_time = std::min<std::uint64_t>(network.images * cores, batch);
+    if (options.explain) {
+        mapping::Choice choice{.of = "images at a time"};
+        for (const auto& [mapping, cycles] : chosen.alternatives) {
+            choice.alternatives.push_back({.name = std::to_string(mapping.images),
+                                           .cycles = cycles,
+                                           .detail = to_text(mapping, network),
+                                           .chosen = mapping == chosen.mapping});
+        }
+        compiled.choices.push_back(std::move(choice));
+    }
+    compiled.program = std::move(chosen.program);
+    const std::uint64_t at_a_time = std::min<std::uint64_t>(chosen.mapping.images * cores, batch);
     compiled.batch = {.images = batch, .at_a_time = at_a_time, .that_fit = at_a_time};
     return compiled;
 }

@@ -124,7 +124,7 @@ void StepEmitter::store_columns(const Work& work, std::uint64_t panel, const Win
     const Tensor& tensor = network_.tensors[work.step.result];
     stream_.set(Register::DmaHbmRows, as_u32(work.of.width));
     stream_.set(Register::DmaMemoryRows, as_u32(columns.count));
-    stream_.append(isa::DmaOut{.hbm_row = as_u32(tensor.row + panel * tensor.panel_rows +
+    stream_.append(isa::DmaOut{.hbm_row = as_u32(row_of(work.step.result) + panel * tensor.panel_rows +
                                                  work.tile.first_row(work.of) + columns.first),
                                .row = as_u32(work.result.of_panel(panel)),
                                .rows = as_u32(columns.count),
@@ -171,7 +171,7 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
         for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
             for (std::uint64_t turn = 0; turn < turns; ++turn) {
                 const std::uint64_t image = tile.image + turn;
-                stream_.append(isa::DmaIn{.hbm_row = as_u32(source.row + panel * source.panel_rows +
+                stream_.append(isa::DmaIn{.hbm_row = as_u32(row_of(step.source) + panel * source.panel_rows +
                                                             image * source.rows + inside.source_line),
                                           .row = as_u32(strip + panel * outputs + turn * tile.lines + above),
                                           .rows = as_u32(by_image ? inside.lines : 1),

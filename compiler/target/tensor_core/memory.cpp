@@ -19,20 +19,26 @@
 namespace systole::tensor_core {
 namespace {
 
-/// Rows that are taken while some steps run.
-struct Taken {
+/// From a step to another.
+struct Lifetime {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
+};
+
+/// Rows that are taken while some steps run.
+struct Taken {
+    Lifetime life = {};
     std::uint64_t row = 0;
     std::uint64_t end = 0;
 };
 
 /// The first rows from `begin` on that are free while the steps run.
-std::uint64_t first_free(const std::vector<Taken>& all, const Tensor& tensor, std::uint64_t rows,
+std::uint64_t first_free(const std::vector<Taken>& all, const Lifetime& life, std::uint64_t rows,
                          std::uint64_t begin) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> busy;
     for (const Taken& each : all) {
-        if (each.first <= tensor.last && tensor.first <= each.last) busy.emplace_back(each.row, each.end);
+        if (each.life.first <= life.last && life.first <= each.life.last)
+            busy.emplace_back(each.row, each.end);
     }
     std::ranges::sort(busy);
     std::uint64_t row = begin;
@@ -112,9 +118,10 @@ public:
 
     MemoryPlan place(const PlanNeeds& needs) {
         plan_.tile_rows = machine_.vector_memory.rows;
+        find_segments();
         place_constants(needs.constants);
-        if (needs.keeps) keep_tensors();
-        place_others();
+        keep_tensors(needs.kept_share);
+        place_others(needs.alternates);
         check_size();
         return std::move(plan_);
     }
@@ -147,23 +154,58 @@ private:
         }
     }
 
-    /// Tensors that only units of the chip read and write stay where these are: at the end of vector memory,
-    /// in three fifths of it at most.
-    void keep_tensors() {
+    /// Tensors of one segment have rows for the images that go through it together. Others are there as long
+    /// as any step of theirs may run.
+    void find_segments() {
+        const std::vector<Segment> segments = network_.all_segments();
+        const auto end = static_cast<std::uint32_t>(network_.steps.size());
+        const auto segment_of = [&](std::uint32_t step) {
+            const auto holds = [&](const Segment& each) { return step < each.end; };
+            return std::ranges::find_if(segments, holds);
+        };
+        for (Tensor& tensor : network_.tensors) {
+            Lifetime& life = lifetimes_.emplace_back(Lifetime{tensor.first, tensor.last});
+            tensor.images = tensor.is_shared ? 1 : network_.images;
+            tensor.is_in_segment = false;
+            tensor.turn_rows = 0;
+            if (tensor.first >= end) continue;
+            const auto first = segment_of(tensor.first);
+            const auto last = segment_of(tensor.last);
+            const bool is_border = is_at_border(tensor);
+            if (first == last && last != segments.end() && !is_border) {
+                tensor.is_in_segment = true;
+                if (!tensor.is_shared) tensor.images = first->images;
+                continue;
+            }
+            life.first = first->first;
+            if (last != segments.end()) life.last = last->end - 1;
+        }
+    }
+    bool is_at_border(const Tensor& tensor) const {
+        const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
+        return std::ranges::count(network_.inputs, id) + std::ranges::count(network_.outputs, id) > 0;
+    }
+    const Lifetime& life_of(const Tensor& tensor) const {
+        return lifetimes_[static_cast<std::size_t>(&tensor - network_.tensors.data())];
+    }
+
+    /// Tensors that only units of the chip read and write stay where these are: at the end of vector memory.
+    void keep_tensors(double share) {
         const std::uint64_t rows = machine_.vector_memory.rows;
-        const std::uint64_t most = rows * 3 / 5;
+        const auto most = static_cast<std::uint64_t>(static_cast<double>(rows) * share);
         std::uint64_t used = 0;
         std::vector<Taken> taken;  // counted from the end
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.is_moved || !is_used(tensor)) continue;
-            const std::uint64_t each = network_.rows_of(tensor);
+            const std::uint64_t each = tensor.rows * tensor.images;
             const std::uint64_t all = each * panels_of(tensor, lanes_);
-            const std::uint64_t behind = first_free(taken, tensor, all, 0);
+            const Lifetime& life = life_of(tensor);
+            const std::uint64_t behind = first_free(taken, life, all, 0);
             if (behind + all > most) continue;
             tensor.home = Home::VectorMemory;
             tensor.row = rows - behind - all;
             tensor.panel_rows = each;
-            taken.push_back({.first = tensor.first, .last = tensor.last, .row = behind, .end = behind + all});
+            taken.push_back({.life = life, .row = behind, .end = behind + all});
             used = std::max(used, behind + all);
         }
         plan_.tile_rows = rows - used;
@@ -171,18 +213,25 @@ private:
 
     bool is_used(const Tensor& tensor) const { return tensor.first < network_.steps.size(); }
 
-    void place_others() {
+    void place_others(bool alternates) {
         std::vector<Taken> taken;
         const std::uint64_t begin = end_;
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.home == Home::VectorMemory) continue;
             if (!is_used(tensor) && !tensor.is_moved) continue;
-            const std::uint64_t rows = network_.rows_of(tensor);
+            const std::uint64_t rows = tensor.rows * tensor.images;
             tensor.panel_rows = round_up(rows, tile_of(rows, lanes_)[0]);
-            const std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
-            tensor.row = first_free(taken, tensor, all, begin);
-            taken.push_back(
-                {.first = tensor.first, .last = tensor.last, .row = tensor.row, .end = tensor.row + all});
+            std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
+            Lifetime life = life_of(tensor);
+            const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
+            if (alternates && std::ranges::count(network_.inputs, id) > 0) {
+                // One place is written while others are read, by any step.
+                tensor.turn_rows = all;
+                all *= 2;
+                life = {0, static_cast<std::uint32_t>(network_.steps.size())};
+            }
+            tensor.row = first_free(taken, life, all, begin);
+            taken.push_back({.life = life, .row = tensor.row, .end = tensor.row + all});
             end_ = std::max(end_, tensor.row + all);
         }
     }
@@ -200,7 +249,8 @@ private:
     Network& network_;
     const machine::MachineConfig& machine_;
     const std::uint64_t lanes_;
-    std::uint64_t end_ = 0;  ///< of what is taken of high-bandwidth memory
+    std::vector<Lifetime> lifetimes_;  ///< by tensor
+    std::uint64_t end_ = 0;            ///< of what is taken of high-bandwidth memory
     MemoryPlan plan_;
 };
 

@@ -66,7 +66,7 @@ std::uint64_t repeats_of(const std::vector<std::uint64_t>& rows) {
 }  // namespace
 
 void StepEmitter::move(const Step& step) {
-    const std::uint64_t images = network_.tensors[step.result].is_shared ? 1 : network_.images;
+    const std::uint64_t images = network_.tensors[step.result].is_shared ? 1 : images_;
     for (const MovedRows& moved : step.moves) {
         std::uint64_t each = panels(step.result);  // rows of vector memory for a row of the result
         std::uint64_t most = 0;
@@ -132,7 +132,7 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
         const bool is_direct = from_begin && part.from % lanes_ == 0;
         const std::uint64_t to = is_direct ? whole + panel * count : take(step, count * (end - begin));
         for (std::uint64_t each = begin; each < end; ++each) {
-            gather(rows, source.row + each * source.panel_rows, to + (each - begin) * count, 1);
+            gather(rows, row_of(id) + each * source.panel_rows, to + (each - begin) * count, 1);
         }
         if (is_direct) continue;
         stream_.set(Register::SourcePanelRows, word32(count));
@@ -147,7 +147,7 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
     }
     const std::vector<std::uint64_t> rows = rows_of(moved.rows, result.rows);
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel)
-        scatter(rows, result.row + panel * result.panel_rows, whole + panel * count);
+        scatter(rows, row_of(step.result) + panel * result.panel_rows, whole + panel * count);
     pool_.give_back(whole);
 }
 

@@ -44,6 +44,9 @@ struct Tensor {
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory
     std::uint64_t panel_rows = 0;  ///< from a panel to the next
+    std::uint64_t images = 0;      ///< of which it has rows; all images of the network, or those of a segment
+    bool is_in_segment = false;    ///< no other segment reads or writes it
+    std::uint64_t turn_rows = 0;   ///< of inputs: the next images have their rows so far behind
 };
 
 /// What a chain reads.
@@ -111,19 +114,30 @@ struct Layer {
     std::uint64_t macs = 0;
 };
 
+/// Steps that some of the images go through one after the other, before the next images do.
+struct Segment {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    std::uint64_t images = 1;  ///< those of the network are a multiple
+
+    bool operator==(const Segment&) const = default;
+};
+
 struct Network {
     const ir::Graph* graph = nullptr;
     std::uint64_t images = 1;  ///< that go through it together
+    /// All steps in order; none: all of them, with all images.
+    std::vector<Segment> segments;
     std::vector<Tensor> tensors;
     std::vector<Layer> layers;
     std::vector<Step> steps;
     std::vector<TensorId> inputs;   ///< by input of the graph
     std::vector<TensorId> outputs;  ///< by output of the graph
 
-    std::uint64_t rows_of(const Tensor& tensor) const {
-        return tensor.rows * (tensor.is_shared ? 1 : images);
+    std::vector<Segment> all_segments() const {
+        if (!segments.empty()) return segments;
+        return {{.first = 0, .end = static_cast<std::uint32_t>(steps.size()), .images = images}};
     }
-    std::uint64_t rows_of(TensorId tensor) const { return rows_of(tensors[tensor]); }
 };
 
 /// The tensors that a step reads.

@@ -111,10 +111,22 @@ StepEmitter::StepEmitter(const Network& network, std::uint64_t tile_rows,
       pool_(tile_rows),
       stream_(stream) {}
 
+void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn) {
+    first_image_ = first_image;
+    images_ = images;
+    turn_ = turn;
+}
+
+std::uint64_t StepEmitter::row_of(TensorId id) const {
+    const Tensor& tensor = network_.tensors[id];
+    const bool has_all = !tensor.is_shared && !tensor.is_in_segment;
+    return tensor.row + turn_ * tensor.turn_rows + (has_all ? first_image_ * tensor.rows : 0);
+}
+
 void StepEmitter::emit(const Step& step) {
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
-    const ResultRows of = result_rows(network_, step);
+    const ResultRows of = result_rows(network_, step, images_);
     Shared shared;
     load_shared(step, shared);
     const bool is_long = step.kind == StepKind::ReduceRows && rows_needed(step, of, {}) > pool_.largest_gap();
@@ -237,10 +249,10 @@ void StepEmitter::copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_
 
 View StepEmitter::load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
     const Tensor& tensor = network_.tensors[id];
-    if (is_kept(id)) return {.row = tensor.row + first, .panel_rows = tensor.panel_rows};
+    if (is_kept(id)) return {.row = row_of(id) + first, .panel_rows = tensor.panel_rows};
     const View view{.row = work.next, .panel_rows = rows};
     for (std::uint64_t panel = 0; panel < panels(id); ++panel)
-        copy_in(tensor.row + panel * tensor.panel_rows + first, view.of_panel(panel), rows);
+        copy_in(row_of(id) + panel * tensor.panel_rows + first, view.of_panel(panel), rows);
     work.next += rows * panels(id);
     return view;
 }
@@ -252,14 +264,14 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
         const Tensor& tensor = network_.tensors[id];
         const std::uint64_t rows = tensor.rows;
         if (is_kept(id)) {
-            shared.rows.emplace(id, View{.row = tensor.row, .panel_rows = tensor.panel_rows});
+            shared.rows.emplace(id, View{.row = row_of(id), .panel_rows = tensor.panel_rows});
             return;
         }
         const std::uint64_t first = take(step, rows * panels(id));
         shared.taken.push_back(first);
         const View view{.row = first, .panel_rows = rows};
         for (std::uint64_t panel = 0; panel < panels(id); ++panel)
-            copy_in(tensor.row + panel * tensor.panel_rows, view.of_panel(panel), rows);
+            copy_in(row_of(id) + panel * tensor.panel_rows, view.of_panel(panel), rows);
         shared.rows.emplace(id, view);
     };
     for (const ChainUse& chain : step.chains) {
@@ -313,7 +325,7 @@ void StepEmitter::store(const Work& work, std::uint64_t panel) {
     if (is_kept(id)) return;
     const Tensor& tensor = network_.tensors[id];
     stream_.append(
-        isa::DmaOut{.hbm_row = u32(tensor.row + panel * tensor.panel_rows + work.tile.first_row(work.of)),
+        isa::DmaOut{.hbm_row = u32(row_of(id) + panel * tensor.panel_rows + work.tile.first_row(work.of)),
                     .row = u32(work.result.of_panel(panel)),
                     .rows = u32(work.tile.rows(work.of)),
                     .blocks = 1});
@@ -337,10 +349,10 @@ std::uint64_t StepEmitter::weights_in_hbm(const Step& step, std::uint64_t image,
     const Tensor& weights = network_.tensors[step.weights];
     if (weights.is_weights) {
         const WeightTiles tiles = weight_tiles(weights, step, machine_);
-        return weights.row + (panel * tiles.cuts + cut) * tiles.tile_rows;
+        return row_of(step.weights) + (panel * tiles.cuts + cut) * tiles.tile_rows;
     }
-    return weights.row + panel * weights.panel_rows + (weights.is_shared ? 0 : image * weights.rows) +
-           cut * array_rows_;
+    return row_of(step.weights) + panel * weights.panel_rows +
+           (weights.is_shared ? 0 : image * weights.rows) + cut * array_rows_;
 }
 
 /// All weights, panel by panel.
@@ -370,7 +382,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     load_operands(work);
     const Tensor& result = network_.tensors[step.result];
     if (is_kept(step.result)) {
-        work.result = {.row = result.row + tile.first_row(of), .panel_rows = result.panel_rows};
+        work.result = {.row = row_of(step.result) + tile.first_row(of), .panel_rows = result.panel_rows};
     } else {
         work.result = {.row = work.next, .panel_rows = tile.rows(of)};
     }
@@ -562,7 +574,7 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     load_operands(work);
     const Tensor& result = network_.tensors[step.result];
     if (is_kept(step.result)) {
-        work.result = {.row = result.row + tile.first_row(of), .panel_rows = result.panel_rows};
+        work.result = {.row = row_of(step.result) + tile.first_row(of), .panel_rows = result.panel_rows};
     } else {
         work.result = {.row = work.next, .panel_rows = 1};
     }

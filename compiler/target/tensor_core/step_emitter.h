@@ -44,8 +44,12 @@ public:
     StepEmitter(const Network& network, std::uint64_t tile_rows, const machine::MachineConfig& machine,
                 emit::InstructionStream& stream);
 
+    /// The images with which the steps that follow work: `images` from one of the network's on, in its turn.
+    void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn);
     /// Throws ModelError if the smallest tile does not fit.
     void emit(const Step& step);
+    /// Where the images of a tensor begin in its memory.
+    std::uint64_t row_of(TensorId id) const;
     const ChainTable& chains() const { return chains_; }
 
 private:
@@ -142,6 +146,9 @@ private:
     TilePool pool_;
     emit::InstructionStream& stream_;
     ChainTable chains_;
+    std::uint64_t first_image_ = 0;
+    std::uint64_t images_ = 1;
+    std::uint64_t turn_ = 0;
 };
 
 }  // namespace systole::tensor_core

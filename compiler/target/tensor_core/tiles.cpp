@@ -37,9 +37,9 @@ Span span_of(std::int64_t offset, std::int64_t stride, std::int64_t size, std::i
 
 }  // namespace
 
-ResultRows result_rows(const Network& network, const Step& step) {
+ResultRows result_rows(const Network& network, const Step& step, std::uint64_t images) {
     const Tensor& result = network.tensors[step.result];
-    const std::uint64_t images = result.is_shared ? 1 : network.images;
+    if (result.is_shared) images = 1;
     ResultRows rows{.images = images, .lines = result.rows, .width = 1};
     const bool reads_source = step.kind != StepKind::Chain;
     const bool has_weights = step.kind == StepKind::Product;

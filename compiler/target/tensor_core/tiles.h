@@ -16,7 +16,8 @@ struct ResultRows {
     std::uint64_t width = 1;  ///< rows of a line
     bool one_image = false;   ///< a tile has one image at most
 };
-ResultRows result_rows(const Network& network, const Step& step);
+/// Of so many images.
+ResultRows result_rows(const Network& network, const Step& step, std::uint64_t images);
 
 /// Some lines of one image, or all lines of several.
 struct Tile {

@@ -20,6 +20,7 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
 #include "compiler/reference/executor.h"
+#include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/family.h"
 #include "compiler/target/tensor_core/network.h"
 #include "hw/isa/assembly.h"
@@ -494,7 +495,29 @@ bool reads_lines(const ir::Graph& graph, const machine::MachineConfig& machine) 
 
 enum class Beginning { Any, Image };
 
-void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beginning = Beginning::Any) {
+/// Any mapping that could be chosen, and others.
+tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, std::size_t steps) {
+    tensor_core::Mapping mapping{.images = 1 + random() % batch, .segments = {}};
+    for (std::uint32_t first = 0; first < steps;) {
+        std::uint64_t images = 1 + random() % mapping.images;
+        while (mapping.images % images != 0) --images;
+        const auto end = static_cast<std::uint32_t>(first + 1 + random() % (steps - first));
+        mapping.segments.push_back({.first = first, .end = end, .images = images});
+        first = end;
+    }
+    mapping.kept_share = static_cast<double>(random() % 101) / 100;
+    return mapping;
+}
+
+isa::Program random_program(std::mt19937& random, const ir::Graph& graph,
+                            const machine::MachineConfig& machine, const mapping::Batches& batches) {
+    tensor_core::Network network = tensor_core::make_network(graph, machine, 1, random() % 4 > 0);
+    const tensor_core::Mapping mapping = random_mapping(random, batches.batch, network.steps.size());
+    return tensor_core::map_program(network, machine, mapping, batches, true).program;
+}
+
+void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beginning = Beginning::Any,
+                    bool with_any_mapping = false) {
     std::uint32_t with_lines = 0;
     std::uint32_t compiled_networks = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
@@ -512,7 +535,8 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
                      << ir::to_text(graph));
         isa::Program program;
         try {
-            program = tensor_core::family.compile(graph, machine, options).program;
+            program = with_any_mapping ? random_program(random, graph, machine, options.batches)
+                                       : tensor_core::family.compile(graph, machine, options).program;
         } catch (const ModelError& error) {
             // Vector memory may be too small for a part of a layer.
             INFO(error.what());
@@ -538,7 +562,7 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
             if (!of_units.empty()) FAIL("on the units: " << of_units);
         }
     }
-    CHECK(compiled_networks * 10 >= count * 8);
+    CHECK(compiled_networks * 10 >= count * (with_any_mapping ? 5 : 8));
     if (beginning == Beginning::Image) CHECK(with_lines * 10 >= count * 6);
 }
 
@@ -552,6 +576,10 @@ TEST_CASE("Compiled networks give the reference's bits on a tensor core, part 2"
 }
 TEST_CASE("Windows of lines give the reference's bits on a tensor core", "[tensor_core][networks]") {
     check_networks(200000, tests::random_runs(150), Beginning::Image);
+}
+TEST_CASE("Any mapping gives the reference's bits on a tensor core", "[tensor_core][networks]") {
+    check_networks(300000, tests::random_runs(200), Beginning::Any, true);
+    check_networks(400000, tests::random_runs(100), Beginning::Image, true);
 }
 
 TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core][networks]") {

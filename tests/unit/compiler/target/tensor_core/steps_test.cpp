@@ -126,7 +126,7 @@ TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
     made.add("c", "convolution", std::move(attributes), {made.last, made.constant({3, 3, 2, 4})});
     const Network network = make_network(made.graph, small_machine(), 2);
     const Step& step = network.steps.at(0);
-    const ResultRows of = result_rows(network, step);
+    const ResultRows of = result_rows(network, step, network.images);
     CHECK(of.images == 2);
     CHECK(of.lines == 5);
     CHECK(of.width == 2);

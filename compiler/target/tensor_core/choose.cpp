@@ -1,0 +1,266 @@
+#include "compiler/target/tensor_core/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/arithmetic.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/emit.h"
+#include "compiler/target/tensor_core/memory.h"
+#include "compiler/target/tensor_core/predict.h"
+#include "hw/timing/tensor.h"
+
+namespace systole::tensor_core {
+namespace {
+
+/// Fewer instructions for two groups of images are predicted again, for more groups.
+constexpr std::size_t short_program = 5000;
+constexpr std::uint64_t most_groups = 16;
+
+/// Mappings with segments that are predicted.
+constexpr std::size_t most_segmented = 2;
+
+/// Steps of one layer that follow each other, by their first one. Segments consist of whole runs.
+std::vector<std::uint32_t> layer_runs(const Network& network) {
+    std::vector<std::uint32_t> runs;
+    for (std::uint32_t i = 0; i < network.steps.size(); ++i) {
+        if (i == 0 || network.steps[i].layer != network.steps[i - 1].layer) runs.push_back(i);
+    }
+    return runs;
+}
+
+struct Segmented {
+    std::vector<Segment> segments;
+    Cycle cycles = 0;  ///< about
+};
+
+/// Before each run, what it takes at most to write all tensors that live there to high-bandwidth memory and
+/// to read them, for so many images.
+std::vector<Cycle> cycles_at_borders(const Network& network, const machine::MachineConfig& machine,
+                                     std::uint64_t images) {
+    std::vector<Cycle> cycles;
+    for (const std::uint32_t run : layer_runs(network)) {
+        std::uint64_t rows = 0;
+        for (const Tensor& tensor : network.tensors) {
+            if (tensor.is_shared || tensor.is_moved || tensor.first >= run || tensor.last < run) continue;
+            rows += tensor.rows * divide_up(tensor.columns, std::uint64_t{machine.vector_unit.lanes});
+        }
+        cycles.push_back(timing::hbm_cycles(2 * rows * images * machine.vector_row_bytes(), machine));
+    }
+    return cycles;
+}
+
+MemoryPlan place(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
+                 const mapping::Batches& batches, bool with_constants) {
+    network.images = mapping.images;
+    network.segments = mapping.segments;
+    return place_tensors(network, machine,
+                         {.kept_share = mapping.kept_share,
+                          .alternates = mapping.images < batches.inferences,
+                          .constants = with_constants});
+}
+
+/// Predicts mappings, and looks for faster ones near the fastest.
+class MappingSearch {
+public:
+    MappingSearch(Network& network, const machine::MachineConfig& machine, const mapping::Batches& batches)
+        : network_(network), machine_(machine), batches_(batches) {}
+
+    const MappedProgram& find() {
+        predict_uniform();
+        if (!best_) throw ModelError(*failed_);
+        predict_segmented();
+        predict_shares();
+        return *best_;
+    }
+    std::vector<ChosenMapping::Alternative> alternatives() const {
+        std::vector<ChosenMapping::Alternative> all;
+        for (const MappedProgram& each : made_) all.push_back({each.mapping, of_batch(each)});
+        return all;
+    }
+
+private:
+    /// What the images of a batch take, of which a program may have fewer.
+    Cycle of_batch(const MappedProgram& made) const {
+        const std::uint64_t emitted = divide_up(made.batches.inferences, made.mapping.images);
+        return made.cycles + (groups_of(made) - emitted) * made.of_next_group;
+    }
+    std::uint64_t groups_of(const MappedProgram& made) const {
+        return divide_up(std::uint64_t{batches_.batch}, made.mapping.images);
+    }
+
+    bool predict_mapping(const Mapping& mapping) {
+        const auto same = [&](const MappedProgram& each) { return each.mapping == mapping; };
+        if (std::ranges::any_of(made_, same)) return false;
+        const auto map_groups = [&](std::uint64_t groups) {
+            const auto images =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_.batch, groups * mapping.images));
+            return map_program(network_, machine_, mapping, {.batch = images, .inferences = images});
+        };
+        try {
+            // Two groups of images, of which one comes in while the other is worked on; more of short ones.
+            MappedProgram made = map_groups(2);
+            if (made.batches.batch < batches_.batch && made.program.instructions.size() < short_program)
+                made = map_groups(most_groups);
+            const bool is_best = !best_ || of_batch(made) < of_batch(*best_);
+            // Only the best one's program is needed again.
+            if (is_best) best_ = std::move(made);
+            made_.push_back({.mapping = mapping,
+                             .program = {},
+                             .batches = is_best ? best_->batches : made.batches,
+                             .cycles = is_best ? best_->cycles : made.cycles,
+                             .of_next_group = is_best ? best_->of_next_group : made.of_next_group,
+                             .by_run = is_best ? best_->by_run : std::move(made.by_run)});
+            return true;
+        } catch (const ModelError& error) {
+            if (!failed_) failed_ = error;
+            return false;
+        }
+    }
+
+    void predict_uniform() {
+        for (std::uint64_t parts = 1; parts <= batches_.batch; parts *= 2) {
+            const std::uint64_t images = divide_up(std::uint64_t{batches_.batch}, parts);
+            // With all of vector memory for tiles, there may be room.
+            if (!predict_mapping({.images = images})) predict_mapping({.images = images, .kept_share = 0});
+        }
+    }
+
+    /// Most layers like few images, whose tensors stay, or many, for which weights come in once.
+    void predict_segmented() {
+        std::vector<std::pair<Cycle, Mapping>> segmented;
+        const std::vector<Cycle> borders = cycles_at_borders(network_, machine_, batches_.batch);
+        for (const MappedProgram& each : made_) {
+            Segmented cheapest = cheapest_segments(each.mapping.images, borders);
+            if (cheapest.segments.size() < 2) continue;
+            segmented.emplace_back(cheapest.cycles, Mapping{.images = each.mapping.images,
+                                                            .segments = std::move(cheapest.segments)});
+        }
+        std::ranges::sort(segmented, {}, &std::pair<Cycle, Mapping>::first);
+        if (segmented.size() > most_segmented) segmented.resize(most_segmented);
+        for (const auto& [cycles, mapping] : segmented) predict_mapping(mapping);
+    }
+
+    /// More for tensors that stay, or more for tiles, as long as that is faster.
+    void predict_shares() {
+        for (const auto& shares : {std::array{0.85, 0.95}, std::array{0.55, 0.35}}) {
+            for (const double share : shares) {
+                Mapping mapping = best_->mapping;
+                mapping.kept_share = share;
+                if (!predict_mapping(mapping) || best_->mapping != mapping) break;
+            }
+        }
+    }
+
+    /// For each run, the cheapest number of images, of those that divide `images`; runs with the same number
+    /// are one segment. A change of the number costs `border_cycles` before each run.
+    Segmented cheapest_segments(std::uint64_t images, const std::vector<Cycle>& border_cycles) const {
+        const std::vector<std::uint32_t> runs = layer_runs(network_);
+        std::vector<const MappedProgram*> usable;
+        for (const MappedProgram& each : made_) {
+            if (images % each.mapping.images == 0) usable.push_back(&each);
+        }
+        constexpr Cycle never = std::numeric_limits<Cycle>::max() / 2;
+        std::vector<std::vector<Cycle>> costs(runs.size(), std::vector<Cycle>(usable.size(), never));
+        std::vector<std::vector<std::size_t>> before(runs.size(), std::vector<std::size_t>(usable.size()));
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            for (std::size_t here = 0; here < usable.size(); ++here) {
+                const Cycle own = usable[here]->by_run[run] * groups_of(*usable[here]);
+                if (run == 0) {
+                    costs[run][here] = own;
+                    continue;
+                }
+                for (std::size_t from = 0; from < usable.size(); ++from) {
+                    const Cycle change = from == here ? 0 : border_cycles[run];
+                    const Cycle all = costs[run - 1][from] + change + own;
+                    if (all >= costs[run][here]) continue;
+                    costs[run][here] = all;
+                    before[run][here] = from;
+                }
+            }
+        }
+        std::vector<std::size_t> chosen(runs.size());
+        chosen.back() =
+            static_cast<std::size_t>(std::ranges::min_element(costs.back()) - costs.back().begin());
+        for (std::size_t run = runs.size() - 1; run > 0; --run) chosen[run - 1] = before[run][chosen[run]];
+        Segmented made{.segments = {}, .cycles = std::ranges::min(costs.back())};
+        std::vector<Segment>& segments = made.segments;
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            const std::uint64_t count = usable[chosen[run]]->mapping.images;
+            const std::uint32_t end =
+                run + 1 < runs.size() ? runs[run + 1] : static_cast<std::uint32_t>(network_.steps.size());
+            if (!segments.empty() && segments.back().images == count) {
+                segments.back().end = end;
+            } else {
+                segments.push_back({.first = runs[run], .end = end, .images = count});
+            }
+        }
+        return made;
+    }
+
+    Network& network_;
+    const machine::MachineConfig& machine_;
+    const mapping::Batches batches_;
+    std::vector<MappedProgram> made_;  ///< without programs
+    std::optional<MappedProgram> best_;
+    std::optional<ModelError> failed_;
+};
+
+}  // namespace
+
+std::string to_text(const Mapping& mapping, const Network& network) {
+    std::string text;
+    if (mapping.segments.size() > 1) {
+        for (const Segment& segment : mapping.segments) {
+            text += fmt::format("{} from {}, ", segment.images,
+                                network.layers[network.steps[segment.first].layer].name);
+        }
+    }
+    return text + fmt::format("{:.0f} % kept", mapping.kept_share * 100);
+}
+
+MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
+                          const mapping::Batches& batches, bool with_constants) {
+    MappedProgram made{.mapping = mapping, .program = {}, .batches = batches};
+    MemoryPlan plan = place(network, machine, mapping, batches, with_constants);
+    made.program = emit_program(network, std::move(plan), machine, batches);
+    const Prediction predicted = predict(made.program, machine);
+    made.cycles = predicted.cycles;
+    const std::size_t runs = layer_runs(network).size();
+    made.by_run.resize(runs);
+    std::size_t run = 0;
+    Cycle ended = 0;
+    std::vector<Cycle> group_ends;
+    for (const TaggedCycles& part : predicted.parts) {
+        ended += part.cycles;
+        if (part.tag == 0) continue;
+        made.by_run[run++ % runs] = part.cycles;
+        if (run % runs == 0) group_ends.push_back(ended);
+    }
+    const std::size_t between = group_ends.size() - 1;
+    made.of_next_group = between == 0 ? made.cycles : (group_ends.back() - group_ends.front()) / between;
+    return made;
+}
+
+ChosenMapping choose_mapping(Network& network, const machine::MachineConfig& machine,
+                             const mapping::Batches& batches) {
+    MappingSearch search(network, machine, batches);
+    const MappedProgram& best = search.find();
+    ChosenMapping chosen{.program = {}, .mapping = best.mapping, .alternatives = search.alternatives()};
+    MemoryPlan plan = place(network, machine, best.mapping, batches, true);
+    if (best.batches == batches) {
+        chosen.program = best.program;
+        chosen.program.initial[isa::MemoryId::Hbm] = std::move(plan.constants);
+    } else {
+        chosen.program = emit_program(network, std::move(plan), machine, batches);
+    }
+    return chosen;
+}
+
+}  // namespace systole::tensor_core

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/cycle.h"
+#include "compiler/mapping/choices.h"
+#include "compiler/mapping/options.h"
+#include "compiler/target/tensor_core/network.h"
+#include "hw/isa/program.h"
+#include "hw/machine/machine_config.h"
+
+/// How many images go through which steps together, and how much of vector memory keeps tensors: by predicted
+/// cycles.
+namespace systole::tensor_core {
+
+struct Mapping {
+    std::uint64_t images = 1;  ///< that go through the network together
+    std::vector<Segment> segments = {};
+    double kept_share = 0.75;
+
+    bool operator==(const Mapping&) const = default;
+};
+
+/// What is chosen beside the images of the network: "75 % kept", or "1 from conv1, 8 from conv9, 75 % kept".
+std::string to_text(const Mapping& mapping, const Network& network);
+
+struct MappedProgram {
+    Mapping mapping;
+    isa::Program program;
+    mapping::Batches batches = {};
+    Cycle cycles = 0;                ///< predicted for the program
+    Cycle of_next_group = 0;         ///< of these, those of another group of images
+    std::vector<Cycle> by_run = {};  ///< of the last group: those of each run of steps of a layer
+};
+
+/// Throws ModelError if it does not fit.
+MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
+                          const mapping::Batches& batches, bool with_constants = false);
+
+/// The mapping that is predicted to be the fastest.
+struct ChosenMapping {
+    isa::Program program;  ///< with constants
+    Mapping mapping;
+    struct Alternative {
+        Mapping mapping;
+        Cycle cycles = 0;  ///< predicted for a batch
+    };
+    std::vector<Alternative> alternatives;  ///< all that were predicted, the chosen one among them
+};
+/// Throws ModelError if none fits.
+ChosenMapping choose_mapping(Network& network, const machine::MachineConfig& machine,
+                             const mapping::Batches& batches);
+
+}  // namespace systole::tensor_core
