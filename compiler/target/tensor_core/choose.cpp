@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -124,11 +125,19 @@ private:
         }
     }
 
+    /// From few images to many, until two numbers in a row are clearly slower than the best one.
     void predict_uniform() {
-        for (std::uint64_t parts = 1; parts <= batches_.batch; parts *= 2) {
-            const std::uint64_t images = divide_up(std::uint64_t{batches_.batch}, parts);
+        std::set<std::uint64_t> numbers;
+        for (std::uint64_t parts = 1; parts <= batches_.batch; parts *= 2)
+            numbers.insert(divide_up(std::uint64_t{batches_.batch}, parts));
+        int slower = 0;
+        for (const std::uint64_t images : numbers) {
             // With all of vector memory for tiles, there may be room.
-            if (!predict_mapping({.images = images})) predict_mapping({.images = images, .kept_share = 0});
+            if (!predict_mapping({.images = images}) && !predict_mapping({.images = images, .kept_share = 0}))
+                continue;
+            const bool is_slower = of_batch(made_.back()) > of_batch(*best_) + of_batch(*best_) / 4;
+            slower = is_slower ? slower + 1 : 0;
+            if (slower == 2) break;
         }
     }
 
