@@ -67,7 +67,21 @@ MemoryPlan place(Network& network, const machine::MachineConfig& machine, const 
                           .constants = with_constants});
 }
 
-/// Predicts mappings, and looks for faster ones near the fastest.
+/// Batches of a core as those of all cores, which have equal parts.
+mapping::Batches of_all_cores(const mapping::Batches& of_core, const machine::MachineConfig& machine) {
+    return {.batch = of_core.batch * machine.cores(), .inferences = of_core.inferences * machine.cores()};
+}
+
+/// The part of a core.
+mapping::Batches of_core(const mapping::Batches& all, const machine::MachineConfig& machine) {
+    const std::uint64_t cores = machine.cores();
+    const std::uint64_t last = all.inferences % all.batch;
+    const std::uint64_t batch = divide_up(std::uint64_t{all.batch}, cores);
+    return {.batch = static_cast<std::uint32_t>(batch),
+            .inferences = all.inferences / all.batch * batch + divide_up(last, cores)};
+}
+
+/// Predicts mappings of a core's part of the batches, and looks for faster ones near the fastest.
 class MappingSearch {
 public:
     MappingSearch(Network& network, const machine::MachineConfig& machine, const mapping::Batches& batches)
@@ -102,7 +116,8 @@ private:
         const auto map_groups = [&](std::uint64_t groups) {
             const auto images =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_.batch, groups * mapping.images));
-            return map_program(network_, machine_, mapping, {.batch = images, .inferences = images});
+            return map_program(network_, machine_, mapping,
+                               of_all_cores({.batch = images, .inferences = images}, machine_));
         };
         try {
             // Two groups of images, of which one comes in while the other is worked on; more of short ones.
@@ -236,8 +251,8 @@ std::string to_text(const Mapping& mapping, const Network& network) {
 
 MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
                           const mapping::Batches& batches, bool with_constants) {
-    MappedProgram made{.mapping = mapping, .program = {}, .batches = batches};
-    MemoryPlan plan = place(network, machine, mapping, batches, with_constants);
+    MappedProgram made{.mapping = mapping, .program = {}, .batches = of_core(batches, machine)};
+    MemoryPlan plan = place(network, machine, mapping, made.batches, with_constants);
     made.program = emit_program(network, std::move(plan), machine, batches);
     const Prediction predicted = predict(made.program, machine);
     made.cycles = predicted.cycles;
@@ -259,11 +274,12 @@ MappedProgram map_program(Network& network, const machine::MachineConfig& machin
 
 ChosenMapping choose_mapping(Network& network, const machine::MachineConfig& machine,
                              const mapping::Batches& batches) {
-    MappingSearch search(network, machine, batches);
+    const mapping::Batches own = of_core(batches, machine);
+    MappingSearch search(network, machine, own);
     const MappedProgram& best = search.find();
     ChosenMapping chosen{.program = {}, .mapping = best.mapping, .alternatives = search.alternatives()};
-    MemoryPlan plan = place(network, machine, best.mapping, batches, true);
-    if (best.batches == batches) {
+    MemoryPlan plan = place(network, machine, best.mapping, own, true);
+    if (of_all_cores(best.batches, machine) == batches) {
         chosen.program = best.program;
         chosen.program.initial[isa::MemoryId::Hbm] = std::move(plan.constants);
     } else {

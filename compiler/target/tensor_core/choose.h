@@ -29,13 +29,13 @@ std::string to_text(const Mapping& mapping, const Network& network);
 struct MappedProgram {
     Mapping mapping;
     isa::Program program;
-    mapping::Batches batches = {};
+    mapping::Batches batches = {};   ///< of a core
     Cycle cycles = 0;                ///< predicted for the program
     Cycle of_next_group = 0;         ///< of these, those of another group of images
     std::vector<Cycle> by_run = {};  ///< of the last group: those of each run of steps of a layer
 };
 
-/// Throws ModelError if it does not fit.
+/// `batches` are those of all cores. Throws ModelError if it does not fit.
 MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
                           const mapping::Batches& batches, bool with_constants = false);
 
@@ -49,7 +49,7 @@ struct ChosenMapping {
     };
     std::vector<Alternative> alternatives;  ///< all that were predicted, the chosen one among them
 };
-/// Throws ModelError if none fits.
+/// `batches` are those of all cores. Throws ModelError if none fits.
 ChosenMapping choose_mapping(Network& network, const machine::MachineConfig& machine,
                              const mapping::Batches& batches);
 

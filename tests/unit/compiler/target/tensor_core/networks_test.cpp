@@ -512,7 +512,8 @@ tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, s
 isa::Program random_program(std::mt19937& random, const ir::Graph& graph,
                             const machine::MachineConfig& machine, const mapping::Batches& batches) {
     tensor_core::Network network = tensor_core::make_network(graph, machine, 1, random() % 4 > 0);
-    const tensor_core::Mapping mapping = random_mapping(random, batches.batch, network.steps.size());
+    const tensor_core::Mapping mapping =
+        random_mapping(random, batches.batch / machine.cores(), network.steps.size());
     return tensor_core::map_program(network, machine, mapping, batches, true).program;
 }
 
