@@ -79,7 +79,7 @@ void validate(const MachineConfig& machine, const std::string& file) {
              fmt::format("{}, {}", banks_rule, machine.accumulators.rows));
     }
     const PowerConfig& power = machine.power;
-    if (power.busy_watts < power.idle_watts) {
+    if (power.busy_watts > 0.0 && power.busy_watts < power.idle_watts) {
         fail("power.busy_watts", power.busy_watts,
              fmt::format("it must be at least power.idle_watts, {}", power.idle_watts));
     }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/timeline.h"
@@ -167,4 +168,41 @@ TEST_CASE("The cells of a tensor core are not shown", "[system]") {
     const Outcome cells = sim("run " + core_run + "--set machine.matrix_unit.engine=pe --registers 0-9");
     CHECK(cells.exit_code == 2);
     CHECK(cells.err.find("the machine's array computes floats, which are not shown\n") != std::string::npos);
+}
+
+TEST_CASE("Beside a tensor core, a GPU has its peak in half precision, and a CPU in fp32",
+          "[system][tensor]") {
+    const std::string run =
+        "mnist_cnn --machine tpu_v2_1core --limit 4 --batch 4 --timing-only --baseline v100 t4 "
+        "xeon_gold_6154_18_cores";
+    const Json report = report_of(run);
+    const Json& comparison = report.at("comparison");
+    REQUIRE(comparison.size() == 3);
+    // Two operations a multiply-accumulate, on a die with this peak.
+    double macs = 0.0;
+    for (const auto& layer : report.at("layers")) macs += layer.value("macs_per_inference", 0.0);
+    const std::vector<std::pair<std::string, double>> peaks{
+        {"fp16", 125e12}, {"fp16", 65e12}, {"fp32", 3.46e12}};
+    for (std::size_t i = 0; i < peaks.size(); ++i) {
+        const Json& each = comparison[i];
+        CHECK(each.at("precision") == peaks[i].first);
+        CHECK(each.at("estimate") == "upper bound: " + peaks[i].first + " roofline of one die");
+        CHECK(each.at("roofline").at("peak_tops") == Approx(peaks[i].second / 1e12));
+        CHECK(each.at("inferences_per_second") <= Approx(peaks[i].second / (2 * macs)));
+        CHECK(each.at("int8").at("speedup").is_null());
+        CHECK(each.at("performance_per_watt").at("total") > 0.0);
+        CHECK(each.at("performance_per_watt").at("incremental") > 0.0);
+    }
+    // A speedup's share of the servers' watts: 230 W a core and 437.5 W a V100, 140 W and 300 W without
+    // hosts.
+    const Json& expected = comparison[0].at("expected");
+    const double speedup = expected.at("speedup");
+    CHECK(expected.at("performance_per_watt").at("total") == Approx(speedup / 230 * 437.5));
+    CHECK(expected.at("performance_per_watt").at("incremental") == Approx(speedup / 140 * 300));
+    const Json& band = expected.at("band").at("performance_per_watt").at("total");
+    CHECK(band.at("least") == Approx(speedup / 230 * 437.5 / 1.557));
+    CHECK(band.at("most") == Approx(speedup / 230 * 437.5 / 0.746));
+    // More passes compute what half precision does not.
+    const Json exact = report_of(run + " --set machine.matrix_unit.precision=highest");
+    CHECK(exact.at("comparison")[0].at("precision") == "fp32");
 }

@@ -469,7 +469,7 @@ TEST_CASE("Each wrong word on the command line gets the nearest right one, or al
         {"a baseline misspelt", digits + "--baseline k08", {"k08", "\"k80\""}},
         {"a host like none",
          digits + "--host zzz",
-         {"zzz", "there are cortex_a53, haswell_e5_2699_v3, k80, xeon_gold_6154"}},
+         {"zzz", "there are cortex_a53, haswell_e5_2699_v3, k80, p100, t4, v100, xeon_gold_6154"}},
         {"a baseline to show", "baseline K8", {"K8", "\"k80\""}},
         {"a target misspelt", "validate tpu_v3", {"tpu_v3", "\"tpu_v1\""}},
         {"a refit of no choices", "validate tpu_v1 --refit", {"--refit", "--choices"}},

@@ -1,10 +1,13 @@
 #include "sim/run/baselines/baseline.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
 #include <string_view>
 
 #include "hw/machine/config_description.h"
 #include "hw/machine/config_reader.h"
+#include "sim/run/baselines/comparison.h"
 
 namespace systole::baselines {
 
@@ -90,6 +93,10 @@ void describe(Visitor& visitor, Baseline& baseline) {
                   baseline.peak_fp32_gflops, rate);
     visitor.field({"peak_int8_gops", "GOPS", "peak in 8-bit integers, one die"}, baseline.peak_int8_gops,
                   rate);
+    visitor.field({"peak_fp16_gflops", "GFLOPS", "peak in half precision, one die"},
+                  baseline.peak_fp16_gflops, rate);
+    visitor.field({"peak_bf16_gflops", "GFLOPS", "peak in bfloat16, one die"}, baseline.peak_bf16_gflops,
+                  rate);
     visitor.field(needed("memory_gb_per_s", "GB/s", "memory bandwidth of one die"), baseline.memory_gb_per_s,
                   rate);
     visitor.field({"on_chip_mib", "MiB", "memory on the die"}, baseline.on_chip_mib, rate);
@@ -130,8 +137,10 @@ Baseline read_baseline(const nlohmann::json& object, const std::string& file) {
     const auto fail = [&](const char* key, std::string_view rule) {
         machine::ConfigReader(object.at("efficiency"), file, "efficiency").fail(key, rule);
     };
-    if (efficiency.precision == Precision::Int8 && !(baseline.peak_int8_gops > 0.0)) {
-        fail("precision", "the baseline gives no peak_int8_gops");
+    if (efficiency.known() && !(format_of(baseline, efficiency.precision).operations_per_second > 0.0)) {
+        const bool is_integer = efficiency.precision == Precision::Int8;
+        fail("precision", fmt::format("the baseline gives no peak_{}_{}", name_of(efficiency.precision),
+                                      is_integer ? "gops" : "gflops"));
     }
     const bool has_least = efficiency.least_factor > 0.0;
     const bool has_most = efficiency.most_factor > 0.0;

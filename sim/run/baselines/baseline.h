@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -34,8 +35,12 @@ struct Server {
 };
 
 /// The number format that software computes in.
-enum class Precision : std::uint8_t { Fp32, Int8 };
-inline constexpr std::array<std::string_view, 2> precision_names{"fp32", "int8"};
+enum class Precision : std::uint8_t { Fp32, Int8, Fp16, Bf16 };
+inline constexpr std::array<std::string_view, 4> precision_names{"fp32", "int8", "fp16", "bf16"};
+
+constexpr std::string_view name_of(Precision precision) {
+    return precision_names[static_cast<std::size_t>(precision)];
+}
 
 /// The efficiency of software on a die: few parameters, the same for every network. expected.h has the model.
 struct Efficiency {
@@ -73,6 +78,8 @@ struct Baseline {
     double clock_mhz = 0.0;         ///< 0: not known
     double peak_fp32_gflops = 0.0;  ///< 10^9 a second, a multiply-accumulate counting two
     double peak_int8_gops = 0.0;    ///< the same of 8-bit integers; 0: not known
+    double peak_fp16_gflops = 0.0;  ///< the same of half precision; 0: not known
+    double peak_bf16_gflops = 0.0;  ///< the same of bfloat16; 0: not known
     double memory_gb_per_s = 0.0;   ///< 10^9 bytes a second
     double on_chip_mib = 0.0;       ///< memory on the die, MiB; 0: not known
     Power power;

@@ -16,8 +16,21 @@ Format format_of(const Baseline& baseline, Precision precision) {
             return {baseline.peak_fp32_gflops * giga, 4.0};
         case Precision::Int8:
             return {baseline.peak_int8_gops * giga, 1.0};
+        case Precision::Fp16:
+            return {baseline.peak_fp16_gflops * giga, 2.0};
+        case Precision::Bf16:
+            return {baseline.peak_bf16_gflops * giga, 2.0};
     }
     throw std::logic_error("an unknown precision");
+}
+
+Precision precision_beside(const machine::MachineConfig& machine, const Baseline& baseline) {
+    const bool multiplies_16_bits =
+        machine.computes_floats() && machine.matrix_unit.precision == machine::MatrixPrecision::Default;
+    if (!multiplies_16_bits) return Precision::Fp32;
+    const Precision quicker =
+        baseline.peak_bf16_gflops >= baseline.peak_fp16_gflops ? Precision::Bf16 : Precision::Fp16;
+    return format_of(baseline, quicker).operations_per_second > 0.0 ? quicker : Precision::Fp32;
 }
 
 std::optional<Roofline> roofline(const Baseline& baseline, const Work& work, Precision precision) {

@@ -25,6 +25,10 @@ struct Format {
 
 Format format_of(const Baseline& baseline, Precision precision);
 
+/// The number format in which a baseline's roofline stands beside a machine: for one whose array multiplies
+/// floats of 16 bits, the quicker of the baseline's formats of 16 bits; else, and where it has none, fp32.
+Precision precision_beside(const machine::MachineConfig& machine, const Baseline& baseline);
+
 /// The most a processor can do by its peak and its memory bandwidth.
 struct Roofline {
     double inferences_per_second = 0.0;

@@ -91,13 +91,12 @@ Json expected_json(const run::RunRecord& record, const HostTime& ours, const bas
                        {"memory", model->memory_seconds},
                        {"layers", model->layer_seconds}};
     json["latency_seconds"] = or_null(model->latency_seconds);
-    json["efficiency"] = {
-        {"precision", baselines::precision_names[static_cast<std::size_t>(efficiency.precision)]},
-        {"peak_share", efficiency.peak_share},
-        {"memory_share", efficiency.memory_share},
-        {"layer_microseconds", efficiency.layer_microseconds},
-        {"least_factor", band ? Json(band->least) : Json(nullptr)},
-        {"most_factor", band ? Json(band->most) : Json(nullptr)}};
+    json["efficiency"] = {{"precision", baselines::name_of(efficiency.precision)},
+                          {"peak_share", efficiency.peak_share},
+                          {"memory_share", efficiency.memory_share},
+                          {"layer_microseconds", efficiency.layer_microseconds},
+                          {"least_factor", band ? Json(band->least) : Json(nullptr)},
+                          {"most_factor", band ? Json(band->most) : Json(nullptr)}};
     return json;
 }
 
@@ -113,10 +112,10 @@ Json measured_json(const run::RunRecord& record, const HostTime& ours, const bas
             {"int8", compared(record, ours, baseline, measured.int8_inferences_per_second)}};
 }
 
-/// The network's point on the fp32 roofline of a baseline, which reads each weight once a batch.
+/// The network's point on the roofline of a baseline, which reads each weight once a batch.
 Json roofline_of(const baselines::Baseline& baseline, const baselines::Work& work,
-                 double inferences_per_second) {
-    const baselines::Format format = baselines::format_of(baseline, baselines::Precision::Fp32);
+                 baselines::Precision precision, double inferences_per_second) {
+    const baselines::Format format = baselines::format_of(baseline, precision);
     const auto place = ratio(static_cast<double>(work.macs) * work.batch,
                              static_cast<double>(work.weights) * format.element_bytes);
     const auto ridge = ratio(format.operations_per_second / 2.0, baseline.memory_gb_per_s * 1e9);
@@ -128,17 +127,21 @@ Json roofline_of(const baselines::Baseline& baseline, const baselines::Work& wor
 }
 
 Json baseline_json(const run::RunRecord& record, const HostTime& ours, const baselines::Baseline& baseline,
-                   const baselines::Work& work, const baselines::Roofline& fp32) {
-    const Json bound = compared(record, ours, baseline, fp32.inferences_per_second);
+                   const baselines::Work& work, baselines::Precision precision,
+                   const baselines::Roofline& roofline) {
+    const Json bound = compared(record, ours, baseline, roofline.inferences_per_second);
     Json expected = expected_json(record, ours, baseline, work.batch);
     const double watts = baseline.power.busy_watts;
-    const auto int8 = baselines::roofline(baseline, work, baselines::Precision::Int8);
+    // A network in floats would give other answers in integers.
+    const auto int8 = record.spec.machine.computes_floats()
+                          ? std::nullopt
+                          : baselines::roofline(baseline, work, baselines::Precision::Int8);
     const std::optional<double> int8_speedup =
         int8 ? std::optional(ours.inferences_per_second / int8->inferences_per_second) : std::nullopt;
     const std::optional<double> joules =
-        watts > 0.0 ? ratio(watts, fp32.inferences_per_second) : std::nullopt;
+        watts > 0.0 ? ratio(watts, roofline.inferences_per_second) : std::nullopt;
     return {{"baseline", baseline.name},
-            {"inferences_per_second", fp32.inferences_per_second},
+            {"inferences_per_second", roofline.inferences_per_second},
             {"watts", watts > 0.0 ? Json(watts) : Json(nullptr)},
             {"speedup", bound["speedup"]},
             {"performance_per_watt", bound["performance_per_watt"]},
@@ -149,9 +152,10 @@ Json baseline_json(const run::RunRecord& record, const HostTime& ours, const bas
             // to products that were measured alone.
             {"host_time", !expected.is_null() && baseline.measured.model.empty()},
             {"joules_per_inference", or_null(joules)},
-            {"estimate", "upper bound: fp32 roofline of one die"},
-            {"bound", fp32.memory_bound ? "memory" : "compute"},
-            {"roofline", roofline_of(baseline, work, fp32.inferences_per_second)},
+            {"precision", baselines::name_of(precision)},
+            {"estimate", fmt::format("upper bound: {} roofline of one die", baselines::name_of(precision))},
+            {"bound", roofline.memory_bound ? "memory" : "compute"},
+            {"roofline", roofline_of(baseline, work, precision, roofline.inferences_per_second)},
             {"int8",
              {{"inferences_per_second", int8 ? Json(int8->inferences_per_second) : Json(nullptr)},
               {"speedup", or_null(int8_speedup)},
@@ -184,14 +188,18 @@ std::pair<Json, Json> comparison_json(const Basis& basis) {
     // A baseline also does what our host does.
     const auto host_macs =
         basis.host_share.is_null() ? 0 : basis.host_share["macs_per_inference"].get<std::uint64_t>();
+    // Cells of an array count the weights that are there; where there are none, the network has them.
+    const std::uint64_t weights =
+        program.weights == 0 && record.network ? record.network->weights() : program.weights;
     const baselines::Work work{
         .macs = saturating_sum(program.macs(), host_macs),
-        .weights = program.weights,
+        .weights = weights,
         .batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(program.batch, program.inferences))};
     for (const run::Json& json : record.spec.baselines) {
         const auto baseline = baselines::read_baseline(nlohmann::json(json), "baseline");
-        const auto fp32 = baselines::roofline(baseline, work, baselines::Precision::Fp32);
-        if (fp32) comparison.push_back(baseline_json(record, ours, baseline, work, *fp32));
+        const baselines::Precision precision = baselines::precision_beside(record.spec.machine, baseline);
+        const auto roofline = baselines::roofline(baseline, work, precision);
+        if (roofline) comparison.push_back(baseline_json(record, ours, baseline, work, precision, *roofline));
     }
     if (comparison.empty()) return {nullptr, comparison};
     ours.in_baselines =
@@ -224,7 +232,8 @@ public:
             line("");
             line("{}", heading("Against one die of " + terminal::fitted(name, columns_ - 30)));
             entry("at most", rough(number_at(other, "inferences_per_second"), "inf/s"),
-                  fmt::format("upper bound: fp32 roofline, {}-bound", other["bound"].get<std::string>()));
+                  fmt::format("upper bound: {} roofline, {}-bound", other["precision"].get<std::string>(),
+                              other["bound"].get<std::string>()));
             write_least("speedup", other);
             if (!other["int8"]["speedup"].is_null()) write_least("  over its int8", other["int8"]);
             write_performance_per_watt("performance/W", other);

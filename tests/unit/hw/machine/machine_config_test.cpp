@@ -314,6 +314,11 @@ TEST_CASE("A core of the Cloud TPU v2 has the published numbers", "[machine]") {
     CHECK(machine.vector_row_bytes() * machine.vector_memory.rows == 16 * 1024 * 1024);
     CHECK(machine.matrix_unit.formats == float_array_formats());
     CHECK(machine.matrix_unit.computes_floats());
+    // Half a chip; the watts of a busy one are not known.
+    CHECK(machine.power.tdp_watts == 280.0 / 2);
+    CHECK(machine.power.idle_watts == 53.0 / 2);
+    CHECK(machine.power.busy_watts == 0.0);
+    CHECK(machine.server.tdp_watts - machine.server.host_tdp_watts == machine.server.dies * 140.0);
 }
 
 TEST_CASE("The array of a tensor core says how much of float32 it multiplies", "[machine]") {

@@ -150,6 +150,12 @@ TEST_CASE("A broken baseline is refused with its key and the rule", "[baselines]
         object.erase("peak_int8_gops");
         CHECK(error_of(object) ==
               "b.json: efficiency.precision is \"int8\"; the baseline gives no peak_int8_gops");
+        object["efficiency"]["precision"] = "fp16";
+        CHECK(error_of(object) ==
+              "b.json: efficiency.precision is \"fp16\"; the baseline gives no peak_fp16_gflops");
+        object["efficiency"]["precision"] = "bf16";
+        CHECK(error_of(object) ==
+              "b.json: efficiency.precision is \"bf16\"; the baseline gives no peak_bf16_gflops");
     }
     SECTION("a latency of less than the time of a batch") {
         object["efficiency"]["latency_factor"] = 0.5;

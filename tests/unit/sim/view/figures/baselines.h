@@ -87,6 +87,17 @@ inline double macs_of_network(const Facts& facts) {
     return static_cast<double>(facts.network_macs() + facts.sum_of_host_macs());
 }
 
+/// Elements. Only arrays whose weights come in tiles have them in their cells.
+inline double weights_of_network(const Facts& facts) {
+    double weights = 0.0;
+    if (facts.record().program.weights == 0 && facts.record().network) {
+        for (const run::LayerWork& layer : facts.record().network->layers) {
+            weights += static_cast<double>(layer.weights);
+        }
+    }
+    return weights + static_cast<double>(facts.record().program.weights);
+}
+
 /// At most: operations at the peak, and one pass over the weights.
 struct AtMost {
     double rate = 0.0;
@@ -97,8 +108,8 @@ inline AtMost at_most(const Facts& facts, const Json& baseline, const std::strin
     const FormatOf format = format_named(baseline, precision);
     const auto batch = static_cast<double>(inferences_together(facts));
     const double compute = 2.0 * macs_of_network(facts) * batch / format.operations;
-    const double memory = static_cast<double>(facts.record().program.weights) * format.bytes /
-                          (key_of(baseline, "memory_gb_per_s") * 1e9);
+    const double memory =
+        weights_of_network(facts) * format.bytes / (key_of(baseline, "memory_gb_per_s") * 1e9);
     return {batch / std::max(compute, memory), memory > compute};
 }
 
@@ -214,10 +225,11 @@ inline Json comparison_with(const Facts& facts, const Json& baseline) {
     comparison["watts"] = busy > 0.0 ? Json(busy) : Json();
     comparison["joules_per_inference"] = busy > 0.0 ? Json(busy / fp32.rate) : Json();
     comparison["host_time"] = host_in_baseline(facts, baseline);
+    comparison["precision"] = "fp32";
     comparison["estimate"] = "upper bound: fp32 roofline of one die";
     comparison["bound"] = fp32.is_memory ? "memory" : "compute";
     const FormatOf format = format_named(baseline, "fp32");
-    const double weight_bytes = 4.0 * static_cast<double>(facts.record().program.weights);
+    const double weight_bytes = 4.0 * weights_of_network(facts);
     const Json roofline{
         {"macs_per_weight_byte",
          macs_of_network(facts) * static_cast<double>(inferences_together(facts)) / weight_bytes},
@@ -357,9 +369,10 @@ inline Rows rows_of_baselines() {
          }},
         {"claim", claim},
     };
-    for (const char* const key : {"baseline", "inferences_per_second", "watts", "speedup",
-                                  "performance_per_watt", "band", "host_time", "joules_per_inference",
-                                  "estimate", "bound", "roofline", "int8", "expected", "measured"}) {
+    for (const char* const key :
+         {"baseline", "inferences_per_second", "watts", "speedup", "performance_per_watt", "band",
+          "host_time", "joules_per_inference", "precision", "estimate", "bound", "roofline", "int8",
+          "expected", "measured"}) {
         rows.push_back(of_comparison(key));
     }
     return rows;

@@ -527,6 +527,7 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
         {"peak_share", 0.123456}, {"memory_share", 0.987654}, {"layer_microseconds", 123456.0}};
     Json comparison = compared;
     comparison["baseline"] = std::string(100, 'b');
+    comparison["precision"] = "fp32";
     comparison["bound"] = "memory";
     comparison["host_time"] = false;
     comparison["performance_per_watt"]["incremental"] = nullptr;

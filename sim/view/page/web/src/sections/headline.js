@@ -106,7 +106,7 @@ function baselineCards(report) {
         return [
             card(`Speedup over ${comparison.baseline}`, roughTimes(speedup), speedup,
                 joined(bandText(band?.speedup, roughTimes), `die against die, ${basis}`,
-                    `at least ${roughTimes(comparison.speedup)}, against its fp32 roofline`)),
+                    `at least ${roughTimes(comparison.speedup)}, against its ${comparison.precision ?? 'fp32'} roofline`)),
             perWatt.total === null ? null
                 : card(`Performance/W over ${comparison.baseline}`, roughTimes(perWatt.total), perWatt.total,
                     joined(bandText(band?.performance_per_watt?.total, roughTimes), 'whole servers by TDP', incremental)),
