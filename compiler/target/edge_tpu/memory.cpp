@@ -107,13 +107,22 @@ void widen_what_can_be_replaced(Network& network) {
         const Step& step = network.steps[i];
         if (!step.is_element_wise()) continue;
         Tensor& result = network.tensors[step.result.tensor];
+        // The result takes the place of one operand: of the largest one, others keep the margins that they
+        // have.
+        Tensor* replaced = nullptr;
+        std::uint64_t most_bytes = 0;
         for (const TensorId id : operands_of(step)) {
             Tensor& operand = network.tensors[id];
             if (operand.form != Form::Image || result.form != Form::Image) continue;
             if (operand.last != i || operand.shape != result.shape) continue;
-            widen(operand, result);
-            widen(result, operand);
+            const std::uint64_t bytes = narrow_bytes(network, id);
+            if (replaced != nullptr && bytes <= most_bytes) continue;
+            replaced = &operand;
+            most_bytes = bytes;
         }
+        if (replaced == nullptr) continue;
+        widen(*replaced, result);
+        widen(result, *replaced);
     }
 }
 

@@ -166,6 +166,18 @@ TEST_CASE("A resized image that does not fit narrow memory is the host's", "[til
     }));
 }
 
+TEST_CASE("An image scaled by its own mean is in every tile once", "[tiles]") {
+    // The first tile keeps all of the image for the mean, so each tile has room for it, and the product takes
+    // its place. The mean, repeated for each pixel, takes no more than the pixels of a tile.
+    Made made(uint8, {28, 28, 128});
+    const ir::ValueId mean =
+        made.append("reduce_mean", {made.first}, uint8, {{"axes", Numbers{1, 2}}, {"keep", std::int64_t{1}}});
+    made.append("multiply", {made.first, mean}, uint8);
+    machine::MachineConfig machine = edge_tpu_machine();
+    machine.narrow_memory.bytes = 2 * 28 * 28 * 128;
+    CHECK(compiled(made.graph(), machine).program.host_segments.size() == 0);
+}
+
 TEST_CASE("A spread image is as large as the result and the kernel's border", "[tiles]") {
     Made made(uint8, {4, 4, 2});
     const tests::IntegerWeights weights{.values = std::vector<std::int8_t>(2 * 2 * 2 * 3, 1)};
