@@ -147,14 +147,18 @@ judge: packages-judge
 	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
 	$(judge_python) tests/judges/keras_quantized.py
 
+# 8-bit networks also on an Edge TPU with TFLite's rounding, float ones also on a core of the Cloud TPU.
 judge-networks: packages-judge
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target sim
+	cmake --build --preset release --parallel $(JOBS) --target sim judge_reference
 	tests/judges/make_environment.sh
 	$(judge_python) tests/judges/networks.py $(addprefix --network ,$(JUDGE_NETWORKS))
 	$(if $(NETWORK_FILES),$(judge_python) tests/judges/networks.py $(addprefix --files ,$(NETWORK_FILES)))
 	$(newest_python) tests/judges/rejudge.py --cases build/judges/networks
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
+	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1 --only _int8 --rows --refusals \
+	    --machine edge_tpu_usb --set tile_array.rounding=tflite
+	$(judge_python) tests/judges/tensor_core.py
 
 # The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.
 judge-python: packages-judge

@@ -18,9 +18,16 @@ def main() -> None:
     cases = [case for case in cases if arguments.only in case.name]
     if not cases:
         sys.exit(f"compare.py: no cases in {arguments.cases}")
-    judge = Judge(arguments.sim, arguments.machine, arguments.answers, options=arguments.option)
+    settings = chain.from_iterable(("--set", f"machine.{each}") for each in arguments.set)
+    options = [*settings, *arguments.option]
+    judge = Judge(arguments.sim, arguments.machine, arguments.answers, options=options)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         verdicts = list(chain.from_iterable(pool.map(judge.judge, cases)))
+    if arguments.rows:
+        print(f"{'case':36} {arguments.machine + ': cycles':>24} {'layers on host':>15} {'seconds':>8}  result")
+        for each in verdicts:
+            figures = f"{each.cycles:24,} {each.layers_on_host:15} {each.seconds:8.1f}"
+            print(f"{each.case:36} {figures}  {each.result}")
     for verdict in verdicts:
         if verdict.result == FAILED or (arguments.refusals and verdict.result == NOT_CLAIMED):
             print(f"{verdict.result}: {verdict.case}: {verdict.message}")
@@ -35,6 +42,8 @@ def parse_arguments() -> argparse.Namespace:
     add("--only", default="", metavar="TEXT", help="only cases with this text in their name")
     add("--sim", type=Path, default=Path("build/release/sim"), help="the simulator")
     add("--machine", default="tpu_v1", help="the machine (tpu_v1)")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the machine")
+    add("--rows", action="store_true", help="also print a row for each case")
     add("--answers", type=Path, default=Path("build/judges/answers"), help="what `sim` writes")
     add("--option", action="append", default=[], help="a further option for `sim run`")
     add("--refusals", action="store_true", help="also print why cases are not claimed")

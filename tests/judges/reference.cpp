@@ -3,6 +3,12 @@
 //
 //     judge_reference run --model FILE --input INPUTS.npz --outputs DIR [--float-outputs DIR]
 //     [--tflite-runtime 2.19]
+//
+// With `--machine FILE`, of a machine that computes in floats, the compiler's passes prepare the network for
+// it first, so that the outputs are the bits that the machine must give; `--precision highest` is
+// `--set machine.matrix_unit.precision=highest`. `--bounds FILE` gets a line for each layer with sums, in
+// columns between tabs: operator, addends of a sum, its largest distance from the sum in float64 (in parts of
+// the sum of the addends' sizes), layer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +16,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <span>
 #include <string>
@@ -19,13 +26,16 @@
 #include "base/input_file.h"
 #include "base/stored_integers.h"
 #include "base/user_error.h"
+#include "compiler/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "compiler/frontend/tflite_runtime.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/reference/executor.h"
+#include "hw/machine/machine_config.h"
 #include "sim/run/input/formats.h"
 #include "sim/view/arrays/npy_file.h"
 #include "sim/view/arrays/output_files.h"
+#include "tests/judges/product_bounds.h"
 
 namespace systole {
 namespace {
@@ -80,6 +90,30 @@ void write_output(const std::filesystem::path& folder, const ir::Value& value, s
         arrays::write_npy(folder / (name + ".raw.npy"), value.type, shape, bytes);
 }
 
+/// The network as a machine of floats computes it.
+ir::Graph prepared(const ir::Graph& graph, const std::map<std::string, std::string>& options) {
+    machine::MachineConfig machine = machine::read_machine(std::filesystem::path(options.at("--machine")));
+    if (const auto precision = options.find("--precision"); precision != options.end()) {
+        const auto* const name = std::ranges::find(machine::matrix_precision_names, precision->second);
+        if (name == machine::matrix_precision_names.end())
+            throw ModelError(fmt::format("--precision {}", precision->second));
+        machine.matrix_unit.precision =
+            static_cast<machine::MatrixPrecision>(name - machine::matrix_precision_names.begin());
+    }
+    if (!machine.computes_floats()) {
+        throw ModelError(fmt::format("--machine {} computes on integers", options.at("--machine")));
+    }
+    return compiler::prepare(compiler::ready_for_run(graph), {}, machine);
+}
+
+void write_bounds(const std::filesystem::path& path, const judge::ProductBounds& bounds) {
+    std::ofstream file(path);
+    for (const judge::LayerBound& each : bounds.layers()) {
+        file << fmt::format("{}\t{}\t{:.3e}\t{}\n", each.op, each.addends, each.worst, each.layer);
+    }
+    if (!file) throw ModelError(fmt::format("--bounds {} cannot be written", path.string()));
+}
+
 void answer(const std::map<std::string, std::string>& options) {
     frontend::ImportOptions import;
     if (const auto runtime = options.find("--tflite-runtime"); runtime != options.end()) {
@@ -88,8 +122,9 @@ void answer(const std::map<std::string, std::string>& options) {
         if (name == names.end()) throw ModelError(fmt::format("--tflite-runtime {}", runtime->second));
         import.tflite_runtime = static_cast<frontend::TfliteRuntime>(name - names.begin());
     }
-    const ir::Graph graph =
+    const ir::Graph in_file =
         frontend::read_network(options.at("--model"), frontend::WeightValues::Read, import);
+    const ir::Graph graph = options.contains("--machine") ? prepared(in_file, options) : in_file;
     const std::string& input_path = options.at("--input");
     const auto archive = read_input_file<input::InputError, Bytes>(input_path);
     const std::vector<input::Array> given = input::read_npz(archive, input_path);
@@ -98,14 +133,23 @@ void answer(const std::map<std::string, std::string>& options) {
     for (const ir::ValueId id : graph.inputs) {
         const ir::Value& value = graph.values[id];
         for (const input::Array& array : given) {
-            if (array.name != value.name) continue;
+            // The one input of a network takes the one array that there is, as in `sim`.
+            const bool is_only = given.size() == 1 && graph.inputs.size() == 1;
+            if (array.name != value.name && !is_only) continue;
             inputs.push_back(bytes_of_array(array, value.type));
             const std::uint64_t size = value.shape.elements() * bytes_of(value.type);
             inferences = size == 0 ? 1 : inputs.back().size() / size;
         }
     }
     std::vector<std::span<const std::uint8_t>> spans(inputs.begin(), inputs.end());
-    const auto results = reference::run(graph, spans, static_cast<std::uint32_t>(inferences));
+    judge::ProductBounds bounds(graph);
+    const bool has_bounds = options.contains("--bounds");
+    const auto results = reference::run(
+        graph, spans, static_cast<std::uint32_t>(inferences),
+        has_bounds ? [&bounds](ir::ValueId value,
+                               std::span<const std::uint8_t> bytes) { bounds.observe(value, bytes); }
+                   : reference::TensorObserver());
+    if (has_bounds) write_bounds(options.at("--bounds"), bounds);
     for (const char* const folder : {"--outputs", "--float-outputs"}) {
         if (!options.contains(folder)) continue;
         for (std::size_t i = 0; i < results.size(); ++i) {

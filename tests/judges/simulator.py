@@ -31,6 +31,9 @@ class Verdict:
     elements: int = 0  # compared by the rule "quantum"
     off_by_one: int = 0
     quantized_decibels: float | None = None  # of a float network that `sim` quantized
+    cycles: int = 0
+    layers_on_host: int = 0  # which the chip does not compute
+    seconds: float = 0.0  # of `sim`
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Judge:
         model = next(path for path in sorted(case.iterdir()) if path.stem == "model")
         command = [str(self.sim), "run", "--machine", self.machine, "--model", str(model)]
         command += ["--input", str(case / "inputs.npz"), "--outputs", str(quantized), "--quiet"]
+        command += ["--out", str(answers / "report")]
         if runtime:
             command += ["--tflite-runtime", runtime]
         in_float = any(rule.in_float for rule in rules.values())
@@ -76,6 +80,7 @@ class Judge:
             verdict.result = NOT_CLAIMED if refused else FAILED
             verdict.message = f"exit code {ended.returncode}: {lines[-1]}"
             return verdict
+        _read_report(answers / "report/report.json", verdict)
         problems = []
         for name, expected in read_npz(case / "outputs.npz").items():
             folder = real if rules[name].in_float else quantized
@@ -89,6 +94,16 @@ class Judge:
         else:
             shutil.rmtree(quantized.parent, ignore_errors=True)
         return verdict
+
+
+def _read_report(path: Path, verdict: Verdict) -> None:
+    """Its figures; `judge_reference` writes no report."""
+    if not path.exists():
+        return
+    report = json.loads(path.read_text())
+    verdict.cycles = report["cycles"]
+    verdict.layers_on_host = sum(len(each.get("layers", [""])) for each in report["host_operations"])
+    verdict.seconds = report["simulator"]["wall_seconds"]
 
 
 def file_name(output: str) -> str:
@@ -118,7 +133,7 @@ def _compare(folder: Path, name: str, expected: np.ndarray, rule: Rule, verdict:
         return ""
     if as_stored:
         return _compare_integers(given, expected, rule, verdict)
-    return _compare_reals(given, expected, rule)
+    return compare_reals(given, expected, rule)
 
 
 def _compare_integers(given: np.ndarray, expected: np.ndarray, rule: Rule, verdict: Verdict) -> str:
@@ -132,7 +147,7 @@ def _compare_integers(given: np.ndarray, expected: np.ndarray, rule: Rule, verdi
     return ""
 
 
-def _compare_reals(given: np.ndarray, expected: np.ndarray, rule: Rule) -> str:
+def compare_reals(given: np.ndarray, expected: np.ndarray, rule: Rule) -> str:
     expected, given = expected.astype(np.float64), given.astype(np.float64)
     if rule.kind == "noise":
         decibels = signal_to_noise(given, expected)
