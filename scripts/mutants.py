@@ -2,6 +2,7 @@
 """Put small faults into the sources, one at a time; a test must fail for each.
 
     scripts/mutants.py [--jobs N] [NAME...]         by default all faults of tests/mutants/faults.json
+    scripts/mutants.py --programs PROGRAM... -- NAME...  builds and runs these test programs alone: minutes instead of hours
     scripts/mutants.py --random COUNT --seed SEED...  faults that are drawn by rule
     scripts/mutants.py --survivors                    of these, those that no test has found yet
 
@@ -178,8 +179,10 @@ def run_tests(runs):
     return runs.found_by
 
 
-def run_listed(names, jobs):
+def run_listed(names, jobs, programs):
     faults = read_faults()
+    if absent := set(programs) - set(test_programs()):
+        sys.exit(f"there is no test program {sorted(absent)[0]}")
     unknown = set(names) - {fault["name"] for fault in faults}
     if unknown:
         sys.exit(f"{LIST} has no fault {sorted(unknown)[0]}")
@@ -188,10 +191,11 @@ def run_listed(names, jobs):
     copy = Copy(ROOT / "build/mutants", left_out=[LIST_TEST])
     all_placed = placed(faults)
     copy.update(all_placed)
-    if copy.build(test_programs(), jobs):
+    if copy.build(programs or test_programs(), jobs):
         sys.exit(f"the copy with all faults does not compile; {copy.folder}/build.log has the errors")
     chosen = [fault for fault in all_placed if not names or faults[fault["number"] - 1]["name"] in names]
-    found_by = run_tests(Runs(copy.tests(), chosen, jobs))
+    tests = [test for test in copy.tests() if not programs or Path(test["command"][0]).name in programs]
+    found_by = run_tests(Runs(tests, chosen, jobs))
     survivors = 0
     for fault in chosen:
         name, failed = faults[fault["number"] - 1]["name"], found_by.get(fault["number"])
@@ -330,6 +334,8 @@ def run_random(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="run these faults of the list only")
+    parser.add_argument("--programs", nargs="+", default=[], metavar="PROGRAM",
+                        help="with faults of the list: the test programs that may find them (default: all)")
     parser.add_argument("--random", type=int, metavar="COUNT", help="draw so many faults instead")
     parser.add_argument("--survivors", action="store_true", help="go on with the faults drawn by the last run")
     parser.add_argument("--longest", type=float, default=5.0, metavar="SECONDS",
@@ -340,7 +346,7 @@ def main():
     options = parser.parse_args()
     if options.random or options.survivors:
         sys.exit(run_random(options))
-    sys.exit(run_listed(options.names, options.jobs))
+    sys.exit(run_listed(options.names, options.jobs, options.programs))
 
 
 if __name__ == "__main__":

@@ -81,6 +81,28 @@ TEST_CASE("Weights that no product takes hold up those behind them", "[hw][tenso
                    Contains("semaphore 0"));
 }
 
+TEST_CASE("Rule 8: a product that waits for rows of high-bandwidth memory names them", "[hw][tensor_core]") {
+    // A row of 16 bytes takes a cycle.
+    machine::MachineConfig machine = tests::small_core();
+    machine.clock_mhz = 500;
+    machine.hbm.bandwidth_gb_per_s = 8;
+    machine.hbm.efficiency = 1.0;
+    const auto waits_for_inputs = [&](int rows) {
+        tests::FreshSimulation simulation;
+        const isa::Program program = isa::assemble(core + "load_weights src=0 depth=4 columns=4\n" +
+                                                       "dma_in hbm=0 at=8 rows=" + std::to_string(rows) +
+                                                       "\nsync.signal dma_in sem=0; sync.wait matrix sem=0\n"
+                                                       "product dst=60 src=8 rows=2 depth=4 columns=4\nhalt",
+                                                   "test");
+        hw::System system("system", machine, program, {});
+        system.run();
+        CHECK(system.counter("matrix_unit.non_matrix_reasons.sync_cycles").value() == 0);
+        return system.counter("matrix_unit.non_matrix_reasons.input_cycles").value();
+    };
+    CHECK(waits_for_inputs(32) > 0);
+    CHECK(waits_for_inputs(48) == waits_for_inputs(32) + 16);
+}
+
 TEST_CASE("A core takes programs for its array and its lanes, with rows that it has", "[hw][tensor_core]") {
     CHECK_THAT(message_of(".tensor_core 4 5 lanes=4\nhalt"), Contains("an array of 4 x 5"));
     CHECK_THAT(message_of(".tensor_core 4 4 lanes=8\nhalt"), Contains("for 8 lanes; machine machine has 4"));
