@@ -27,6 +27,8 @@ struct Elementwise {
 /// for 8-bit and by 15 bits for 16-bit operands, as in TFLite. `Elementwise::scale` undoes the shift.
 inline constexpr std::int32_t addition_left_shift_8_bit = 20;
 inline constexpr std::int32_t addition_left_shift_16_bit = 15;
+/// The same before a difference that is squared.
+inline constexpr std::int32_t squared_difference_left_shift = 7;
 
 /// out[i] = clamp(zero_point + scale(scale_a((a[i] - zero_point_a) << s) + scale_b((b[i] - zero_point_b) <<
 /// s))) with s = 20 for 8-bit and 15 for 16-bit elements. Scales are applied by

@@ -18,6 +18,14 @@ std::int32_t added(const ElementRules& rules, std::int32_t a, std::int32_t b) {
                      rules.scaling, rules.multiplier);
 }
 
+/// The square of the difference of two scaled operands, scaled.
+std::int32_t squared_difference(const ElementRules& rules, std::int32_t a, std::int32_t b) {
+    constexpr std::int32_t left = 1 << math::squared_difference_left_shift;
+    const std::int32_t difference = wrapping_subtract(scale_sum(a * left, rules.scaling, rules.multiplier_a),
+                                                      scale_sum(b * left, rules.scaling, rules.multiplier_b));
+    return scale_sum(wrapping_multiply(difference, difference), rules.scaling, rules.multiplier);
+}
+
 }  // namespace
 
 ElementRules element_rules(const isa::TileVector& vector, const isa::Registers& registers) {
@@ -45,6 +53,9 @@ std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b) 
         case isa::TileOperation::Multiply:
             return rules.scaled(scale_sum((first - rules.zero_point_a) * (second - rules.zero_point_b),
                                           rules.scaling, rules.multiplier));
+        case isa::TileOperation::SquaredDifference:
+            return rules.scaled(
+                squared_difference(rules, first - rules.zero_point_a, second - rules.zero_point_b));
         case isa::TileOperation::Maximum:
             return rules.stored(std::max(first, second));
         case isa::TileOperation::Minimum:
@@ -84,6 +95,7 @@ std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t la
         case isa::TileOperation::Lookup:
         case isa::TileOperation::Softmax:
         case isa::TileOperation::Interpolate:
+        case isa::TileOperation::SquaredDifference:
             break;
     }
     throw std::logic_error("an operation of tiles that does not pool");

@@ -17,6 +17,7 @@
 #include "compiler/operators/pairwise.h"
 #include "compiler/operators/prelu/prelu.h"
 #include "compiler/operators/scaled_sum.h"
+#include "compiler/operators/squared_difference/squared_difference.h"
 #include "compiler/operators/subtract/subtract.h"
 #include "compiler/operators/weighted.h"
 #include "hw/isa/tile_layout.h"
@@ -318,9 +319,10 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         return made;
     }
     const bool is_difference = vector.operation == isa::TileOperation::Subtract;
-    vector.scaling = is_difference ? isa::Scaling::FixedPoint : scaling_of(node.node());
+    const bool is_square = vector.operation == isa::TileOperation::SquaredDifference;
+    vector.scaling = is_difference || is_square ? isa::Scaling::FixedPoint : scaling_of(node.node());
     values.push_back({Register::VectorZeroPointB, bits(ir::encoding_of(node.input(1)).zero_point), true});
-    add_results(node, operators::clamp_of(node), values);
+    add_results(node, is_square ? whole_type : operators::clamp_of(node), values);
     const bool is_sum = step.operation == isa::TileOperation::Add;
     if (vector.scaling == isa::Scaling::Float && is_sum) {
         const auto [a, b] = operators::float_sum_multipliers(node);
@@ -330,9 +332,10 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         add_multiplier(Register::VectorMultiplier, Register::VectorShift,
                        words_of(operators::float_product_multiplier(node)), values);
     } else {
-        const operators::PairScaling scaling = is_difference ? operators::difference_scaling(node)
-                                               : is_sum      ? operators::sum_scaling(node)
-                                                             : operators::product_scaling(node);
+        const operators::PairScaling scaling = is_square       ? operators::squared_difference_scaling(node)
+                                               : is_difference ? operators::difference_scaling(node)
+                                               : is_sum        ? operators::sum_scaling(node)
+                                                               : operators::product_scaling(node);
         add_multiplier(Register::VectorMultiplierA, Register::VectorShiftA, words_of(scaling.a), values);
         add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, words_of(scaling.b), values);
         add_multiplier(Register::VectorMultiplier, Register::VectorShift, words_of(scaling.result), values);

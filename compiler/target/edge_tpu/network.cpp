@@ -505,6 +505,7 @@ private:
             {"multiply", isa::TileOperation::Multiply},
             {"maximum", isa::TileOperation::Maximum},
             {"minimum", isa::TileOperation::Minimum},
+            {"squared_difference", isa::TileOperation::SquaredDifference},
             {"subtract", isa::TileOperation::Subtract}};
         const auto found = operations.find(node.op->name());
         if (found == operations.end()) return std::nullopt;

@@ -176,8 +176,7 @@ std::optional<std::string> rule_of_resize(const ir::NodeView& node) {
 }
 
 /// Operators that the chip's own compiler maps, and this one does not.
-constexpr std::array<std::string_view, 4> mapped_by_the_chips_compiler{"normalize", "rsqrt",
-                                                                       "squared_difference", "transpose"};
+constexpr std::array<std::string_view, 3> mapped_by_the_chips_compiler{"normalize", "rsqrt", "transpose"};
 
 struct OperatorRule {
     std::string_view op;
@@ -185,7 +184,7 @@ struct OperatorRule {
     bool takes_constants = false;  ///< operands may be constants
 };
 
-constexpr std::array<OperatorRule, 27> rules{{{"add", rule_of_pair, true},
+constexpr std::array<OperatorRule, 28> rules{{{"add", rule_of_pair, true},
                                               {"average_pool", rule_of_pooling},
                                               {"concat", rule_of_concat},
                                               {"convolution", rule_of_convolution},
@@ -208,6 +207,7 @@ constexpr std::array<OperatorRule, 27> rules{{{"add", rule_of_pair, true},
                                               {"resize", rule_of_resize},
                                               {"slice", rule_of_move},
                                               {"space_to_depth", rule_of_move},
+                                              {"squared_difference", rule_of_pair, true},
                                               {"strided_slice", rule_of_move},
                                               {"subtract", rule_of_pair, true},
                                               {"transposed_convolution", rule_of_transposed},

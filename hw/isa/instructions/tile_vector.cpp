@@ -19,9 +19,9 @@
 namespace systole::isa {
 namespace {
 
-constexpr std::array<std::string_view, 12> tile_operation_names = {
-    "add",      "subtract",     "multiply", "maximum", "minimum", "requantize",
-    "max_pool", "average_pool", "sum_pool", "lookup",  "softmax", "interpolate"};
+constexpr std::array<std::string_view, 13> tile_operation_names = {
+    "add",          "subtract", "multiply", "maximum", "minimum",     "requantize",        "max_pool",
+    "average_pool", "sum_pool", "lookup",   "softmax", "interpolate", "squared_difference"};
 /// Units of a table of 256 bytes, and of 256 words.
 constexpr std::uint32_t units_of_bytes = 256 / tile_unit_bytes;
 constexpr std::uint32_t units_of_words = tile_word * units_of_bytes;
@@ -85,6 +85,7 @@ bool TileVector::has_other() const {
         case TileOperation::Multiply:
         case TileOperation::Maximum:
         case TileOperation::Minimum:
+        case TileOperation::SquaredDifference:
             return true;
         case TileOperation::Requantize:
         case TileOperation::MaxPool:
@@ -119,6 +120,7 @@ bool TileVector::scales() const {
         case TileOperation::Multiply:
         case TileOperation::Requantize:
         case TileOperation::SumPool:
+        case TileOperation::SquaredDifference:
             return true;
         case TileOperation::Maximum:
         case TileOperation::Minimum:
@@ -150,6 +152,8 @@ void TileVector::fields(FieldVisitor& visitor) {
     visitor.rule(
         scaling != Scaling::Float || scales() || operation == TileOperation::AveragePool || interpolates,
         "scaling float is for operations that round");
+    visitor.rule(scaling == Scaling::FixedPoint || operation != TileOperation::SquaredDifference,
+                 "squared_difference has the scaling fixed_point");
     visitor.rule(interpolates || !(half_pixel || align_corners),
                  "half_pixel and align_corners are for interpolate");
     visitor.rule(!(half_pixel && align_corners), "half_pixel and align_corners exclude each other");

@@ -12,18 +12,19 @@
 namespace systole::isa {
 
 enum class TileOperation : std::uint8_t {
-    Add,          ///< scale(a) + scale(b), requantized
-    Subtract,     ///< scale(a) - scale(b), requantized
-    Multiply,     ///< a * b, requantized
-    Maximum,      ///< the larger of two elements
-    Minimum,      ///< the smaller of two elements
-    Requantize,   ///< a, requantized
-    MaxPool,      ///< the largest element of each window, by channel
-    AveragePool,  ///< the mean of each window, by channel
-    SumPool,      ///< the sum of each window, by channel, requantized
-    Lookup,       ///< the entry of a table of 256 bytes
-    Softmax,      ///< of the channels of each pixel, by a table of 256 words
-    Interpolate,  ///< the image with other extents, by channel from four pixels around a place
+    Add,                ///< scale(a) + scale(b), requantized
+    Subtract,           ///< scale(a) - scale(b), requantized
+    Multiply,           ///< a * b, requantized
+    Maximum,            ///< the larger of two elements
+    Minimum,            ///< the smaller of two elements
+    Requantize,         ///< a, requantized
+    MaxPool,            ///< the largest element of each window, by channel
+    AveragePool,        ///< the mean of each window, by channel
+    SumPool,            ///< the sum of each window, by channel, requantized
+    Lookup,             ///< the entry of a table of 256 bytes
+    Softmax,            ///< of the channels of each pixel, by a table of 256 words
+    Interpolate,        ///< the image with other extents, by channel from four pixels around a place
+    SquaredDifference,  ///< (scale(a) - scale(b))^2, requantized
 };
 
 /// Work without weights on the image that the result.* registers describe. Element-wise work reads the same

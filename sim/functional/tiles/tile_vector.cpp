@@ -39,6 +39,20 @@ std::int32_t scaled_sum(const isa::TileVector& vector, std::int32_t a, std::int3
                   multiplier_of(registers, VectorMultiplier, VectorShift));
 }
 
+/// The scaled square of the difference of two elements, which are less their zero points.
+std::int32_t scaled_square(std::int32_t a, std::int32_t b, const isa::TileVector& vector,
+                           const isa::Registers& registers) {
+    using enum isa::Register;
+    constexpr std::int32_t headroom = 128;
+    const std::int32_t first =
+        scaled(a * headroom, vector.scaling, multiplier_of(registers, VectorMultiplierA, VectorShiftA));
+    const std::int32_t second =
+        scaled(b * headroom, vector.scaling, multiplier_of(registers, VectorMultiplierB, VectorShiftB));
+    const std::int32_t difference = wrapping_subtract(first, second);
+    return scaled(wrapping_multiply(difference, difference), vector.scaling,
+                  multiplier_of(registers, VectorMultiplier, VectorShift));
+}
+
 /// The result of one element, or of two; before it is clamped.
 std::int32_t element_result(const isa::TileVector& vector, std::int32_t a, std::int32_t b,
                             const isa::Registers& registers) {
@@ -52,6 +66,8 @@ std::int32_t element_result(const isa::TileVector& vector, std::int32_t a, std::
         case isa::TileOperation::Add:
         case isa::TileOperation::Subtract:
             return wrapping_add(scaled_sum(vector, less_a, less_b, registers), zero_point);
+        case isa::TileOperation::SquaredDifference:
+            return wrapping_add(scaled_square(less_a, less_b, vector, registers), zero_point);
         case isa::TileOperation::Multiply:
             return wrapping_add(scaled(less_a * less_b, vector.scaling, multiplier), zero_point);
         case isa::TileOperation::Requantize:

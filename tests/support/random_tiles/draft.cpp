@@ -540,7 +540,7 @@ private:
 
     void vector(Tensor source) {
         isa::TileVector work;
-        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 11));
+        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 12));
         work.is_signed = choices_.chance(50);
         const bool interpolates = work.operation == isa::TileOperation::Interpolate;
         if (interpolates) {
@@ -548,7 +548,7 @@ private:
             const auto places = choices_.from(0, 2);
             work.half_pixel = places == 1;
             work.align_corners = places == 2;
-        } else if (work.scales()) {
+        } else if (work.scales() && work.operation != isa::TileOperation::SquaredDifference) {
             constexpr std::array scalings{isa::Scaling::FixedPoint, isa::Scaling::ToEven,
                                           isa::Scaling::Float};
             work.scaling = choices_.one_of(scalings);

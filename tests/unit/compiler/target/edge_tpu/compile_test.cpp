@@ -102,6 +102,17 @@ std::vector<std::uint8_t> random_bytes(std::mt19937& random, std::uint64_t count
     return bytes;
 }
 
+/// TFLite squares differences of int8 alone.
+std::string pair_of(DataType type, const std::string& op) {
+    return op == "squared_difference" && type != DataType::Int8 ? "add" : op;
+}
+
+/// Squares are as large as the product of the operands' ranges.
+ir::Encoding result_of_pair(const std::string& op, ir::Encoding encoding) {
+    if (op == "squared_difference") encoding.scale *= 60;
+    return encoding;
+}
+
 /// Graphs of the tiles' own operators, with windows that reach over several tiles, branches and joins.
 class TilesNetwork {
 public:
@@ -192,8 +203,9 @@ private:
             case 4: {
                 const ir::ValueId other = any();
                 if (made_.map(other) != map) return;
-                values_.push_back(
-                    made_.append(one_of(random_, "add", "multiply"), {from, other}, encoding()));
+                const std::string op =
+                    pair_of(type_, one_of(random_, "add", "multiply", "squared_difference"));
+                values_.push_back(made_.append(op, {from, other}, result_of_pair(op, encoding())));
                 return;
             }
             default:
@@ -300,9 +312,10 @@ private:
             default: {
                 const ir::ValueId other = constant(encoding(), false);
                 const bool is_first = picked(random_, 0, 1) == 0;
-                last_ = made_.append(one_of(random_, "add", "subtract", "multiply"),
-                                     is_first ? std::vector{other, last_} : std::vector{last_, other},
-                                     encoding());
+                const std::string op =
+                    pair_of(type_, one_of(random_, "add", "subtract", "multiply", "squared_difference"));
+                last_ = made_.append(op, is_first ? std::vector{other, last_} : std::vector{last_, other},
+                                     result_of_pair(op, encoding()));
             }
         }
     }
@@ -346,7 +359,7 @@ TEST_CASE("Random networks of the tiles' operators compute what the reference co
 TEST_CASE("Constant operands, slopes and minima compute what the reference computes",
           "[compiler][edge_tpu]") {
     constexpr std::uint32_t first_seed = 71000;
-    std::uint32_t slopes = 0, minima = 0, first = 0, cut = 0;
+    std::uint32_t slopes = 0, minima = 0, first = 0, cut = 0, squares = 0;
     const std::uint32_t runs = tests::random_runs(200);
     for (std::uint32_t seed = first_seed; seed < first_seed + runs; ++seed) {
         std::mt19937 random(seed);
@@ -372,13 +385,15 @@ TEST_CASE("Constant operands, slopes and minima compute what the reference compu
         for (const ir::Node& node : graph.nodes) {
             slopes += node.is("prelu");
             minima += node.is("reduce_min");
+            squares += node.is("squared_difference");
             first += graph.values[node.inputs.front()].constant.has_value();
         }
         for (const isa::TileVector& vector : instructions_of<isa::TileVector>(run.program)) {
             cut += vector.with_margins;
         }
     }
-    for (const std::uint32_t met : {slopes, minima, first, cut}) CHECK(met >= tests::random_share(10));
+    for (const std::uint32_t met : {slopes, minima, first, cut, squares})
+        CHECK(met >= tests::random_share(10));
 }
 
 }  // namespace systole

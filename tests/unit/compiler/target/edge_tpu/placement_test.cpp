@@ -135,15 +135,16 @@ TEST_CASE("Operands of one line, one column or one pixel are repeated", "[tiles]
 
 TEST_CASE("All behind the first layer that is not mapped is the host's, or nothing may be", "[tiles]") {
     Made made;
-    const ir::ValueId sums = made.append("squared_difference", {made.first, made.first}, uint8);
-    made.pool("max_pool", sums, {});
+    const ir::ValueId turned =
+        made.append("transpose", {made.first}, uint8, {{"permutation", Numbers{0, 2, 1, 3}}});
+    made.pool("max_pool", turned, {});
     CHECK(said_of_last(made.graph()) == "runs on the host: it comes behind \"layer1\"");
     CHECK(compiled(made.graph()).choices.front().of == "placement: after_first_unsupported");
     machine::MachineConfig machine = edge_tpu_machine();
     machine.program.placement = machine::TilePlacement::ChipAlone;
     CHECK_THROWS_WITH(
         compiled(made.graph(), machine),
-        "made: layer \"layer1\" is not mapped: squared_difference is not among the operators of the tiles, "
+        "made: layer \"layer1\" is not mapped: transpose is not among the operators of the tiles, "
         "though the chip's own compiler maps it; with program.placement chip_alone it must be");
     CHECK(compiled(Made().graph(), machine).choices.front().of == "placement: chip_alone");
 }
