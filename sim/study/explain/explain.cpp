@@ -19,14 +19,14 @@ namespace systole::explain {
 namespace {
 
 double seconds_an_inference(const Facts& facts, const Simulation& simulation) {
-    return static_cast<double>(facts.elapsed_cycles) / static_cast<double>(simulation.clock_hz) /
+    return static_cast<double>(facts.elapsed()) / static_cast<double>(simulation.clock_hz) /
            static_cast<double>(simulation.inferences);
 }
 
 /// The speedup of an inference of the run or layer; absent if no cycle of it is left.
 std::optional<double> speedup(const Facts& before, const Simulation& base, const Facts& after,
                               const Simulation& changed) {
-    if (after.elapsed_cycles == 0) return std::nullopt;
+    if (after.elapsed() == 0) return std::nullopt;
     return seconds_an_inference(before, base) / seconds_an_inference(after, changed);
 }
 
@@ -115,9 +115,9 @@ private:
     template <class FactsOf>
     report::Explanation explain(const Facts& facts, const Subject& subject, FactsOf facts_of) const {
         report::Explanation why;
-        why.cycles = facts.elapsed_cycles;
-        if (base_.run.elapsed_cycles > 0) {
-            why.share = static_cast<double>(why.cycles) / static_cast<double>(base_.run.elapsed_cycles);
+        why.cycles = facts.elapsed();
+        if (base_.run.elapsed() > 0) {
+            why.share = static_cast<double>(why.cycles) / static_cast<double>(base_.run.elapsed());
         }
         const std::vector<Cause> causes = causes_of(facts, base_.units);
         if (causes.empty()) {

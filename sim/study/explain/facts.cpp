@@ -38,7 +38,8 @@ Simulation facts_of(const run::RunRecord& record) {
     simulation.units = record.units;
     simulation.clock_hz = record.spec.machine.clock_hz();
     simulation.run = read_counters(record, [](const run::Counter& counter) { return counter.value(); });
-    simulation.run.elapsed_cycles = record.cycles;
+    const bool has_several = record.spec.machine.arrays() > 1;
+    if (has_several) simulation.run.of_one_array = record.cycles;
     for (std::size_t i = 0; i < program.tags.size(); ++i) {
         const auto tag = static_cast<run::Tag>(i);
         const bool is_layer = tag > 0 && tag <= program.layers.size();
@@ -50,7 +51,7 @@ Simulation facts_of(const run::RunRecord& record) {
                                    })});
         simulation.run.fetched += facts.fetched;
         simulation.tags.back().facts.fetched = facts.fetched;
-        simulation.tags.back().facts.elapsed_cycles = record.cycles_under(tag);
+        if (has_several) simulation.tags.back().facts.of_one_array = record.cycles_under(tag);
     }
     return simulation;
 }

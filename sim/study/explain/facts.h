@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ struct Facts {
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
     run::TileUse fetched = {};
-    /// How long the run took, or its part under the tag; `cycles` counts those of all cores.
-    std::uint64_t elapsed_cycles = 0;
+    /// How long the run took, or its part under the tag, if there are several arrays: `cycles` counts those of
+    /// all of them.
+    std::optional<std::uint64_t> of_one_array = {};
 
     std::uint64_t cycles() const;
+    std::uint64_t elapsed() const { return of_one_array.value_or(cycles()); }
 
     bool operator==(const Facts&) const = default;
 };

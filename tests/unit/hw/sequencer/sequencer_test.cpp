@@ -118,6 +118,7 @@ struct SequencerBench : tests::UnitBench {
         sequencer.load(program, places());
         run();
         CHECK(sequencer.halted());
+        sequencer.finish(sequencer.end(), sequencer.last_tag());
         CHECK(cycles_of(sequencer, "sequencer") == sequencer.end());
     }
     isa::ByMemory<std::uint64_t> places() const {

@@ -60,7 +60,7 @@ function layerChart(main, { layers, arrays = 1 }) {
     const ofAll = (layer) => sumOf(main, main.of(layer));
     const shown = 24;
     const rows = Math.min(layers.length, shown);
-    const scale = (layer) => (1 / (asShare ? Math.max(ofAll(layer), 1) : units));
+    const scale = (layer) => (1 / (asShare ? Math.max(ofAll(layer), 1) : arrays));
     const element = chart({
         label: 'Cycles of each layer by class',
         height: 90 + 26 * rows,
