@@ -158,6 +158,7 @@ private:
 
     /// Most layers like few images, whose tensors stay, or many, for which weights come in once.
     void predict_segmented() {
+        if (network_.steps.empty()) return;
         std::vector<std::pair<Cycle, Mapping>> segmented;
         const std::vector<Cycle> borders = cycles_at_borders(network_, machine_, batches_.batch);
         for (const MappedProgram& each : made_) {
@@ -267,7 +268,7 @@ MappedProgram map_program(Network& network, const machine::MachineConfig& machin
         made.by_run[run++ % runs] = part.cycles;
         if (run % runs == 0) group_ends.push_back(ended);
     }
-    const std::size_t between = group_ends.size() - 1;
+    const std::size_t between = group_ends.empty() ? 0 : group_ends.size() - 1;
     made.of_next_group = between == 0 ? made.cycles : (group_ends.back() - group_ends.front()) / between;
     return made;
 }

@@ -120,7 +120,7 @@ public:
         for (std::size_t i = 0; i < groups.size(); ++i) {
             if (i + 1 < groups.size()) emit_infeeds(groups[i + 1], (i + 1) % 2);
             emit_steps(groups[i].images, i % 2);
-            emit_outfeeds(groups[i]);
+            emit_outfeeds(groups[i], i % 2);
             if (groups[i].ends_batch) stream_.append(isa::InterruptHost{});
         }
         stream_.append(isa::Halt{});
@@ -181,15 +181,16 @@ private:
         }
     }
 
-    void emit_outfeeds(const Group& group) {
+    void emit_outfeeds(const Group& group, std::uint64_t turn) {
         stream_.tag(0);
+        steps_.begin(0, group.images, turn);
         for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
             const Tensor& tensor = network_.tensors[network_.outputs[i]];
             stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(group.of_core, tensor);
             stream_.append(isa::Outfeed{
                 .host_address = address_of(network_.inputs.size() + i, group.first * tensor.rows, tensor),
-                .hbm_row = static_cast<std::uint32_t>(tensor.row),
+                .hbm_row = static_cast<std::uint32_t>(steps_.row_of(network_.outputs[i])),
                 .rows = static_cast<std::uint32_t>(group.images * tensor.rows),
                 .columns = static_cast<std::uint32_t>(tensor.columns)});
         }
