@@ -165,14 +165,14 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
         const std::uint64_t turns = by_image ? 1 : tile.images;
         const std::uint64_t blocks = by_image ? tile.images : inside.lines;
         if (blocks > 1) {
-            stream_.set(Register::DmaHbmRows, as_u32(by_image ? source.rows : stride));
+            stream_.set(Register::DmaHbmRows, as_u32(by_image ? source.image_rows : stride));
             stream_.set(Register::DmaMemoryRows, as_u32(by_image ? tile.lines : 1));
         }
         for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
             for (std::uint64_t turn = 0; turn < turns; ++turn) {
                 const std::uint64_t image = tile.image + turn;
                 stream_.append(isa::DmaIn{.hbm_row = as_u32(row_of(step.source) + panel * source.panel_rows +
-                                                            image * source.rows + inside.source_line),
+                                                            image * source.image_rows + inside.source_line),
                                           .row = as_u32(strip + panel * outputs + turn * tile.lines + above),
                                           .rows = as_u32(by_image ? inside.lines : 1),
                                           .blocks = as_u32(blocks)});

@@ -166,6 +166,7 @@ private:
         for (Tensor& tensor : network_.tensors) {
             Lifetime& life = lifetimes_.emplace_back(Lifetime{tensor.first, tensor.last});
             tensor.images = tensor.is_shared ? 1 : network_.images;
+            tensor.image_rows = tensor.rows;
             tensor.is_in_segment = false;
             tensor.turn_rows = 0;
             if (tensor.first >= end) continue;
@@ -224,6 +225,12 @@ private:
             std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
             Lifetime life = life_of(tensor);
             const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
+            if (std::ranges::count(network_.inputs, id) > 0 && only_lines_are_read(id)) {
+                // So a transfer of one image touches no rows of the others.
+                tensor.panel_rows = tensor.rows;
+                tensor.image_rows = tensor.rows * panels_of(tensor, lanes_);
+                all = tensor.image_rows * tensor.images;
+            }
             if (alternates && std::ranges::count(network_.inputs, id) > 0) {
                 // One place is written while others are read, by any step.
                 tensor.turn_rows = all;
@@ -234,6 +241,16 @@ private:
             taken.push_back({.life = life, .row = tensor.row, .end = tensor.row + all});
             end_ = std::max(end_, tensor.row + all);
         }
+    }
+
+    bool only_lines_are_read(TensorId id) const {
+        bool is_read = false;
+        for (const Step& step : network_.steps) {
+            if (std::ranges::count(read_by(step), id) == 0) continue;
+            if (!step.reads_lines) return false;
+            is_read = true;
+        }
+        return is_read;
     }
 
     void check_size() const {

@@ -44,9 +44,12 @@ struct Tensor {
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory
     std::uint64_t panel_rows = 0;  ///< from a panel to the next
-    std::uint64_t images = 0;      ///< of which it has rows; all images of the network, or those of a segment
-    bool is_in_segment = false;    ///< no other segment reads or writes it
-    std::uint64_t turn_rows = 0;   ///< of inputs: the next images have their rows so far behind
+    /// From an image to the next: as many as it has, or, of inputs that only windows of lines read, all
+    /// panels of an image.
+    std::uint64_t image_rows = 0;
+    std::uint64_t images = 0;     ///< of which it has rows; all images of the network, or those of a segment
+    bool is_in_segment = false;   ///< no other segment reads or writes it
+    std::uint64_t turn_rows = 0;  ///< of inputs: the next images have their rows so far behind
 };
 
 /// What a chain reads.

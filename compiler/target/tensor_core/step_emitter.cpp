@@ -120,7 +120,7 @@ void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::ui
 std::uint64_t StepEmitter::row_of(TensorId id) const {
     const Tensor& tensor = network_.tensors[id];
     const bool has_all = !tensor.is_shared && !tensor.is_in_segment;
-    return tensor.row + turn_ * tensor.turn_rows + (has_all ? first_image_ * tensor.rows : 0);
+    return tensor.row + turn_ * tensor.turn_rows + (has_all ? first_image_ * tensor.image_rows : 0);
 }
 
 void StepEmitter::emit(const Step& step) {
