@@ -1,5 +1,6 @@
 // What the unit says of itself.
 #include "hw/hbm/hbm.h"
+#include "hw/machine/event_energies.h"
 
 namespace systole::hw {
 
@@ -21,6 +22,9 @@ void Hbm::describe(const machine::MachineConfig& machine, machine::UnitDescripti
     unit.what_ifs = {{"hbm_bandwidth",
                       "4x the bandwidth of high-bandwidth memory",
                       {{"hbm.bandwidth_gb_per_s", memory.bandwidth_gb_per_s * 4}}}};
+    if (!machine.tensor_energy) return;
+    const double byte = machine::tensor_event_energies(machine).hbm_byte;
+    unit.energy = {{"hbm", "hbm.read_bytes", byte, ""}, {"hbm", "hbm.written_bytes", byte, ""}};
 }
 
 }  // namespace systole::hw

@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include "hw/common/host_link.h"
 #include "hw/infeed/infeed.h"
+#include "hw/machine/event_energies.h"
 #include "hw/timing/transfers.h"
 
 namespace systole::hw {
@@ -15,6 +16,12 @@ void InfeedLink::describe(const machine::MachineConfig& machine, machine::UnitDe
                         .in_shift_y = -20,
                         .out_shift_y = 20},
                        unit);
+    if (!machine.tensor_energy) return;
+    const machine::TensorEventEnergies each = machine::tensor_event_energies(machine);
+    unit.energy = {{"host_interface", "host_interface.read_bytes", each.host_byte, "host_read"},
+                   {"host_interface", "host_interface.write_bytes", each.host_byte, "host_write"},
+                   {"host_interface", "host_interface.instruction_bytes", each.host_byte, ""},
+                   {"sequencer", "host_interface.instruction_bytes", each.instruction_byte, ""}};
 }
 
 std::vector<UnitBound> InfeedLink::bounds(const machine::MachineConfig& machine) const {

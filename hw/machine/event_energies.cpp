@@ -53,4 +53,23 @@ EventEnergies event_energies(const MachineConfig& machine) {
     return events;
 }
 
+TensorEventEnergies tensor_event_energies(const MachineConfig& machine) {
+    const TensorEnergyConfig& config = machine.tensor_energy.value();
+    const double process = config.process_nm;
+    const auto row_bytes = static_cast<double>(machine.vector_row_bytes());
+    const double words = static_cast<double>(machine.vector_unit.lanes) * machine.vector_unit.sublanes;
+    const double operation = (fp32_add.at(process) + fp32_multiply.at(process)) / 2.0;
+
+    TensorEventEnergies events;
+    events.mac = config.mac_pj.value_or(bf16_multiply(process) + fp32_add.at(process));
+    events.vector_operation = words * config.vector_operation_pj.value_or(operation);
+    events.vector_memory_byte = config.vector_memory_pj_per_byte.value_or(
+        memory_byte(machine.vector_memory.rows * row_bytes, row_bytes, process));
+    events.hbm_byte = config.hbm_pj_per_byte.value_or(hbm_per_64_bits / word_bytes);
+    events.host_byte = config.host_link_pj_per_byte;
+    events.instruction_byte = 2.0 * config.instruction_buffer_pj_per_byte.value_or(memory_byte(
+                                        machine.sequencer.instruction_buffer_bytes, word_bytes, process));
+    return events;
+}
+
 }  // namespace systole::machine

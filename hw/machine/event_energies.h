@@ -30,4 +30,19 @@ struct EventEnergies {
 /// The energies of a machine, which must have a section `energy`.
 EventEnergies event_energies(const MachineConfig& machine);
 
+/// The same of a tensor core. Vector memory is divided as above: 64 slices of 256 KiB in a core of the Cloud
+/// TPU v2. What moves words between lanes, and registers and the clock beyond idle power, have no published
+/// energy.
+struct TensorEventEnergies {
+    double mac = 0.0;                 ///< a bfloat16 multiplication and a float32 addition of a cell
+    double vector_operation = 0.0;    ///< on all words of a vector: half additions, half multiplications
+    double vector_memory_byte = 0.0;  ///< read or written
+    double hbm_byte = 0.0;            ///< read or written, link included; off the chip
+    double host_byte = 0.0;           ///< over the chip's end of the host link
+    double instruction_byte = 0.0;    ///< into the instruction buffer and out of it
+};
+
+/// The energies of a machine, which must have a section `tensor_energy`.
+TensorEventEnergies tensor_event_energies(const MachineConfig& machine);
+
 }  // namespace systole::machine

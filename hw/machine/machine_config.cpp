@@ -153,6 +153,12 @@ std::uint64_t MachineConfig::host_call_cycles() const {
     return to_cycles(host.call_us * nanoseconds, clock_hz());
 }
 
+std::optional<double> MachineConfig::process_nm() const {
+    if (energy) return energy->process_nm;
+    if (tensor_energy) return tensor_energy->process_nm;
+    return std::nullopt;
+}
+
 std::uint64_t MachineConfig::macs_a_cycle() const {
     switch (family) {
         case Family::TpuV1:

@@ -198,6 +198,8 @@ struct MachineConfig {
     CrossLaneUnitConfig cross_lane_unit;
     HbmConfig hbm;
     InterconnectConfig interconnect;
+    /// Absent if energy comes from the watts of `power` alone.
+    std::optional<TensorEnergyConfig> tensor_energy;
     // Of all families.
     HostInterfaceConfig host_interface;
     SequencerConfig sequencer;
@@ -226,7 +228,9 @@ struct MachineConfig {
     /// Cycles of the host's part of a call, rounded up.
     std::uint64_t host_call_cycles() const;
     /// Whether events have their energy; else it comes from the watts of `power` alone.
-    bool has_event_energy() const { return energy || tile_energy; }
+    bool has_event_energy() const { return energy || tile_energy || tensor_energy; }
+    /// The feature size of the chip's process; absent where the machine does not say it.
+    std::optional<double> process_nm() const;
     /// Bytes of a row of vector memory, and of HBM.
     std::uint64_t vector_row_bytes() const;
     /// Rows of the part of high-bandwidth memory that a core has.

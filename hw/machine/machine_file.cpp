@@ -350,6 +350,33 @@ void describe(Visitor& visitor, InterconnectConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, TensorEnergyConfig& config) {
+    constexpr RealRange picojoules{0.0, 1e6};
+    const auto of_the_table = [](std::string_view key, std::string_view meaning) {
+        return Field{.key = key, .unit = "pJ", .meaning = meaning, .if_absent = "published table"};
+    };
+    visitor.field({"process_nm", "nm", "feature size of the chip's process"}, config.process_nm,
+                  RealRange{7.0, 45.0});
+    visitor.field({"host_link_pj_per_byte", "pJ",
+                   "energy per byte at the chip's end of the host link, in each direction"},
+                  config.host_link_pj_per_byte, picojoules);
+    visitor.field(of_the_table("mac_pj",
+                               "energy of a multiply-accumulate in a cell: bfloat16 multiplication, "
+                               "float32 addition"),
+                  config.mac_pj, picojoules);
+    visitor.field(of_the_table("vector_operation_pj", "energy of an operation of the vector unit on a word"),
+                  config.vector_operation_pj, picojoules);
+    visitor.field(of_the_table("vector_memory_pj_per_byte", "energy per byte read or written"),
+                  config.vector_memory_pj_per_byte, picojoules);
+    visitor.field(of_the_table("hbm_pj_per_byte",
+                               "energy per byte read from high-bandwidth memory or written "
+                               "to it, its link included"),
+                  config.hbm_pj_per_byte, picojoules);
+    visitor.field(of_the_table("instruction_buffer_pj_per_byte", "energy per byte read or written"),
+                  config.instruction_buffer_pj_per_byte, picojoules);
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, HostInterfaceConfig& config) {
     visitor.field({"read_gb_per_s", "GB/s", "host memory to chip, instructions included"},
                   config.read_gb_per_s, RealRange{least_bandwidth, most_bandwidth});
@@ -473,6 +500,10 @@ void describe(Visitor& visitor, MachineConfig& config) {
     of_family(Family::TensorCore, {"hbm", "", "high-bandwidth memory"}, config.hbm);
     of_family(Family::TensorCore, {"interconnect", "", "links between cores, for collectives"},
               config.interconnect);
+    of_family(Family::TensorCore,
+              {.key = "tensor_energy",
+               .meaning = "energy of the core's events; without it, energy follows from power alone"},
+              config.tensor_energy);
     visitor.section({"host_interface", "", "the link to the host"}, config.host_interface);
     visitor.section({"sequencer", "", "issues instructions to the units"}, config.sequencer);
     visitor.section({"power", "", "published watts of the chip"}, config.power);

@@ -87,7 +87,7 @@ void validate(const MachineConfig& machine, const std::string& file) {
         fail("power.busy_watts", power.busy_watts,
              fmt::format("it must be at most power.tdp_watts, {}", power.tdp_watts));
     }
-    if (machine.energy && !(power.idle_watts > 0.0)) {
+    if (machine.process_nm() && !(power.idle_watts > 0.0)) {
         fail("power.idle_watts", power.idle_watts, idle_watts_rule);
     }
     const ServerConfig& server = machine.server;

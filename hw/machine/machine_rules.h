@@ -30,7 +30,8 @@ inline constexpr std::string_view columns_rule = "it must be at most vector_unit
 inline constexpr std::string_view lanes_rule = "it must be a multiple of 16";
 inline constexpr std::string_view wide_bytes_rule = "it must be a multiple of 64";
 inline constexpr std::string_view staging_rule = "it must hold a weight buffer";
-inline constexpr std::string_view idle_watts_rule = "beside a section energy it must say the static power";
+inline constexpr std::string_view idle_watts_rule =
+    "beside a section energy or tensor_energy it must say the static power";
 inline constexpr std::string_view busy_watts_rule =
     "where they are known, it must be at least power.idle_watts and at most power.tdp_watts";
 inline constexpr std::string_view server_watts_rule = "it must be at least server.host_tdp_watts";

@@ -19,6 +19,17 @@ struct TwoProcesses {
 inline constexpr TwoProcesses int8_multiply{0.2, 0.07};
 inline constexpr TwoProcesses int32_add{0.1, 0.03};
 inline constexpr TwoProcesses int32_multiply{3.1, 1.48};
+inline constexpr TwoProcesses fp16_multiply{1.1, 0.34};
+inline constexpr TwoProcesses fp32_add{0.9, 0.38};
+inline constexpr TwoProcesses fp32_multiply{3.7, 1.31};
+/// The table has a bfloat16 multiplication in 7 nm alone; in other processes it grows as one of half
+/// precision.
+inline constexpr double bf16_multiply_at_7_nm = 0.21;
+inline double bf16_multiply(double process_nm) {
+    return bf16_multiply_at_7_nm * fp16_multiply.at(process_nm) / fp16_multiply.at_7_nm;
+}
+/// HBM2 with its link, in pJ for 64 bits: the middle of 250 to 450.
+inline constexpr double hbm_per_64_bits = 350.0;
 /// DDR3 or DDR4, the device and its link, in pJ for 64 bits; the same in both columns.
 inline constexpr double ddr_per_64_bits = 1300.0;
 

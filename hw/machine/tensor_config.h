@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "hw/machine/dram_config.h"
 
@@ -57,6 +58,20 @@ struct InterconnectConfig {
     std::uint64_t chunk_bytes = 65536;
     std::uint32_t latency_cycles = 0;
     double latency_ns = 0.0;  ///< added to the cycles; does not depend on the clock
+};
+
+/// The energy of each event of a tensor core. What is absent follows from the published table of
+/// hw/machine/published_energies.h, by the process and by the sizes of the machine's memories. Static power
+/// is power.idle_watts.
+struct TensorEnergyConfig {
+    double process_nm = 16.0;
+    /// 1.93 pJ per bit: Bae et al., Electronics 10(1), 2021, a PCI Express Gen4 transmitter in 28 nm.
+    double host_link_pj_per_byte = 15.44;
+    std::optional<double> mac_pj = {};
+    std::optional<double> vector_operation_pj = {};  ///< of a word
+    std::optional<double> vector_memory_pj_per_byte = {};
+    std::optional<double> hbm_pj_per_byte = {};
+    std::optional<double> instruction_buffer_pj_per_byte = {};
 };
 
 }  // namespace systole::machine

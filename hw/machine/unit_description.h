@@ -199,14 +199,25 @@ struct Estimate {
     bool operator==(const Estimate&) const = default;
 };
 
+/// The published die of a family, of which its units say what they take (hw/machine/floorplan.h).
+struct DieAnchor {
+    double mm2 = 0.0;
+    double process_nm = 0.0;
+    double io_percent = 0.0;       ///< pads and links that no unit takes; they stay as they are
+    double unnamed_percent = 0.0;  ///< what lies between the units: it grows with them, or stays
+    std::string note = {};         ///< in texts: what is in these two
+
+    bool operator==(const DieAnchor&) const = default;
+};
+
 /// What a unit takes of the die (hw/machine/floorplan.h).
 struct DiePart {
     std::string name;         ///< a key of report.json
     std::string label;        ///< in texts
     std::uint32_t place = 0;  ///< among the parts, in reports
-    Estimate percent;         ///< of the die of TPU v1, in its process
+    Estimate percent;         ///< of the family's anchor, in its process
     bool shrinks = true;      ///< with the process
-    /// The percentage of TPU v1's unit, if what no unit takes grows with this one.
+    /// The percentage of the anchor's unit, if what no unit takes grows with this one.
     double core_percent = 0.0;
     /// That of a unit that the floorplan does not name.
     double unnamed_percent = 0.0;
@@ -225,6 +236,7 @@ struct UnitDescription {
     std::optional<MainUnit> main = {};    ///< absent for all other units
     std::optional<Occupied> occupied = {};
     std::optional<DiePart> die_part = {};
+    std::optional<DieAnchor> die = {};  ///< of the main unit, where areas are known
 
     bool operator==(const UnitDescription&) const = default;
 };

@@ -127,6 +127,13 @@ machine::Estimate area(const machine::MatrixUnitConfig& array) {
     return machine::floorplan::between(by_cells * (1.0 + bits * share_of_a_sum_bit), {by_cells});
 }
 
+/// In proportion to the cells: all add in float32.
+machine::Estimate area_of_floats(const machine::MatrixUnitConfig& array) {
+    constexpr double cells_of_v2 = 128.0 * 128.0;
+    const double cells = static_cast<double>(array.rows) * array.columns;
+    return machine::floorplan::between(machine::floorplan::tensor_array_percent * cells / cells_of_v2);
+}
+
 /// The same of a tensor core.
 std::vector<machine::CycleCause> causes_of_tensor_core(bool with_host) {
     using enum machine::CauseForm;
@@ -298,13 +305,16 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
     const bool with_host = reasons_.by_reason.back() != nullptr;
     unit.causes = is_tensor_core ? causes_of_tensor_core(with_host) : causes(with_host);
     unit.main = is_tensor_core ? main_unit_of_tensor_core() : machine::main_unit_named(unit.name);
-    // What a cell of floats takes is not published.
-    if (!is_tensor_core) {
-        unit.die_part = {.name = "matrix_unit",
-                         .label = "matrix unit",
-                         .place = 1,
-                         .percent = area(array),
-                         .core_percent = percent_of_die};
+    unit.die_part = {
+        .name = "matrix_unit",
+        .label = "matrix unit",
+        .place = 1,
+        .percent = is_tensor_core ? area_of_floats(array) : area(array),
+        .core_percent = is_tensor_core ? machine::floorplan::tensor_array_percent : percent_of_die};
+    unit.die = is_tensor_core ? machine::floorplan::tensor_core_die() : machine::floorplan::tpu_v1_die();
+    if (machine.tensor_energy) {
+        unit.energy = {{"matrix_unit", "matrix_unit.useful_macs", machine::tensor_event_energies(machine).mac,
+                        "matrix"}};
     }
     if (!machine.energy) return;
     const machine::EventEnergies each = machine::event_energies(machine);

@@ -22,10 +22,13 @@ void Sequencer::describe(const machine::MachineConfig& machine, machine::UnitDes
     constexpr double percent_of_die = 2.0;
     const double more_bytes = machine.sequencer.instruction_buffer_bytes - 32768.0;
     const double more = floorplan::unified_buffer_percent * more_bytes / floorplan::unified_buffer_bytes;
-    unit.die_part = {.name = "sequencer",
-                     .label = "sequencer",
-                     .place = 5,
-                     .percent = floorplan::between(std::max(percent_of_die + more, 0.0))};
+    // What the scalar unit of a tensor core takes is not published.
+    if (machine.family != machine::Family::TensorCore) {
+        unit.die_part = {.name = "sequencer",
+                         .label = "sequencer",
+                         .place = 5,
+                         .percent = floorplan::between(std::max(percent_of_die + more, 0.0))};
+    }
     unit.what_ifs = {{"queues",
                       "4x the depth of the instruction queues",
                       {{"sequencer.queue_depth", machine.sequencer.queue_depth * 4}}}};

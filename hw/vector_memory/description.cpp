@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "hw/isa/memory.h"
+#include "hw/machine/event_energies.h"
+#include "hw/machine/floorplan.h"
 #include "hw/vector_memory/vector_memory.h"
 
 namespace systole::hw {
@@ -23,6 +25,18 @@ void VectorMemory::describe(const machine::MachineConfig& machine, machine::Unit
                      .units_a_place = machine.vector_row_bytes(),
                      .track = "vector memory",
                      .places = "rows"};
+    namespace floorplan = machine::floorplan;
+    const double percent = floorplan::tensor_memory_percent();
+    unit.die_part = {.name = "vector_memory",
+                     .label = "vector memory",
+                     .place = 2,
+                     .percent = floorplan::memory_of_size(
+                         percent, static_cast<double>(bytes) / floorplan::tensor_memory_bytes),
+                     .core_percent = percent};
+    if (!machine.tensor_energy) return;
+    const double byte = machine::tensor_event_energies(machine).vector_memory_byte;
+    unit.energy = {{"vector_memory", "vector_memory.read_bytes", byte, ""},
+                   {"vector_memory", "vector_memory.written_bytes", byte, ""}};
 }
 
 std::vector<MemoryPlaces> VectorMemory::memories(const machine::MachineConfig& machine) const {

@@ -1,6 +1,7 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include "hw/machine/event_energies.h"
 #include "hw/vector_unit/vector_unit.h"
 
 namespace systole::hw {
@@ -35,6 +36,9 @@ void VectorUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                       "2x the loads and stores of the vector unit",
                       {{"vector_unit.loads_per_cycle", config.loads_per_cycle * 2},
                        {"vector_unit.stores_per_cycle", config.stores_per_cycle * 2}}}};
+    if (!machine.tensor_energy) return;
+    unit.energy = {{"vector_unit", "vector_unit.operations",
+                    machine::tensor_event_energies(machine).vector_operation, "vector"}};
 }
 
 std::vector<UnitBound> VectorUnit::bounds(const machine::MachineConfig& /*machine*/) const {

@@ -206,3 +206,74 @@ TEST_CASE("Beside a tensor core, a GPU has its peak in half precision, and a CPU
     const Json exact = report_of(run + " --set machine.matrix_unit.precision=highest");
     CHECK(exact.at("comparison")[0].at("precision") == "fp32");
 }
+
+/// docs/energy.md, A core of the Cloud TPU.
+TEST_CASE("A tensor core's joules are those of its counted events, and of an idle core", "[system][tensor]") {
+    const Json report = report_of(
+        "mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only --set "
+        "'machine.tensor_energy={\"process_nm\": 16, \"host_link_pj_per_byte\": 15.44, \"mac_pj\": 1, "
+        "\"vector_operation_pj\": 3, \"vector_memory_pj_per_byte\": 5, \"hbm_pj_per_byte\": 7, "
+        "\"instruction_buffer_pj_per_byte\": 11}'");
+    const Json& units = report.at("units");
+    const auto count = [&](const char* unit, const char* counter) {
+        return units.at(unit).at(counter).get<double>();
+    };
+    const Json& by_unit = report.at("energy").at("by_unit");
+    const double seconds = report.at("seconds");
+    CHECK(by_unit.at("chip_static") == Approx(26.5 * seconds));
+    CHECK(by_unit.at("matrix_unit") ==
+          Approx(1e-12 * report.at("matrix_unit").at("useful_macs").get<double>()));
+    CHECK(by_unit.at("vector_unit") == Approx(3e-12 * 1024 * count("vector_unit", "operations")));
+    CHECK(by_unit.at("vector_memory") ==
+          Approx(5e-12 * (count("vector_memory", "read_bytes") + count("vector_memory", "written_bytes"))));
+    CHECK(by_unit.at("hbm") == Approx(7e-12 * (count("hbm", "read_bytes") + count("hbm", "written_bytes"))));
+    const double instructions = count("host_interface", "instruction_bytes");
+    CHECK(by_unit.at("host_interface") ==
+          Approx(15.44e-12 * (instructions + count("host_interface", "read_bytes") +
+                              count("host_interface", "write_bytes"))));
+    CHECK(by_unit.at("sequencer") == Approx(22e-12 * instructions));
+    double joules = 0.0;
+    for (const auto& [unit, part] : by_unit.items()) joules += part.get<double>();
+    CHECK(report.at("energy").at("joules") == Approx(joules));
+    CHECK(report.at("energy").at("watts") == Approx(joules / seconds));
+    CHECK(report.at("energy").at("die_watts") ==
+          Approx((joules - by_unit.at("hbm").get<double>()) / seconds));
+    const std::string note = report.at("energy").at("notes").at(0);
+    CHECK(note.find("cross lane unit") != std::string::npos);
+    CHECK(note.find("vector unit") == std::string::npos);
+    double of_layers = 0.0;
+    for (const Json& layer : report.at("layers")) {
+        of_layers += layer.at("energy").at("by_unit").at("matrix_unit").get<double>();
+    }
+    CHECK(of_layers == Approx(by_unit.at("matrix_unit").get<double>()));
+    CHECK(report.at("area").at("mm2") == Approx(312.5));
+}
+
+TEST_CASE("Energy and area of a tensor core are in text, windows and studies", "[system][tensor]") {
+    const std::string run = "run mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only ";
+    const Outcome text = sim(run + "--show energy,area");
+    CHECK(text.exit_code == 0);
+    for (const char* const words : {"core and high-bandwidth memory", "not published, and left out",
+                                    "vector memory", "(io: links between chips. other: vector unit"}) {
+        INFO(text.out);
+        CHECK(text.out.find(words) != std::string::npos);
+    }
+    const Json report =
+        report_of("mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only --power-windows 5");
+    const Json& power = report.at("energy").at("power_over_time");
+    double joules = 0.0;
+    for (const auto& [unit, watts] : power.at("watts").items()) {
+        REQUIRE(watts.size() == 5);
+        for (std::size_t i = 0; i < watts.size(); ++i) {
+            const std::uint64_t window = power.at("window_cycles");
+            const std::uint64_t cycles = report.at("cycles");
+            const std::uint64_t length = std::min(window, cycles - i * window);
+            joules += watts[i].get<double>() * static_cast<double>(length) / 700e6;
+        }
+    }
+    CHECK(joules == Approx(report.at("energy").at("joules").get<double>()));
+    // A quicker clock than its voltage allows has cycles, and no energy.
+    const Json quick = report_of(
+        "mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only --set machine.clock_mhz=1400");
+    CHECK(quick.at("energy").at("joules").is_null());
+}

@@ -251,8 +251,8 @@ public:
         const Observed& observed = spec.observed;
         if (observed.power_windows > 0 && !spec.machine.has_event_energy()) {
             throw machine::ConfigError(
-                "power_windows: the machine has no section energy, nor tile_energy, from which power over "
-                "time follows");
+                "power_windows: the machine has no section energy, tile_energy or tensor_energy, from which "
+                "power over time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
         if (observed.instruction_times) listeners_.add(&times_.emplace(program));

@@ -48,9 +48,10 @@ SYSTOLE_RECORD_FIELDS(CyclePart, counter, name, meaning)
 SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,
                       groups, parts, cells, full, full_meaning, fill_meaning)
 SYSTOLE_RECORD_FIELDS(Estimate, nominal, low, high)
+SYSTOLE_RECORD_FIELDS(DieAnchor, mm2, process_nm, io_percent, unnamed_percent, note)
 SYSTOLE_RECORD_FIELDS(DiePart, name, label, place, percent, shrinks, core_percent, unnamed_percent)
 SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main, occupied,
-                      die_part)
+                      die_part, die)
 SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag)
 
 }  // namespace systole::machine

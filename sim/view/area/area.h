@@ -23,13 +23,15 @@ struct UnitArea {
 struct Area {
     double process_nm = 0.0;
     std::vector<UnitArea> units;
-    Estimate die;  ///< the sum of the units, in mm²
+    Estimate die;           ///< the sum of the units, in mm²
+    std::string note = {};  ///< what has no area of its own; empty: every part has
 };
 
 /// Whether the area of the main unit, without which that of a die says nothing, is known.
 bool is_known(std::span<const machine::UnitDescription> units);
 
-/// Absent where it is not known, or the machine does not say its process (energy.process_nm).
+/// Absent where it is not known, or the machine does not say its process (energy.process_nm,
+/// tensor_energy.process_nm).
 std::optional<Area> area_of(const machine::MachineConfig& machine,
                             std::span<const machine::UnitDescription> units);
 

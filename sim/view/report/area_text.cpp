@@ -23,6 +23,7 @@ public:
         }
         line("  {:<16}{:>14}  {:.0f} to {:.0f}, in {:g} nm", "die", mm2(die), area["mm2_low"].get<double>(),
              area["mm2_high"].get<double>(), area["process_nm"].get<double>());
+        if (area.contains("note")) note(2, fmt::format("({})", area["note"].get<std::string>()));
         return take();
     }
 
@@ -44,9 +45,10 @@ private:
 
 std::string area_text(const Shown& shown) {
     const Json& area = shown.report["area"];
-    return area.is_null()
-               ? std::string("Area\n  unknown: the machine file has no section energy, and so no process\n")
-               : AreaText(shown).write(area);
+    return area.is_null() ? std::string(
+                                "Area\n  unknown: the machine file has no section energy or tensor_energy, "
+                                "and so no process\n")
+                          : AreaText(shown).write(area);
 }
 
 }  // namespace systole::report

@@ -1,5 +1,6 @@
 // The energy of the run, by event or from published watts, and the area of the die.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -140,7 +141,8 @@ std::optional<std::string> area_note(const machine::MachineConfig& machine,
         machine.power.idle_watts, measured, die.nominal, die.low, die.high);
 }
 
-/// For a machine whose events have a section `energy`, at another clock than the measured chip's.
+/// For a machine whose events have a section `energy` or `tensor_energy`, at another clock than the measured
+/// chip's.
 std::string voltage_note(const machine::MachineConfig& machine) {
     const energy::OperatingPoint point = energy::operating_point(machine);
     std::string what =
@@ -149,6 +151,26 @@ std::string voltage_note(const machine::MachineConfig& machine) {
     if (machine.clock_mhz >= point.least_mhz) return what;
     return fmt::format("{}, the lowest of the model: it would be enough for {:.0f} MHz", what,
                        point.least_mhz);
+}
+
+/// The units on the chip whose events have no energy.
+std::string unpublished_note(std::span<const machine::UnitDescription> units) {
+    std::vector<std::string> names;
+    for (const machine::UnitDescription& unit : units) {
+        const bool works = unit.on_die && unit.box && !unit.box->busy_counter.empty();
+        const bool has_energy = std::ranges::any_of(units, [&](const machine::UnitDescription& each) {
+            return std::ranges::any_of(each.energy,
+                                       [&](const machine::EnergyRow& row) { return row.unit == unit.name; });
+        });
+        if (!works || has_energy) continue;
+        std::string name = unit.name;
+        std::ranges::replace(name, '_', ' ');
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+    return fmt::format(
+        "not published, and left out: the energy of {}, and what registers, clock and wires take "
+        "beyond the idle power",
+        fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -169,11 +191,11 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
     const bool other_clock = knows_clock ? power.clock_mhz != machine.clock_mhz : is_set("clock_mhz");
     // Published watts are those of a busy chip.
     const std::string watts =
-        machine.energy        ? fmt::format("static power, {:g} W,", power.idle_watts)
+        machine.process_nm()  ? fmt::format("static power, {:g} W,", power.idle_watts)
         : machine.tile_energy ? fmt::format("power of the board, {:g} W,", machine.tile_energy->board_watts)
                               : fmt::format("power, {:g} W,", power.busy_watts);
     std::vector<std::string> notes;
-    if (machine.energy && power.die_mm2 > 0.0) {
+    if (machine.process_nm() && power.die_mm2 > 0.0) {
         if (auto note = area_note(machine, units)) notes.push_back(*std::move(note));
     } else if (other_array) {
         const std::string whose =
@@ -186,8 +208,9 @@ std::vector<std::string> energy_notes(const machine::MachineConfig& machine,
         notes.push_back(fmt::format(
             "{} is that of the unchanged tiles: it does not follow their number and lanes", watts));
     }
+    if (machine.tensor_energy) notes.push_back(unpublished_note(units));
     if (!other_clock) return notes;
-    if (machine.energy && knows_clock) {
+    if (machine.process_nm() && knows_clock) {
         notes.push_back(voltage_note(machine));
         return notes;
     }
@@ -242,6 +265,7 @@ Json area_json(const run::RunRecord& record) {
     };
     Json object = estimate(area->die);
     object["process_nm"] = area->process_nm;
+    if (!area->note.empty()) object["note"] = area->note;
     object["by_unit"] = Json::object();
     for (const area::UnitArea& unit : area->units) object["by_unit"][unit.name] = estimate(unit.mm2);
     return object;

@@ -134,6 +134,53 @@ TEST_CASE("A machine without a process has no area") {
     CHECK_FALSE(area_of(machine));
 }
 
+TEST_CASE("A core of the Cloud TPU v2 has half of the published die") {
+    MachineConfig machine = machine::read_machine(std::filesystem::path(tests::source_dir()) /
+                                                  "configs/machines/tpu_v2_1core.json");
+    const Area area = *area_of(machine);
+    CHECK(area.die.nominal == Approx(312.5));
+    CHECK(area.die.low == Approx(312.5));
+    CHECK(area.die.high == Approx(312.5));
+    CHECK(unit(area, "matrix_unit") == Approx(0.08 * 312.5));
+    CHECK(unit(area, "io") == Approx(0.13 * 312.5));
+    // 29 % of 331 mm2 for 24 MiB in 28 nm, with cells of 0.127 and 0.07 um2.
+    CHECK(unit(area, "vector_memory") == Approx(331.0 * 0.29 * 16 / 24 * 0.07 / 0.127));
+    CHECK(area.units.size() == 4);
+    CHECK(area.note.find("vector unit, cross-lane unit, scalar unit") != std::string::npos);
+    CHECK(static_watts(machine) == Approx(26.5));
+
+    // Four times the cells take four times their area, and what lies between the units grows or stays.
+    machine.matrix_unit.rows = 256;
+    machine.matrix_unit.columns = 256;
+    machine.vector_unit.lanes = 256;
+    machine.vector_unit.sublanes = 4;
+    machine.vector_memory.rows = 16384;
+    const Area larger = *area_of(machine);
+    CHECK(unit(larger, "matrix_unit") == Approx(4 * 0.08 * 312.5));
+    CHECK(unit(larger, "vector_memory") == Approx(unit(area, "vector_memory")));
+    CHECK(larger.die.low == Approx(312.5 * (1 + 3 * 0.08)));
+    CHECK(larger.die.nominal > larger.die.low);
+    CHECK(larger.die.high == Approx(larger.die.nominal));
+
+    machine.tensor_energy->process_nm = 7.0;
+    CHECK(unit(*area_of(machine), "matrix_unit") == Approx(4 * 0.08 * 312.5 * 0.027 / 0.07));
+    machine.tensor_energy.reset();
+    CHECK_FALSE(area_of(machine));
+}
+
+TEST_CASE("The same parts of several cores are one") {
+    const MachineConfig machine = machine::read_machine(std::filesystem::path(tests::source_dir()) /
+                                                        "configs/machines/tpu_v2_1core.json");
+    std::vector<machine::UnitDescription> units = tests::descriptions_of(machine);
+    const std::vector<machine::UnitDescription> other = units;
+    units.insert(units.end(), other.begin(), other.end());
+    const Area both = *area::area_of(machine, units);
+    CHECK(both.units.size() == 4);
+    CHECK(both.die.nominal == Approx(625.0));
+    CHECK(unit(both, "matrix_unit") == Approx(0.08 * 625.0));
+    CHECK(unit(both, "io") == Approx(0.13 * 625.0));
+}
+
 TEST_CASE("The area of a die follows from what its units say, of whatever name") {
     const MachineConfig machine = tpu_v1();
     std::vector<machine::UnitDescription> units = tests::descriptions_of(machine);
