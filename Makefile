@@ -35,7 +35,7 @@ help:
 	@echo "make test     build everything and run all tests"
 	@echo "make sanitize the same with AddressSanitizer and UndefinedBehaviorSanitizer; random tests make a tenth of the runs"
 	@echo "make bench    build and run the benchmarks"
-	@echo "make figures  make docs/validation.md and its figures anew, and the pages of choices and of the Edge TPU"
+	@echo "make figures  make docs/validation.md and its figures anew, and the pages of choices, Edge TPU and Cloud TPU"
 	@echo "make fuzz     fuzz every parser, and the engines against each other, for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make random   all tests, random ones with RANDOM_PERCENT=$(RANDOM_PERCENT) of their runs"
 	@echo "make mutants  small faults in the sources, one at a time: a test must fail for each (MUTANTS=name for one)"

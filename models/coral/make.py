@@ -62,7 +62,7 @@ class Network:
         for layer in self.layers:
             height, width, channels = sides[layer["inputs"][0]]
             op = layer["op"]
-            if op in ("convolution", "depthwise_convolution", "max_pool"):
+            if op in ("convolution", "depthwise_convolution", "max_pool", "average_pool"):
                 stride, kernel = layer["stride"], layer["kernel"]
                 lost = kernel - 1 if layer["padding"] == "valid" else 0
                 height, width = [-(-(side - lost) // stride) for side in (height, width)]

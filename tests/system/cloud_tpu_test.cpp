@@ -1,0 +1,80 @@
+// A core of the Cloud TPU beside what is published.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/system/sim_process.h"
+
+using namespace systole::tests;
+
+TEST_CASE("The Cloud TPU's validation is the committed page, and as near as it says",
+          "[system][validate][tensor]") {
+    const Folder folder;
+    const std::string page = (folder / "page.md").string();
+    const std::string file = (folder / "cloud_tpu.json").string();
+    const Outcome outcome = sim("validate cloud_tpu --json " + file + " --page " + page + " --template " +
+                                (project / "docs/cloud_tpu_validation.template.md").string());
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.err.empty());
+    const bool is_same = text_in(page) == text_in(project / "docs/cloud_tpu_validation.md");
+    INFO("make it anew: make figures");
+    CHECK(is_same);
+
+    const nlohmann::json json = nlohmann::json::parse(text_in(file));
+    const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+    CHECK(std::abs(number("peak_error")) <= 0.005);
+    CHECK(std::abs(number("rate_error")) <= 0.01);
+    CHECK(number("napkin_place") == 17);
+    // The published study of the array's size: four arrays of 128 are used 1.6 times as much as one of 256.
+    CHECK(std::abs(number("ratio_error")) <= 0.15);
+    CHECK(std::abs(number("fill_ratio_error")) <= 0.15);
+    // The napkin rounds rows and columns up; no mapping passes more or fewer rows through the array.
+    CHECK(json.at("active_difference").size() == 15);
+    for (const auto& [product, rows] : json.at("active_difference").items()) {
+        INFO(product);
+        CHECK(rows == 0.0);
+    }
+    for (const char* const side : {"64", "128", "256"}) {
+        const nlohmann::json& networks = json.at(std::string("fill_difference_") + side);
+        CHECK(networks.size() == 4);
+        for (const auto& [network, cells] : networks.items()) {
+            INFO(network << " on " << side);
+            CHECK(std::abs(cells.get<double>()) <= 2e-6);  // six digits are written
+        }
+    }
+    // No product is quicker than the napkin, and large ones are near it.
+    for (const auto& [product, error] : json.at("product_error").items()) {
+        INFO(product);
+        CHECK(error.get<double>() > 0.0);
+    }
+    CHECK(json.at("product_error").at("m4096_k1024").get<double>() < 0.03);
+    CHECK(json.at("switched_error").at("m8_k4096").get<double>() < 0.05);
+}
+
+TEST_CASE("The products for the Cloud TPU are the files that their script writes", "[system][tensor]") {
+    if (std::system("python3 --version >/dev/null 2>&1") != 0) {
+        WARN("SKIPPED: there is no python3");
+        return;
+    }
+    const Folder made;
+    const std::filesystem::path folder = project / "models/cloud_tpu";
+    REQUIRE(
+        std::system(fmt::format("python3 -B '{}' '{}'", (folder / "make.py").string(), made.path().string())
+                        .c_str()) == 0);
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".json") continue;
+        INFO(entry.path());
+        ++files;
+        const bool is_same = text_in(made.path() / entry.path().filename()) == text_in(entry.path());
+        CHECK(is_same);
+    }
+    CHECK(files == 7);
+}
