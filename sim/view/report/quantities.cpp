@@ -45,7 +45,7 @@ Json roofline_json(const machine::MachineConfig& machine, std::uint64_t macs, st
             {"peak_tops", machine.peak_ops_per_second() / 1e12}};
 }
 
-const machine::Bound* largest_bound(const std::vector<machine::Bound>& bounds, std::optional<Tag> tag) {
+const machine::Bound* largest_bound(const std::vector<machine::Bound>& bounds, std::optional<run::Tag> tag) {
     const auto cycles = [tag](const machine::Bound& bound) {
         return tag ? bound.value(*tag) : bound.value();
     };
