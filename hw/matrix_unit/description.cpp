@@ -120,7 +120,7 @@ machine::Estimate area(const machine::MatrixUnitConfig& array) {
     // bits, Nangate45).
     constexpr double share_of_a_sum_bit = (1368.0 - 1071.0) / 8.0 / 1071.0;
     constexpr double rows_of_v1 = 256.0;
-    const double cells = static_cast<double>(array.rows) * array.columns;
+    const double cells = static_cast<double>(array.rows) * array.columns * array.arrays;
     // Products of bytes, added over the rows: log2(rows) bits on top of 16.
     const double bits = std::log2(array.rows / rows_of_v1);
     const double by_cells = percent_of_die * cells / (rows_of_v1 * rows_of_v1);
@@ -130,7 +130,7 @@ machine::Estimate area(const machine::MatrixUnitConfig& array) {
 /// In proportion to the cells: all add in float32.
 machine::Estimate area_of_floats(const machine::MatrixUnitConfig& array) {
     constexpr double cells_of_v2 = 128.0 * 128.0;
-    const double cells = static_cast<double>(array.rows) * array.columns;
+    const double cells = static_cast<double>(array.rows) * array.columns * array.arrays;
     return machine::floorplan::between(machine::floorplan::tensor_array_percent * cells / cells_of_v2);
 }
 

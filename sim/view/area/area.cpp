@@ -106,15 +106,19 @@ std::optional<Area> area_of(const machine::MachineConfig& machine,
                             std::span<const machine::UnitDescription> units) {
     const std::optional<double> process_nm = machine.process_nm();
     if (!process_nm || !is_known(units)) return std::nullopt;
-    // One for each core.
+    // One for each core that is described; those of a machine are alike, and one of them is.
     const auto has_anchor = [](const machine::UnitDescription& unit) { return unit.die.has_value(); };
     const DieAnchor anchor = *std::ranges::find_if(units, has_anchor)->die;
-    const auto cores = static_cast<double>(std::ranges::count_if(units, has_anchor));
+    const auto described = static_cast<double>(std::ranges::count_if(units, has_anchor));
+    const auto times = [](const Estimate& percent, double count) {
+        return Estimate{percent.nominal * count, percent.low * count, percent.high * count};
+    };
     std::vector<DiePart> parts = parts_of(units);
     for (DiePart& part : beside_units(parts, anchor)) {
-        part.percent = {part.percent.nominal * cores, part.percent.low * cores, part.percent.high * cores};
+        part.percent = times(part.percent, described);
         parts.push_back(std::move(part));
     }
+    for (DiePart& part : parts) part.percent = times(part.percent, machine.cores());
     std::ranges::stable_sort(parts, {}, &DiePart::place);
     const Estimate process = process_factor(*process_nm, anchor.process_nm);
     Area area{.process_nm = *process_nm, .units = {}, .die = {}, .note = anchor.note};
