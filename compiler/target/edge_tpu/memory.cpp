@@ -107,22 +107,21 @@ void widen_what_can_be_replaced(Network& network) {
         const Step& step = network.steps[i];
         if (!step.is_element_wise()) continue;
         Tensor& result = network.tensors[step.result.tensor];
-        // The result takes the place of one operand: of the largest one, others keep the margins that they
-        // have.
-        Tensor* replaced = nullptr;
-        std::uint64_t most_bytes = 0;
         for (const TensorId id : operands_of(step)) {
             Tensor& operand = network.tensors[id];
             if (operand.form != Form::Image || result.form != Form::Image) continue;
             if (operand.last != i || operand.shape != result.shape) continue;
-            const std::uint64_t bytes = narrow_bytes(network, id);
-            if (replaced != nullptr && bytes <= most_bytes) continue;
-            replaced = &operand;
-            most_bytes = bytes;
+            // Every tile may have the whole of one operand, for a mean over it. The other one, such as the
+            // mean that is repeated, then keeps its margins, and its own place.
+            const Tensor before = operand;
+            const bool is_in_parts = narrow_bytes(network, id) < operand.shape.elements();
+            widen(operand, result);
+            if (is_in_parts && narrow_bytes(network, id) >= operand.shape.elements()) {
+                operand = before;
+                continue;
+            }
+            widen(result, operand);
         }
-        if (replaced == nullptr) continue;
-        widen(*replaced, result);
-        widen(result, *replaced);
     }
 }
 
