@@ -1,5 +1,7 @@
 #include "sim/view/area/area.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -106,7 +108,7 @@ std::optional<Area> area_of(const machine::MachineConfig& machine,
                             std::span<const machine::UnitDescription> units) {
     const std::optional<double> process_nm = machine.process_nm();
     if (!process_nm || !is_known(units)) return std::nullopt;
-    // One for each core that is described; those of a machine are alike, and one of them is.
+    // One for each core that is described; those of a chip are alike, and one of them is.
     const auto has_anchor = [](const machine::UnitDescription& unit) { return unit.die.has_value(); };
     const DieAnchor anchor = *std::ranges::find_if(units, has_anchor)->die;
     const auto described = static_cast<double>(std::ranges::count_if(units, has_anchor));
@@ -118,10 +120,13 @@ std::optional<Area> area_of(const machine::MachineConfig& machine,
         part.percent = times(part.percent, described);
         parts.push_back(std::move(part));
     }
-    for (DiePart& part : parts) part.percent = times(part.percent, machine.cores());
+    for (DiePart& part : parts) part.percent = times(part.percent, machine.system.cores);
     std::ranges::stable_sort(parts, {}, &DiePart::place);
     const Estimate process = process_factor(*process_nm, anchor.process_nm);
     Area area{.process_nm = *process_nm, .units = {}, .die = {}, .note = anchor.note};
+    if (machine.system.chips > 1) {
+        area.note = fmt::format("one of {} chips. {}", machine.system.chips, area.note);
+    }
     Estimate whole;  // 100 for the anchor, without rounding
     for (const DiePart& part : parts) {
         const Estimate percent = in_process(part, process);
