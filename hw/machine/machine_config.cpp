@@ -143,9 +143,10 @@ std::string MachineConfig::chip_name(std::size_t chip) const {
 }
 
 std::string MachineConfig::core_name(std::size_t core) const {
-    const std::string chip = chip_name(core / system.cores);
-    if (system.cores == 1) return chip;
-    return (chip.empty() ? "" : chip + ".") + "core" + std::to_string(core % system.cores);
+    std::string path = chip_name(core / system.cores);
+    if (system.cores == 1) return path;
+    if (!path.empty()) path += '.';
+    return path + "core" + std::to_string(core % system.cores);
 }
 
 std::uint64_t MachineConfig::host_call_cycles() const {

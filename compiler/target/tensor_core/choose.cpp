@@ -124,15 +124,14 @@ private:
             MappedProgram made = map_groups(2);
             if (made.batches.batch < batches_.batch && made.program.instructions.size() < short_program)
                 made = map_groups(most_groups);
-            const bool is_best = !best_ || of_batch(made) < of_batch(*best_);
             // Only the best one's program is needed again.
-            if (is_best) best_ = std::move(made);
             made_.push_back({.mapping = mapping,
                              .program = {},
-                             .batches = is_best ? best_->batches : made.batches,
-                             .cycles = is_best ? best_->cycles : made.cycles,
-                             .of_next_group = is_best ? best_->of_next_group : made.of_next_group,
-                             .by_run = is_best ? best_->by_run : std::move(made.by_run)});
+                             .batches = made.batches,
+                             .cycles = made.cycles,
+                             .of_next_group = made.of_next_group,
+                             .by_run = made.by_run});
+            if (!best_ || of_batch(made) < of_batch(*best_)) best_ = std::move(made);
             return true;
         } catch (const ModelError& error) {
             if (!failed_) failed_ = error;

@@ -169,6 +169,7 @@ std::vector<MachinePart> parts_of(const hw::System& system) {
         }
     }
     std::vector<MachinePart> sorted;
+    sorted.reserve(parts.size());
     for (auto& [path, part] : parts) sorted.push_back(std::move(part));
     return sorted;
 }
