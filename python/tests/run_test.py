@@ -78,6 +78,20 @@ def test_arrays_go_in_and_come_out() -> None:
     assert turned.predictions.tolist() == labels[::-1].tolist()
 
 
+def test_eight_cores_give_the_bits_of_one() -> None:
+    images = digits(27)  # the last batch is not full
+    one = systole.run("tpu_v2_1core", "mnist_cnn", images, batch=2)
+    eight = systole.run("tpu_v2_8", "mnist_cnn", images, batch=16)
+    (name,) = one.outputs
+    assert np.array_equal(eight.outputs[name].view(np.uint32), one.outputs[name].view(np.uint32))
+    assert eight.cores == 8
+    assert sorted(core for part in eight.parts for core in part.names if "core" in core) == [
+        f"chip{chip}.core{core}" for chip in range(4) for core in range(2)
+    ]
+    with pytest.raises(systole.Error, match="multiple of 8"):
+        systole.run("tpu_v2_8", "mnist_cnn", images, batch=12)
+
+
 def test_arrays_by_the_names_of_inputs_and_in_lists() -> None:
     graph_input = systole.run("tpu_v1", "mnist_cnn", IMAGES, limit=4, batch=4)
     in_list = systole.run("tpu_v1", "mnist_cnn", [digits(2), digits(4)[2:]], batch=4)
