@@ -10,108 +10,11 @@
 #include "hw/machine/event_energies.h"
 #include "hw/machine/floorplan.h"
 #include "hw/machine/main_units.h"
+#include "hw/matrix_unit/causes.h"
 #include "hw/matrix_unit/matrix_unit.h"
 
 namespace systole::hw {
 namespace {
-
-std::string reason(std::string_view name) {
-    return fmt::format("matrix_unit.non_matrix_reasons.{}_cycles", name);
-}
-
-/// `with_host`: whether the program has work for the host.
-std::vector<machine::CycleCause> causes(bool with_host) {
-    using enum machine::CauseForm;
-    std::vector<machine::CycleCause> all{
-        {"weight_stall",
-         PerTile,
-         {"matrix_unit.weight_stall_cycles"},
-         "Weight-bound",
-         "weight memory",
-         {"weight_bandwidth"}},
-        {"weight_shift",
-         PerTile,
-         {"matrix_unit.weight_shift_cycles"},
-         "Shift-bound",
-         "the tile to shift in",
-         {"batch"}},
-        {"activations",
-         Share,
-         {reason("raw")},
-         "Activation-bound",
-         "the array waits for rows that the activation unit still writes",
-         {"activation_latency", "host_bandwidth", "clock"}},
-        {"input",
-         Share,
-         {reason("input"), reason("input_buffer")},
-         "Host-bound",
-         "the array waits for rows from the host",
-         {"host_bandwidth"}},
-        {"accumulators",
-         Share,
-         {reason("accumulators")},
-         "Accumulator-bound",
-         "the array waits for accumulators that the activation unit still reads",
-         {"activation_latency", "accumulators"}},
-        {"output_buffer",
-         Share,
-         {reason("output_buffer")},
-         "Host-bound",
-         "the array waits until the host has fetched results from the unified buffer",
-         {"host_bandwidth", "buffer"}},
-        {"vector_work",
-         Share,
-         {reason("vector_work")},
-         "Bound by the activation unit",
-         "the array waits for its pooling or element-wise work",
-         {"activation_latency", "clock"}},
-        {"setup",
-         Share,
-         {reason("setup")},
-         "Setup-bound",
-         "the data setup still collects a line of windows",
-         {"fetches"}},
-        {"ports", Share, {reason("port")}, "Port-bound", "the array waits for a memory port", {"ports"}},
-        {"issue",
-         Share,
-         {reason("not_arrived"), reason("queue_full"), reason("issue")},
-         "Issue-bound",
-         "the array waits for an instruction that has not been issued",
-         {"queues", "host_bandwidth"}},
-        {"sync",
-         Share,
-         {reason("sync")},
-         "Bound by synchronization",
-         "the array waits for a semaphore for longer than its rows take",
-         {"activation_latency", "host_bandwidth", "queues"}}};
-    if (with_host) {
-        all.push_back({"host",
-                       Share,
-                       {reason("host")},
-                       "Host-bound",
-                       "the array waits for layers that the host computes",
-                       {"host_bandwidth"}});
-    }
-    all.push_back({"begin_and_end",
-                   Whole,
-                   {reason("program_begin"), reason("program_end")},
-                   "",
-                   "are before the first or after the last rows of the program",
-                   {"host_bandwidth", "activation_latency"}});
-    all.push_back({"unused_cells",
-                   UnusedCells,
-                   {},
-                   "Underfills the array",
-                   "{} of the cells work in an average active cycle",
-                   {"smaller_array"}});
-    all.push_back({"useful_cells",
-                   UsefulCells,
-                   {},
-                   "Compute-bound",
-                   "the array is active in {} of its cycles, with {} of the cells at work",
-                   {"clock"}});
-    return all;
-}
 
 constexpr double percent_of_die = 24.0;  // TPU v1: 256 x 256 cells
 
@@ -134,87 +37,6 @@ machine::Estimate area_of_floats(const machine::MatrixUnitConfig& array) {
     return machine::floorplan::between(machine::floorplan::tensor_array_percent * cells / cells_of_v2);
 }
 
-/// The same of a tensor core.
-std::vector<machine::CycleCause> causes_of_tensor_core(bool with_host) {
-    using enum machine::CauseForm;
-    std::vector<machine::CycleCause> all{
-        {"weight_stall",
-         Share,
-         {"matrix_unit.weight_stall_cycles"},
-         "Weight-bound",
-         "the array waits for weights that are not in vector memory, or not asked for",
-         {"hbm_bandwidth"}},
-        {"weight_shift",
-         Share,
-         {"matrix_unit.weight_shift_cycles"},
-         "Shift-bound",
-         "the array waits for weights that shift in",
-         {"batch"}},
-        {"rows",
-         Share,
-         {reason("raw"), reason("accumulators"), reason("vector_work")},
-         "Bound by the vector unit",
-         "the array waits for work of the vector unit or the cross-lane unit, or for sums on their way",
-         {"vector_operations", "vector_loads", "cross_lane", "clock"}},
-        {"input",
-         Share,
-         {reason("input_buffer"), reason("input")},
-         "Memory-bound",
-         "the array waits for rows from high-bandwidth memory",
-         {"hbm_bandwidth", "host_bandwidth"}},
-        {"output",
-         Share,
-         {reason("output_buffer")},
-         "Memory-bound",
-         "the array waits until results have gone to high-bandwidth memory",
-         {"hbm_bandwidth", "host_bandwidth"}},
-        {"setup",
-         Share,
-         {reason("setup"), reason("port")},
-         "Setup-bound",
-         "the product setup still reads rows of vector memory",
-         {}},
-        {"issue",
-         Share,
-         {reason("not_arrived"), reason("queue_full"), reason("issue")},
-         "Issue-bound",
-         "the array waits for an instruction that has not been issued",
-         {"queues", "host_bandwidth"}},
-        {"sync",
-         Share,
-         {reason("sync")},
-         "Bound by synchronization",
-         "the array waits for a semaphore, although its rows are ready",
-         {"vector_operations", "hbm_bandwidth", "queues"}}};
-    if (with_host) {
-        all.push_back({"host",
-                       Share,
-                       {reason("host")},
-                       "Host-bound",
-                       "the array waits for layers that the host computes",
-                       {"host_bandwidth"}});
-    }
-    all.push_back({"begin_and_end",
-                   Whole,
-                   {reason("program_begin"), reason("program_end")},
-                   "",
-                   "are before the first or after the last rows of the program",
-                   {"hbm_bandwidth", "host_bandwidth", "vector_operations"}});
-    all.push_back({"unused_cells",
-                   UnusedCells,
-                   {},
-                   "Underfills the array",
-                   "{} of the cells work in an average active cycle",
-                   {"smaller_array"}});
-    all.push_back({"useful_cells",
-                   UsefulCells,
-                   {},
-                   "Compute-bound",
-                   "the array is active in {} of its cycles, with {} of the cells at work",
-                   {"clock"}});
-    return all;
-}
-
 machine::MainUnit main_unit_of_tensor_core() {
     machine::MainUnit unit = machine::main_unit_named("matrix_unit");
     unit.classes = {{"matrix_unit.active_cycles", "array active", "active", "a row entered the array"},
@@ -228,6 +50,25 @@ machine::MainUnit main_unit_of_tensor_core() {
     for (machine::CyclePart& part : unit.parts) part.meaning.clear();  // its counters say it better
     unit.works = {"matrix_unit.active_cycles", "vector_unit.busy_cycles", "cross_lane_unit.busy_cycles"};
     return unit;
+}
+
+/// A quarter of the cells. The memories keep their bytes, and the vector unit its words.
+machine::WhatIf smaller_array(const machine::MachineConfig& machine) {
+    const machine::MatrixUnitConfig& array = machine.matrix_unit;
+    machine::WhatIf change{
+        "smaller_array",
+        fmt::format("an array of {} x {} (a quarter of the cells)", array.rows / 2, array.columns / 2),
+        {{"matrix_unit.rows", array.rows / 2}, {"matrix_unit.columns", array.columns / 2}},
+        true};
+    if (machine.family == machine::Family::TensorCore) {
+        // A product is cut into as many columns as there are lanes.
+        change.values.push_back({"vector_unit.lanes", machine.vector_unit.lanes / 2});
+        change.values.push_back({"vector_unit.sublanes", machine.vector_unit.sublanes * 2});
+        change.values.push_back({"vector_memory.rows", machine.vector_memory.rows * 2});
+    } else {
+        change.values.push_back({"unified_buffer.rows", machine.unified_buffer.rows * 2});
+    }
+    return change;
 }
 
 }  // namespace
@@ -291,19 +132,9 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
                               .figures = machine::Side::Left});
     }
     unit.what_ifs = {{"clock", "2x the clock", {{"clock_mhz", machine.clock_mhz * 2.0}}}};
-    if (array.rows % 2 == 0 && array.columns % 2 == 0) {
-        unit.what_ifs.push_back(
-            {"smaller_array",
-             fmt::format("an array of {} x {} (a quarter of the cells)", array.rows / 2, array.columns / 2),
-             {{"matrix_unit.rows", array.rows / 2}, {"matrix_unit.columns", array.columns / 2}},
-             true});
-        // The unified buffer keeps its number of bytes.
-        if (!is_tensor_core) {
-            unit.what_ifs.back().values.push_back({"unified_buffer.rows", machine.unified_buffer.rows * 2});
-        }
-    }
+    if (array.rows % 2 == 0 && array.columns % 2 == 0) unit.what_ifs.push_back(smaller_array(machine));
     const bool with_host = reasons_.by_reason.back() != nullptr;
-    unit.causes = is_tensor_core ? causes_of_tensor_core(with_host) : causes(with_host);
+    unit.causes = idle_causes(machine.family, with_host);
     unit.main = is_tensor_core ? main_unit_of_tensor_core() : machine::main_unit_named(unit.name);
     unit.die_part = {
         .name = "matrix_unit",

@@ -33,7 +33,9 @@ TEST_CASE("The speedup of a change is that of a run with this change", "[system]
     const std::string run =
         GENERATE(as<std::string>(), "mnist_cnn --limit 64 --batch 16",
                  "--machine tpu_v1 --model models/isca17/mlp1.json --random-input 1 --batch 8",
-                 "--machine tpu_v1 --model models/isca17/cnn0.json --random-input 1 --batch 8");
+                 "--machine tpu_v1 --model models/isca17/cnn0.json --random-input 1 --batch 8",
+                 "--machine edge_tpu_usb --model models/mnist_cnn/mnist_cnn.tflite --random-input 4",
+                 "--machine tpu_v2_8 --model mnist_cnn --random-input 64 --batch 64");
     const Json why = json_of("explain --json " + run);
     const double base = seconds_an_inference(json_of("run --json --timing-only " + run));
     REQUIRE_FALSE(why["what_ifs"].empty());

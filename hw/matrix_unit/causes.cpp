@@ -1,0 +1,178 @@
+// Why the array is idle, in the words of what is around it in each family.
+#include "hw/matrix_unit/causes.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace systole::hw {
+namespace {
+
+using enum machine::CauseForm;
+
+std::string reason(std::string_view name) {
+    return fmt::format("matrix_unit.non_matrix_reasons.{}_cycles", name);
+}
+
+machine::CycleCause issue() {
+    return {"issue",
+            Share,
+            {reason("not_arrived"), reason("queue_full"), reason("issue")},
+            "Issue-bound",
+            "the array waits for an instruction that has not been issued",
+            {"queues", "host_bandwidth"}};
+}
+
+/// Appends what is alike in both families: the host, begin and end, and the cells.
+void add_common(std::vector<machine::CycleCause>& all, bool with_host,
+                std::vector<std::string> at_begin_and_end) {
+    if (with_host) {
+        all.push_back({"host",
+                       Share,
+                       {reason("host")},
+                       "Host-bound",
+                       "the array waits for layers that the host computes",
+                       {"host_bandwidth"}});
+    }
+    all.push_back({"begin_and_end",
+                   Whole,
+                   {reason("program_begin"), reason("program_end")},
+                   "",
+                   "are before the first or after the last rows of the program",
+                   std::move(at_begin_and_end)});
+    all.push_back({"unused_cells",
+                   UnusedCells,
+                   {},
+                   "Underfills the array",
+                   "{} of the cells work in an average active cycle",
+                   {"smaller_array"}});
+    all.push_back({"useful_cells",
+                   UsefulCells,
+                   {},
+                   "Compute-bound",
+                   "the array is active in {} of its cycles, with {} of the cells at work",
+                   {"clock"}});
+}
+
+std::vector<machine::CycleCause> causes_of_unified_buffer(bool with_host) {
+    std::vector<machine::CycleCause> all{
+        {"weight_stall",
+         PerTile,
+         {"matrix_unit.weight_stall_cycles"},
+         "Weight-bound",
+         "weight memory",
+         {"weight_bandwidth"}},
+        {"weight_shift",
+         PerTile,
+         {"matrix_unit.weight_shift_cycles"},
+         "Shift-bound",
+         "the tile to shift in",
+         {"batch"}},
+        {"activations",
+         Share,
+         {reason("raw")},
+         "Activation-bound",
+         "the array waits for rows that the activation unit still writes",
+         {"activation_latency", "host_bandwidth", "clock"}},
+        {"input",
+         Share,
+         {reason("input"), reason("input_buffer")},
+         "Host-bound",
+         "the array waits for rows from the host",
+         {"host_bandwidth"}},
+        {"accumulators",
+         Share,
+         {reason("accumulators")},
+         "Accumulator-bound",
+         "the array waits for accumulators that the activation unit still reads",
+         {"activation_latency", "accumulators"}},
+        {"output_buffer",
+         Share,
+         {reason("output_buffer")},
+         "Host-bound",
+         "the array waits until the host has fetched results from the unified buffer",
+         {"host_bandwidth", "buffer"}},
+        {"vector_work",
+         Share,
+         {reason("vector_work")},
+         "Bound by the activation unit",
+         "the array waits for its pooling or element-wise work",
+         {"activation_latency", "clock"}},
+        {"setup",
+         Share,
+         {reason("setup")},
+         "Setup-bound",
+         "the data setup still collects a line of windows",
+         {"fetches"}},
+        {"ports", Share, {reason("port")}, "Port-bound", "the array waits for a memory port", {"ports"}},
+        issue(),
+        {"sync",
+         Share,
+         {reason("sync")},
+         "Bound by synchronization",
+         "the array waits for a semaphore for longer than its rows take",
+         {"activation_latency", "host_bandwidth", "queues"}}};
+    add_common(all, with_host, {"host_bandwidth", "activation_latency"});
+    return all;
+}
+
+std::vector<machine::CycleCause> causes_of_vector_memory(bool with_host) {
+    std::vector<machine::CycleCause> all{
+        {"weight_stall",
+         Share,
+         {"matrix_unit.weight_stall_cycles"},
+         "Weight-bound",
+         "the array waits for weights that are not in vector memory, or not asked for",
+         {"hbm_bandwidth"}},
+        {"weight_shift",
+         Share,
+         {"matrix_unit.weight_shift_cycles"},
+         "Shift-bound",
+         "the array waits for weights that shift in",
+         {"batch"}},
+        {"rows",
+         Share,
+         {reason("raw"), reason("accumulators"), reason("vector_work")},
+         "Bound by the vector unit",
+         "the array waits for work of the vector unit or the cross-lane unit, or for sums on their "
+         "way",
+         {"vector_operations", "vector_loads", "cross_lane", "clock"}},
+        {"input",
+         Share,
+         {reason("input_buffer"), reason("input")},
+         "Memory-bound",
+         "the array waits for rows from high-bandwidth memory",
+         {"hbm_bandwidth", "host_bandwidth"}},
+        {"output",
+         Share,
+         {reason("output_buffer")},
+         "Memory-bound",
+         "the array waits until results have gone to high-bandwidth memory",
+         {"hbm_bandwidth", "host_bandwidth"}},
+        {"setup",
+         Share,
+         {reason("setup"), reason("port")},
+         "Setup-bound",
+         "the product setup still reads rows of vector memory",
+         {}},
+        issue(),
+        {"sync",
+         Share,
+         {reason("sync")},
+         "Bound by synchronization",
+         "the array waits for a semaphore, although its rows are ready",
+         {"vector_operations", "hbm_bandwidth", "queues"}}};
+    add_common(all, with_host, {"hbm_bandwidth", "host_bandwidth", "vector_operations"});
+    return all;
+}
+
+}  // namespace
+
+std::vector<machine::CycleCause> idle_causes(machine::Family family, bool with_host) {
+    return family == machine::Family::TensorCore ? causes_of_vector_memory(with_host)
+                                                 : causes_of_unified_buffer(with_host);
+}
+
+}  // namespace systole::hw
