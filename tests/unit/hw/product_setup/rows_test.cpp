@@ -28,8 +28,8 @@ TEST_CASE("Windows take every second pixel with a dilation of 2, and zeros outsi
     for (std::uint32_t i = 0; i < windows.image_rows * lanes; ++i) {
         memory.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(i + 1)));
     }
-    for (const std::uint64_t dilation_x : {1, 2}) {
-        for (const std::uint64_t dilation_y : {1, 2}) {
+    for (const std::uint64_t dilation_x : {std::uint64_t{1}, std::uint64_t{2}}) {
+        for (const std::uint64_t dilation_y : {std::uint64_t{1}, std::uint64_t{2}}) {
             windows.dilation_x = dilation_x;
             windows.dilation_y = dilation_y;
             const hw::ProductRows rows{.memory = memory.data(),
