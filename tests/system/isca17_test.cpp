@@ -17,6 +17,7 @@
 #include "sim/run/images.h"
 #include "sim/run/network.h"
 #include "sim/run/network_input.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/truth.h"
 #include "tests/system/sim_process.h"
 
@@ -108,12 +109,10 @@ TEST_CASE("The workloads have the layers and weights of the paper", "[system][is
 TEST_CASE("The workloads compute on the chip what the integer reference computes", "[system][isca17]") {
     const Workload workload = GENERATE(from_range(workloads));
     CAPTURE(workload.name);
-#ifdef __SANITIZE_ADDRESS__
-    if (workload.name != "mlp1") {
+    if (tests::is_instrumented && workload.name != "mlp1") {
         WARN("SKIPPED: " << workload.name << " takes minutes under the sanitizers");
         return;
     }
-#endif
     run::RunSpec spec;
     spec.network = run::content_of(file_of(workload));
     spec.data.random_input = 1;
@@ -133,12 +132,10 @@ TEST_CASE("The workloads compute on the chip what the integer reference computes
 TEST_CASE("A timing-only run of the workloads needs no weights", "[system][isca17]") {
     const Workload workload = GENERATE(from_range(workloads));
     CAPTURE(workload.name);
-#ifdef __SANITIZE_ADDRESS__
-    if (workload.name != "mlp1") {
+    if (tests::is_instrumented && workload.name != "mlp1") {
         WARN("SKIPPED: " << workload.name << " takes minutes under the sanitizers");
         return;
     }
-#endif
     const std::string arguments = fmt::format("--machine tpu_v1 --model {} --batch {}", file_of(workload),
                                               workload.name.starts_with("cnn") ? 1 : 2);
     const Json timing = tests::report_of(arguments + " --timing-only");

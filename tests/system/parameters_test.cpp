@@ -6,20 +6,10 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/sanitizers.h"
 #include "tests/system/sim_process.h"
 
 using namespace systole::tests;
-
-namespace {
-
-/// Instrumented, a thousand simulations take minutes and show no more than a few.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool is_instrumented = true;
-#else
-constexpr bool is_instrumented = false;
-#endif
-
-}  // namespace
 
 TEST_CASE("docs/parameters.md is the page that sim validate writes", "[system][validate]") {
     if (is_instrumented) {

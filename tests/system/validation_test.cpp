@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/significant_digits.h"
+#include "tests/support/sanitizers.h"
 #include "tests/system/paths.h"
 #include "tests/system/sim_process.h"
 
@@ -48,13 +49,6 @@ std::map<std::string, std::string> files_in(const std::filesystem::path& folder)
     }
     return files;
 }
-
-/// Instrumented, thousands of simulations take minutes and show no more than a few.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool instrumented = true;
-#else
-constexpr bool instrumented = false;
-#endif
 
 TEST_CASE("docs/validations.md explains every key of a validation's file", "[system][validate]") {
     const std::string page = text_in(project / "docs/validations.md");
@@ -108,7 +102,7 @@ TEST_CASE("The page of choices lists each choice with the errors that a run give
 
 /// All from one run: it takes a while.
 TEST_CASE("The validation is the committed page, and within its targets", "[system][validate]") {
-    if (instrumented) {
+    if (is_instrumented) {
         WARN("SKIPPED: the coarse grid stands for it");
         return;
     }

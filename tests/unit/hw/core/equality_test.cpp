@@ -9,16 +9,13 @@
 #include "tests/support/random_program/shrink.h"
 #include "tests/support/random_program/synchronize.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/sanitizers.h"
 
 using namespace systole;
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__  // ten times as slow
-constexpr std::uint64_t cases_a_part = 70;
-#else
-constexpr std::uint64_t cases_a_part = 250;
-#endif
+constexpr std::uint64_t cases_a_part = tests::is_instrumented ? 70 : 250;
 
 /// Runs the cases of a number of seeds. A seed reproduces its case; a failing case is shrunk before it is
 /// printed.

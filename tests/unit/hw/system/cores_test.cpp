@@ -17,17 +17,14 @@
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_program/random_system.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/sanitizers.h"
 
 using namespace systole;
 using Catch::Matchers::Contains;
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__  // ten times as slow
-constexpr std::uint32_t systems_a_part = 20;
-#else
-constexpr std::uint32_t systems_a_part = 60;
-#endif
+constexpr std::uint32_t systems_a_part = tests::is_instrumented ? 20 : 60;
 
 std::function<unsigned()> shuffled(std::uint64_t seed) {
     return [random = std::mt19937(static_cast<std::uint32_t>(seed))]() mutable {
