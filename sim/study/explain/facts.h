@@ -21,8 +21,8 @@ struct Facts {
     std::uint64_t useful_macs = 0;
     std::uint64_t unused_macs = 0;
     run::TileUse fetched = {};
-    /// How long the run took, or its part under the tag, if there are several arrays: `cycles` counts those of
-    /// all of them.
+    /// How long the run took, or its part under the tag, if there are several arrays: `cycles` counts those
+    /// of all of them.
     std::optional<std::uint64_t> of_one_array = {};
 
     std::uint64_t cycles() const;
