@@ -397,7 +397,7 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
     // A transposed convolution meets the kernel from its end.
     const bool is_transposed = node.node().is("transposed_convolution");
     const std::uint64_t channels = blocks.weights / step.window.value_or(ir::Window{}).kernel_elements();
-    const std::uint64_t first = group * network.grid.lanes;
+    const std::uint64_t first = step.first_output + group * network.grid.lanes;
     const std::uint64_t count = blocks.outputs_of(group, network.grid);
     std::vector<std::uint8_t> bytes;
     bytes.reserve(blocks.block_bytes());
@@ -418,6 +418,7 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
         return bytes;
     }
     const std::span<const std::int8_t> weights = operators::known_weights(node);
+    const std::uint64_t outputs = node.output_map().channels;
     // Weights behind the last one are the zero point, as those of the chip's own files.
     const auto zero_point = static_cast<std::uint8_t>(operators::weight_zero_point(node));
     const std::size_t begin = bytes.size();
@@ -427,7 +428,7 @@ std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
             bytes.data() + begin + k / isa::tile_word * blocks.row_bytes() + k % isa::tile_word;
         const std::uint64_t known =
             is_transposed ? blocks.weights - channels * (k / channels + 1) + k % channels : k;
-        const std::int8_t* const from = weights.data() + known * blocks.outputs + first;
+        const std::int8_t* const from = weights.data() + known * outputs + first;
         for (std::uint64_t lane = 0; lane < count; ++lane) {
             row[lane * isa::tile_word] = static_cast<std::uint8_t>(from[lane]);
         }

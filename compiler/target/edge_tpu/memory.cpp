@@ -1,6 +1,7 @@
 #include "compiler/target/edge_tpu/memory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -66,7 +67,8 @@ std::optional<std::uint32_t> place_of_operand(const Network& network, TensorId i
     const Step& step = network.steps[tensor.first];
     if (!step.is_element_wise() || step.result.tensor != id) return std::nullopt;
     for (const TensorId operand : operands_of(step)) {
-        if (!may_replace(network, id, operand)) continue;
+        if (std::ranges::find(placed, operand) == placed.end() || !may_replace(network, id, operand))
+            continue;
         const std::uint64_t address = network.tensors[operand].address;
         const bool is_free = std::ranges::none_of(placed, [&](TensorId each) {
             const Tensor& other = network.tensors[each];
@@ -74,6 +76,58 @@ std::optional<std::uint32_t> place_of_operand(const Network& network, TensorId i
                    address < other.address + bytes[each];
         });
         if (is_free) return network.tensors[operand].address;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::uint64_t> bytes_of_all(const Network& network) {
+    std::vector<std::uint64_t> bytes;
+    for (TensorId id = 0; id < network.tensors.size(); ++id) {
+        bytes.push_back(round_up(narrow_bytes(network, id), narrow_alignment));
+    }
+    return bytes;
+}
+
+/// Tensors that begin together: the largest first.
+std::vector<TensorId> order_of_begins(const Network& network, const std::vector<std::uint64_t>& bytes) {
+    const std::vector<Tensor>& tensors = network.tensors;
+    std::vector<TensorId> order(tensors.size());
+    std::iota(order.begin(), order.end(), TensorId{0});
+    std::ranges::stable_sort(order, [&](TensorId a, TensorId b) {
+        return tensors[a].first != tensors[b].first ? tensors[a].first < tensors[b].first
+                                                    : bytes[a] > bytes[b];
+    });
+    return order;
+}
+
+/// Each tensor of the order takes the lowest place that is free for its time. The first one that finds none.
+std::optional<Shortage> place_in_order(Network& network, const machine::MachineConfig& machine,
+                                       const std::vector<std::uint64_t>& bytes,
+                                       const std::vector<TensorId>& order) {
+    const std::uint64_t room = machine.narrow_memory.bytes;
+    std::vector<Tensor>& tensors = network.tensors;
+    std::vector<TensorId> placed;
+    for (const TensorId id : order) {
+        if (const auto address = place_of_operand(network, id, bytes, placed)) {
+            tensors[id].address = *address;
+            placed.push_back(id);
+            continue;
+        }
+        std::vector<TensorId> beside;
+        for (const TensorId other : placed) {
+            if (are_together(tensors[other], tensors[id])) beside.push_back(other);
+        }
+        std::ranges::sort(beside, {}, [&](TensorId other) { return tensors[other].address; });
+        std::uint64_t address = 0;
+        for (const TensorId other : beside) {
+            if (address + bytes[id] <= tensors[other].address) break;
+            address = std::max(address, tensors[other].address + bytes[other]);
+        }
+        if (address + bytes[id] > room) {
+            return Shortage{.step = tensors[id].first, .bytes = address + bytes[id]};
+        }
+        tensors[id].address = static_cast<std::uint32_t>(address);
+        placed.push_back(id);
     }
     return std::nullopt;
 }
@@ -126,43 +180,32 @@ void widen_what_can_be_replaced(Network& network) {
 }
 
 std::optional<Shortage> place_tensors(Network& network, const machine::MachineConfig& machine) {
-    const std::uint64_t room = machine.narrow_memory.bytes;
-    std::vector<Tensor>& tensors = network.tensors;
-    std::vector<std::uint64_t> bytes;
-    for (TensorId id = 0; id < tensors.size(); ++id) {
-        bytes.push_back(round_up(narrow_bytes(network, id), narrow_alignment));
+    const std::vector<std::uint64_t> bytes = bytes_of_all(network);
+    return place_in_order(network, machine, bytes, order_of_begins(network, bytes));
+}
+
+std::optional<Shortage> place_tensors_by_size(Network& network, const machine::MachineConfig& machine) {
+    const auto by_begin = place_tensors(network, machine);
+    if (!by_begin) return std::nullopt;
+    const std::vector<std::uint64_t> bytes = bytes_of_all(network);
+    std::vector<TensorId> order = order_of_begins(network, bytes);
+    std::ranges::stable_sort(order, [&](TensorId a, TensorId b) { return bytes[a] > bytes[b]; });
+    // The steps whose tensors fit, without regard to those that begin later.
+    const auto fit_up_to = [&](std::uint32_t step) {
+        std::vector<TensorId> begun;
+        std::ranges::copy_if(order, std::back_inserter(begun),
+                             [&](TensorId id) { return network.tensors[id].first <= step; });
+        return !place_in_order(network, machine, bytes, begun);
+    };
+    auto end = static_cast<std::uint32_t>(network.steps.size());
+    if (fit_up_to(end)) return std::nullopt;
+    std::uint32_t least = by_begin->step;
+    if (!fit_up_to(least)) return by_begin;
+    while (end - least > 1) {
+        const std::uint32_t middle = least + (end - least) / 2;
+        (fit_up_to(middle) ? least : end) = middle;
     }
-    // Tensors that begin together: the largest first. Each takes the lowest place that is free for its time.
-    std::vector<TensorId> order(tensors.size());
-    std::iota(order.begin(), order.end(), TensorId{0});
-    std::ranges::stable_sort(order, [&](TensorId a, TensorId b) {
-        return tensors[a].first != tensors[b].first ? tensors[a].first < tensors[b].first
-                                                    : bytes[a] > bytes[b];
-    });
-    std::vector<TensorId> placed;
-    for (const TensorId id : order) {
-        if (const auto address = place_of_operand(network, id, bytes, placed)) {
-            tensors[id].address = *address;
-            placed.push_back(id);
-            continue;
-        }
-        std::vector<TensorId> beside;
-        for (const TensorId other : placed) {
-            if (are_together(tensors[other], tensors[id])) beside.push_back(other);
-        }
-        std::ranges::sort(beside, {}, [&](TensorId other) { return tensors[other].address; });
-        std::uint64_t address = 0;
-        for (const TensorId other : beside) {
-            if (address + bytes[id] <= tensors[other].address) break;
-            address = std::max(address, tensors[other].address + bytes[other]);
-        }
-        if (address + bytes[id] > room) {
-            return Shortage{.step = tensors[id].first, .bytes = address + bytes[id]};
-        }
-        tensors[id].address = static_cast<std::uint32_t>(address);
-        placed.push_back(id);
-    }
-    return std::nullopt;
+    return Shortage{.step = end, .bytes = by_begin->bytes};
 }
 
 }  // namespace systole::edge_tpu

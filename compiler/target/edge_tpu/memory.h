@@ -22,6 +22,11 @@ struct Shortage {
 };
 /// Gives every tensor an address at which it meets no other one that is there at the same time, but perhaps
 /// an operand that it replaces element by element, up to the first step for which narrow memory is too small.
+/// The tensors that begin first are placed first.
 std::optional<Shortage> place_tensors(Network& network, const machine::MachineConfig& machine);
+
+/// The same; where that does not fit, the largest are placed first, as short lives leave gaps between long
+/// ones otherwise.
+std::optional<Shortage> place_tensors_by_size(Network& network, const machine::MachineConfig& machine);
 
 }  // namespace systole::edge_tpu

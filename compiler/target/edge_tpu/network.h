@@ -87,6 +87,8 @@ struct Step {
     Part source;
     std::optional<Part> other = {};
     Part result;
+    std::uint32_t first_output =
+        0;                      ///< of products: the node's output channel that is the result's first one
     bool with_margins = false;  ///< every tile computes all pixels that it stores of the result
     // Of moves.
     isa::MovedPixels moved = {};

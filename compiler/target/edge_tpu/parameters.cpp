@@ -57,12 +57,15 @@ ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& ma
     place_tables(network, plan);
     std::uint64_t used = plan.cached_bytes / isa::tile_unit_bytes;  // units, through all tiles
     bool is_full = false;
-    std::map<ir::NodeId, std::size_t> known;  // the place of a product's first strip
+    // The place of a product's first strip, by its channels.
+    std::map<std::pair<ir::NodeId, std::uint32_t>, std::size_t> known;
     for (Step& step : network.steps) {
         plan.places.emplace_back();
         if (step.kind != StepKind::Multiply) continue;
-        if (const auto [first, is_new] = known.emplace(step.node, plan.places.size() - 1); !is_new) {
-            ParameterPlace again = *plan.places[first->second];
+        const auto [first_strip, is_new] =
+            known.emplace(std::pair{step.node, step.first_output}, plan.places.size() - 1);
+        if (!is_new) {
+            ParameterPlace again = *plan.places[first_strip->second];
             again.product = product_of(network, step);
             again.is_again = true;
             if (!again.cached) plan.streamed_bytes += again.bytes;

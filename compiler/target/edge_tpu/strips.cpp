@@ -11,8 +11,10 @@
 
 #include "base/arithmetic.h"
 #include "base/message_text.h"
+#include "compiler/target/edge_tpu/channels.h"
 #include "compiler/target/edge_tpu/instructions.h"
 #include "compiler/target/edge_tpu/memory.h"
+#include "compiler/target/edge_tpu/order.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/timing/tiles.h"
 
@@ -216,8 +218,18 @@ Cycle work_of(const Network& network, const machine::MachineConfig& machine) {
     return cycles;
 }
 
+/// How far the compiler goes to make tensors fit.
+enum class Effort : std::uint8_t {
+    Strips,  ///< strips of lines
+    All,     ///< strips or channels, with tensors placed by their sizes and steps in another order
+};
+
+std::optional<Shortage> place(Network& network, Effort effort, const machine::MachineConfig& machine) {
+    return effort == Effort::All ? place_tensors_by_size(network, machine) : place_tensors(network, machine);
+}
+
 /// Cuts the run into the fewest strips with which the steps up to its end fit. None if there are none.
-std::optional<Network> cut_to_fit(const Network& network, const Run& run,
+std::optional<Network> cut_to_fit(const Network& network, const Run& run, Effort effort,
                                   const machine::MachineConfig& machine) {
     const std::uint64_t own = layout_of(network, network.steps[run.last].result).own_lines();
     std::uint64_t lines = own;
@@ -225,57 +237,91 @@ std::optional<Network> cut_to_fit(const Network& network, const Run& run,
         lines = std::min(lines - 1, divide_up(own, divide_up(own, lines) + 1));
         std::optional<Network> made = cut(network, run, lines);
         if (!made) return std::nullopt;
-        const auto shortage = place_tensors(*made, machine);
+        const auto shortage = place(*made, effort, machine);
         const auto end = run.first + divide_up(own, lines) * run.steps();
         if (!shortage || shortage->step >= end) return made;
     }
     return std::nullopt;
 }
 
+/// Cuts the run into the fewest parts of channels with which the steps up to its end fit. Each has whole
+/// groups of lanes.
+std::optional<Network> cut_channels_to_fit(const Network& network, const Run& run, Effort effort,
+                                           const machine::MachineConfig& machine) {
+    const std::uint64_t groups = divide_up(network.steps[run.last].result.shape.channels, network.grid.lanes);
+    std::uint64_t of_part = groups;
+    while (of_part > 1) {
+        of_part = std::min(of_part - 1, divide_up(groups, divide_up(groups, of_part) + 1));
+        Network made = cut_channels(network, run.first, run.last,
+                                    static_cast<std::uint32_t>(of_part * network.grid.lanes));
+        const auto shortage = place(made, effort, machine);
+        const auto end = run.first + divide_up(groups, of_part) * run.steps();
+        if (!shortage || shortage->step >= end) return made;
+    }
+    return std::nullopt;
+}
+
 /// The best way to come past a step. None if there is no way.
-std::optional<Network> cut_around(const Network& network, std::uint32_t step,
+std::optional<Network> cut_around(const Network& network, std::uint32_t step, Effort effort,
                                   const machine::MachineConfig& machine) {
     std::optional<Network> best;
     Cycle least = 0;
+    const auto consider = [&](std::optional<Network> made) {
+        if (!made) return;
+        const Cycle work = work_of(*made, machine);
+        if (best && work >= least) return;
+        best = std::move(made);
+        least = work;
+    };
     const auto steps = static_cast<std::uint32_t>(network.steps.size());
     for (std::uint32_t length = 2; length <= longest_run; ++length) {
         for (std::uint32_t first = step + 1 > length ? step + 1 - length : 0;
              first <= step && first + length <= steps; ++first) {
             const Run run{.first = first, .last = first + length - 1};
-            if (!can_be_cut(network, run)) continue;
-            std::optional<Network> made = cut_to_fit(network, run, machine);
-            if (!made) continue;
-            const Cycle work = work_of(*made, machine);
-            if (best && work >= least) continue;
-            best = std::move(made);
-            least = work;
+            if (can_be_cut(network, run)) consider(cut_to_fit(network, run, effort, machine));
+            if (effort == Effort::All && has_channels_to_cut(network, run.first, run.last)) {
+                consider(cut_channels_to_fit(network, run, effort, machine));
+            }
         }
     }
     return best;
+}
+
+/// Cuts the network until all of it fits. The shortage for which there is no way, if there is one.
+std::optional<Shortage> cut_all(Network& network, Effort effort, const machine::MachineConfig& machine) {
+    while (const auto shortage = place(network, effort, machine)) {
+        std::optional<Network> made = cut_around(network, shortage->step, effort, machine);
+        if (!made) return shortage;
+        network = std::move(*made);
+    }
+    return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<NarrowShortage> fit_into_narrow_memory(Network& network,
                                                      const machine::MachineConfig& machine) {
+    Network ordered = network;
     widen_what_can_be_replaced(network);
-    while (const auto shortage = place_tensors(network, machine)) {
-        std::optional<Network> made = cut_around(network, shortage->step, machine);
-        if (!made) {
-            const std::string layer =
-                shortage->step < network.steps.size()
-                    ? in_quotes(network.layers[network.steps[shortage->step].layer].name)
-                    : "behind the last";
-            return NarrowShortage{
-                .step = shortage->step,
-                .message = fmt::format(
-                    "layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; strips "
-                    "of lines do not make them small enough",
-                    layer, shortage->bytes, machine.narrow_memory.bytes)};
-        }
-        network = std::move(*made);
+    const auto shortage = cut_all(network, Effort::Strips, machine);
+    if (!shortage) return std::nullopt;
+    move_last_readers_up(ordered);
+    // A result in the place of its operand spares room; the margins that both then have take some.
+    for (const bool widens : {true, false}) {
+        Network made = ordered;
+        if (widens) widen_what_can_be_replaced(made);
+        if (cut_all(made, Effort::All, machine)) continue;
+        network = std::move(made);
+        return std::nullopt;
     }
-    return std::nullopt;
+    const std::string layer = shortage->step < network.steps.size()
+                                  ? in_quotes(network.layers[network.steps[shortage->step].layer].name)
+                                  : "behind the last";
+    return NarrowShortage{
+        .step = shortage->step,
+        .message = fmt::format("layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; "
+                               "strips of lines do not make them small enough",
+                               layer, shortage->bytes, machine.narrow_memory.bytes)};
 }
 
 }  // namespace systole::edge_tpu

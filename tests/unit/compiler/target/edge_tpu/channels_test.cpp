@@ -1,0 +1,178 @@
+// Blocks of separable convolutions with a branch, as those of Xception, in narrow memories that strips of
+// lines do not suffice for.
+#include "compiler/target/edge_tpu/channels.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/set_rounding.h"
+#include "compiler/reference/executor.h"
+#include "compiler/target/edge_tpu/family.h"
+#include "compiler/target/edge_tpu/network.h"
+#include "compiler/target/edge_tpu/order.h"
+#include "compiler/target/edge_tpu/parameters.h"
+#include "compiler/target/edge_tpu/strips.h"
+#include "hw/isa/program.h"
+#include "sim/functional/tiles/tile_executor.h"
+#include "tests/support/integer_graphs.h"
+#include "tests/support/random_runs.h"
+#include "tests/support/reference_host.h"
+
+using namespace systole;
+
+namespace {
+
+class SeparableBlocks {
+public:
+    explicit SeparableBlocks(std::mt19937& random) : random_(random) {}
+
+    ir::Graph draw() {
+        const std::uint32_t side = drawn(12, 20);
+        ir::ValueId last = made_.input({side, side, drawn(8, 24)}, encoding());
+        for (std::uint32_t blocks = drawn(1, 2); blocks > 0; --blocks) last = block(last);
+        return made_.graph();
+    }
+
+private:
+    std::uint32_t drawn(std::uint32_t low, std::uint32_t high) {
+        return low + static_cast<std::uint32_t>(random_() % (high - low + 1));
+    }
+    ir::Encoding encoding() {
+        return {0.3 + drawn(0, 100) / 500.0, static_cast<std::int32_t>(drawn(0, 40)) - 20, DataType::Int8};
+    }
+    tests::IntegerWeights weights(std::uint64_t count, std::uint32_t outputs) {
+        tests::IntegerWeights all{.values = {}, .scales = {}};
+        for (std::uint64_t i = 0; i < count; ++i) all.values.push_back(static_cast<std::int8_t>(random_()));
+        for (std::uint32_t i = 0; i < outputs; ++i) {
+            all.scales.push_back(0.001 * drawn(1, 20));
+            all.bias.push_back(static_cast<std::int32_t>(drawn(0, 2000)) - 1000);
+        }
+        return all;
+    }
+    ir::ValueId pointwise(ir::ValueId from, std::uint32_t filters, std::uint32_t stride) {
+        const ir::Window window{.stride_y = stride, .stride_x = stride};
+        return made_.convolution(from, window, filters,
+                                 weights(std::uint64_t{made_.map(from).channels} * filters, filters),
+                                 encoding());
+    }
+    ir::ValueId depthwise(ir::ValueId from) {
+        const std::uint32_t channels = made_.map(from).channels;
+        const ir::Window window = ir::same_window(made_.map(from), {3, 3}, {1, 1});
+        return made_.depthwise(from, window, 1, weights(std::uint64_t{9} * channels, channels), encoding());
+    }
+    ir::ValueId block(ir::ValueId from) {
+        const std::uint32_t filters = drawn(40, 90);
+        ir::ValueId last = pointwise(depthwise(from), filters, 1);
+        last = pointwise(depthwise(last), filters, 1);
+        const ir::FeatureMap map = made_.map(last);
+        last = made_.pool("max_pool", last, ir::same_window(map, {3, 3}, {2, 2}));
+        return made_.append("add", {last, pointwise(from, filters, 2)}, encoding());
+    }
+
+    std::mt19937& random_;
+    tests::IntegerGraph made_;
+};
+
+machine::MachineConfig machine_of(std::mt19937& random) {
+    machine::MachineConfig machine;
+    machine.family = machine::Family::EdgeTpu;
+    machine.tile_array.lines = machine.tile_array.columns = 2;
+    machine.tile_array.lanes = 16;
+    machine.wide_memory.bytes = random() % 2 == 0 ? 1U << 17U : 64 * 200;
+    return machine;
+}
+
+/// What becomes of a network's tensors.
+struct Fitted {
+    bool fits = false;
+    bool in_channels = false;
+};
+Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
+    edge_tpu::Network network = edge_tpu::make_network(graph, machine);
+    edge_tpu::plan_parameters(network, machine);
+    Fitted made{.fits = !edge_tpu::fit_into_narrow_memory(network, machine)};
+    made.in_channels =
+        std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) { return step.first_output > 0; });
+    return made;
+}
+
+std::vector<std::uint8_t> answer(const ir::Graph& graph, const machine::MachineConfig& machine,
+                                 const std::vector<std::uint8_t>& input) {
+    const isa::Program program = edge_tpu::family.compile(graph, machine, {}).program;
+    const auto buffer = [&](isa::BufferKind kind) {
+        return *std::ranges::find(program.buffers, kind, &isa::HostBuffer::kind);
+    };
+    tests::ReferenceHost host(program);
+    functional::TileExecutor executor(
+        program, {.narrow_bytes = machine.narrow_memory.bytes, .positions = machine.tile_array.pixels},
+        &host);
+    std::ranges::copy(input, executor.host_bytes(buffer(isa::BufferKind::Input)).begin());
+    executor.run();
+    const auto output = executor.host_bytes(buffer(isa::BufferKind::Output));
+    return {output.begin(), output.end()};
+}
+
+}  // namespace
+
+TEST_CASE("Where strips of lines are too large, steps are repeated for parts of the channels", "[edge_tpu]") {
+    const std::uint32_t runs = tests::random_runs(16);
+    std::uint32_t cut = 0;
+    for (std::uint32_t seed = 0; seed < runs; ++seed) {
+        std::mt19937 random(4400 + seed);
+        const ir::Graph graph =
+            passes::set_rounding(SeparableBlocks(random).draw(), static_cast<Rounding>(random() % 3));
+        machine::MachineConfig machine = machine_of(random);
+        std::vector<std::uint8_t> input(graph.input().shape.elements());
+        for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+        INFO("seed " << 4400 + seed << "\n" << ir::to_text(graph));
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, 1);
+        machine.narrow_memory.bytes = 1U << 16U;
+        for (Fitted made = fitted(graph, machine); made.fits; made = fitted(graph, machine)) {
+            if (made.in_channels) {
+                INFO("narrow memory of " << machine.narrow_memory.bytes);
+                REQUIRE(answer(graph, machine, input) == expected);
+                ++cut;
+            }
+            machine.narrow_memory.bytes = machine.narrow_memory.bytes * 19 / 20 / 4 * 4;
+        }
+    }
+    CHECK(cut >= tests::random_share(60));
+}
+
+TEST_CASE("The last reader of a tensor moves up to where the tensor is complete", "[edge_tpu]") {
+    // pool (large) -> two steps on a small part of it, then a convolution that leaves less than the pool's
+    // result.
+    tests::IntegerGraph made;
+    const ir::Encoding encoding{.scale = 0.5, .zero_point = 0, .type = DataType::Int8};
+    const ir::ValueId large = made.pool("max_pool", made.input({8, 8, 16}, encoding), {});
+    const ir::Window by_four{.kernel_height = 4, .kernel_width = 4, .stride_y = 4, .stride_x = 4};
+    const ir::ValueId small = made.pool("max_pool", made.pool("max_pool", large, by_four), {});
+    const ir::ValueId branch = made.convolution(large, {.stride_y = 4, .stride_x = 4}, 16,
+                                                {.values = std::vector<std::int8_t>(16 * 16, 1)}, encoding);
+    made.append("add", {small, branch}, encoding);
+    machine::MachineConfig machine;
+    machine.family = machine::Family::EdgeTpu;
+    machine.tile_array.lines = machine.tile_array.columns = 2;
+    edge_tpu::Network network = edge_tpu::make_network(made.graph(), machine);
+    const auto names = [&] {
+        std::vector<std::string> all;
+        for (const edge_tpu::Step& step : network.steps) all.push_back(network.layers[step.layer].name);
+        return all;
+    };
+    CHECK(names() == std::vector<std::string>{"layer0", "layer1", "layer2", "layer3", "layer4"});
+    edge_tpu::move_last_readers_up(network);
+    CHECK(names() == std::vector<std::string>{"layer0", "layer3", "layer1", "layer2", "layer4"});
+    // The pool's result is there up to the other reader.
+    const edge_tpu::Tensor& pooled = network.tensors[network.steps[0].result.tensor];
+    CHECK(pooled.first == 0);
+    CHECK(pooled.last == 2);
+    const edge_tpu::Tensor& of_branch = network.tensors[network.steps[1].result.tensor];
+    CHECK(of_branch.first == 1);
+    CHECK(of_branch.last == 4);
+}
