@@ -222,6 +222,13 @@ private:
                 set(made.registers);
                 return stream_.append(made.move);
             }
+            case StepKind::Read: {
+                RegisterValues values;
+                add_result(network_, step.result, values);
+                set(values);
+                return stream_.append(isa::ReadTensor{.host_address = plan_.constants[index]->host_address,
+                                                      .address = address_of(network_, step.result)});
+            }
             case StepKind::Collect: {
                 RegisterValues values;
                 add_source(network_, step.source, values);

@@ -18,6 +18,7 @@
 #include "compiler/operators/prelu/prelu.h"
 #include "compiler/operators/scaled_sum.h"
 #include "compiler/operators/squared_difference/squared_difference.h"
+#include "compiler/operators/strided.h"
 #include "compiler/operators/subtract/subtract.h"
 #include "compiler/operators/weighted.h"
 #include "hw/isa/tile_layout.h"
@@ -383,6 +384,15 @@ std::vector<std::uint8_t> table_of(const Network& network, const Step& step) {
     }
     bytes.clear();
     for (const std::int32_t each : operators::softmax_exponentials(node)) push(bytes, bits(each));
+    return bytes;
+}
+
+std::vector<std::uint8_t> constant_image(const Network& network, const Step& step) {
+    const ir::NodeView node(*network.graph, network.graph->nodes[step.node]);
+    const ir::Value& constant = node.input(step.operand);
+    std::vector<std::uint8_t> bytes(step.result.shape.elements());
+    operators::copy_view(operators::broadcast_view(constant.shape, node.output().shape), 1,
+                         constant.constant->bytes().data(), bytes.data());
     return bytes;
 }
 

@@ -52,6 +52,9 @@ MoveInstruction move_of(const Network& network, const Step& step);
 /// The table of a Vector step; empty if it has none. Zeros in a graph without weights.
 std::vector<std::uint8_t> table_of(const Network& network, const Step& step);
 
+/// The stored numbers of a Read step's constant, one for each element of the result.
+std::vector<std::uint8_t> constant_image(const Network& network, const Step& step);
+
 /// The block of a group, of the graph's weights; zeros in a graph without weights.
 std::vector<std::uint8_t> block_of(const Network& network, const Step& step,
                                    const ProductInstruction& product, std::uint64_t group);

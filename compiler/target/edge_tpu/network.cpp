@@ -343,6 +343,16 @@ private:
         Tensor tensor{.name = graph_.values[value].name, .form = Form::Image, .shape = shape};
         tensor.zero_point = ir::encoding_of(graph_.values[value]).zero_point;
         const Part result = whole(add_tensor(std::move(tensor)));
+        if (!has_one_number_by_channel(graph_.values[value], shape)) {
+            add_step({.kind = StepKind::Read,
+                      .node = of.node,
+                      .layer = of.layer,
+                      .piece = Piece::Constant,
+                      .operand = index,
+                      .source = result,
+                      .result = result});
+            return result;
+        }
         // A product with weights of 0 leaves its biases at each pixel of the other operand.
         add_step({.kind = StepKind::Multiply,
                   .node = of.node,

@@ -61,12 +61,18 @@ struct Part {
     std::optional<PatchLines> lines = {};  ///< of a result, and of operands by element; without, all
 };
 
-enum class StepKind : std::uint8_t { Multiply, Vector, Collect, Move };
+enum class StepKind : std::uint8_t {
+    Multiply,
+    Vector,
+    Collect,
+    Move,
+    Read,  ///< a constant operand comes from host memory; its source is its result
+};
 
 /// What a step computes of a node that takes several.
 enum class Piece : std::uint8_t {
     Whole,       ///< the node itself, with its numbers
-    Constant,    ///< a constant operand, repeated over the image of the other one
+    Constant,    ///< a constant operand, as an image of the result's extents
     Reversed,    ///< the same numbers in reversed order: the least becomes the largest
     AtMostZero,  ///< of prelu: x where it is negative, else 0
     Below,       ///< of prelu: the slope times that
@@ -74,7 +80,7 @@ enum class Piece : std::uint8_t {
     Together,    ///< of prelu: the sum of the two, of which one is 0
 };
 
-/// An instruction of the tiles, of the ring or of the mesh, with what it needs.
+/// An instruction of the tiles, of the ring, of the mesh or of the link, with what it needs.
 struct Step {
     StepKind kind = StepKind::Multiply;
     ir::NodeId node = 0;

@@ -10,7 +10,7 @@ namespace {
 /// Whether a step reads nothing but one image, and is the only one that writes its result.
 bool may_move(const Network& network, std::uint32_t index) {
     const Step& step = network.steps[index];
-    if (step.kind == StepKind::Collect || step.kind == StepKind::Move || step.other) return false;
+    if ((step.kind != StepKind::Multiply && step.kind != StepKind::Vector) || step.other) return false;
     const Tensor& result = network.tensors[step.result.tensor];
     if (network.tensors[step.source.tensor].form != Form::Image || result.form != Form::Image) return false;
     const auto writes_it = [&](const Step& other) { return other.result.tensor == step.result.tensor; };

@@ -61,6 +61,14 @@ ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& ma
     std::map<std::pair<ir::NodeId, std::uint32_t>, std::size_t> known;
     for (Step& step : network.steps) {
         plan.places.emplace_back();
+        plan.constants.emplace_back();
+        if (step.kind == StepKind::Read) {
+            plan.constants.back() = {.host_address = round_up(plan.host_bytes, host_alignment),
+                                     .bytes = step.result.shape.elements()};
+            plan.host_bytes = plan.constants.back()->host_address + plan.constants.back()->bytes;
+            plan.streamed_bytes += plan.constants.back()->bytes;
+            continue;
+        }
         if (step.kind != StepKind::Multiply) continue;
         const auto [first_strip, is_new] =
             known.emplace(std::pair{step.node, step.first_output}, plan.places.size() - 1);
@@ -116,6 +124,10 @@ std::vector<std::uint8_t> parameter_bytes(const Network& network, const Paramete
                                     (unit * network.grid.tiles() + tile) * isa::tile_unit_bytes);
                 }
             }
+        }
+        if (plan.constants[i]) {
+            std::ranges::copy(constant_image(network, network.steps[i]),
+                              bytes.begin() + static_cast<std::ptrdiff_t>(plan.constants[i]->host_address));
         }
         if (!plan.places[i] || plan.places[i]->is_again) continue;
         const ParameterPlace& place = *plan.places[i];

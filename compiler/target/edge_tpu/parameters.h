@@ -29,11 +29,18 @@ struct TablePlace {
     std::uint64_t host_address = 0;  ///< of as many as there are tiles
 };
 
+/// A constant operand in host memory, an element for each one of the image. It comes with every call.
+struct ConstantPlace {
+    std::uint64_t host_address = 0;
+    std::uint64_t bytes = 0;
+};
+
 struct ParameterPlan {
-    std::vector<std::optional<TablePlace>> tables;      ///< by step; of those that have one
-    std::vector<std::optional<ParameterPlace>> places;  ///< by step; of products
+    std::vector<std::optional<TablePlace>> tables;        ///< by step; of those that have one
+    std::vector<std::optional<ConstantPlace>> constants;  ///< by step; of those that read one
+    std::vector<std::optional<ParameterPlace>> places;    ///< by step; of products
     std::uint64_t cached_bytes = 0;
-    std::uint64_t streamed_bytes = 0;  ///< of a call, those of each strip
+    std::uint64_t streamed_bytes = 0;  ///< of a call, those of each strip, and constant operands
     std::uint64_t host_bytes = 0;      ///< of all
 };
 

@@ -59,25 +59,12 @@ std::optional<std::string> rule_of_pooling(const ir::NodeView& node) {
     return std::nullopt;
 }
 
-/// Whether a constant has one number, or one for each channel of the result.
-bool is_by_channel(const ir::Value& constant, const ir::FeatureMap& result) {
-    const ir::Shape& shape = constant.shape;
-    if (shape.elements() == 1) return true;
-    return shape.elements() == result.channels && shape[shape.rank() - 1] == result.channels;
-}
-
 /// Element by element of two operands.
 std::optional<std::string> rule_of_pair(const ir::NodeView& node) {
     const ir::FeatureMap result = node.output_map();
-    const bool has_constant = node.input(0).constant || node.input(1).constant;
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
-        if (node.input(i).constant) {
-            if (is_by_channel(node.input(i), result)) continue;
-            return "its constant has several pixels; it must have one number for each channel, or one";
-        }
-        if (has_constant && node.input_map(i) != result) {
-            return "its constant has more channels than its other operand";
-        }
+        // A constant is repeated before it is sent.
+        if (node.input(i).constant) continue;
         if (repetition(node.input_map(i), result)) continue;
         return "its inputs have several numbers of channels, or one is no part of the other's image";
     }
@@ -280,6 +267,12 @@ std::uint64_t table_units_of(const ir::Node& node) {
 }
 
 }  // namespace
+
+bool has_one_number_by_channel(const ir::Value& constant, const ir::FeatureMap& image) {
+    const ir::Shape& shape = constant.shape;
+    if (shape.elements() == 1) return true;
+    return shape.elements() == image.channels && shape[shape.rank() - 1] == image.channels;
+}
 
 std::vector<Placement> place(const ir::Graph& graph, const machine::MachineConfig& machine,
                              const Refusals& refused) {

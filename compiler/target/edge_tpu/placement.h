@@ -9,6 +9,9 @@
 
 namespace systole::edge_tpu {
 
+/// Whether a constant has one number, or one for each channel of an image.
+bool has_one_number_by_channel(const ir::Value& constant, const ir::FeatureMap& image);
+
 /// Where a node runs.
 struct Placement {
     bool on_chip = false;
