@@ -9,6 +9,14 @@
 
 namespace systole::operators {
 
+BiasedSum biased_sum(const ir::NodeView& node) {
+    const ir::Encoding input = encoding_of(node.input());
+    const float factor =
+        static_cast<float>(input.scale) / static_cast<float>(encoding_of(node.output()).scale);
+    const auto count = static_cast<float>(reduced_elements(node));
+    return {.factor = factor, .bias = static_cast<float>(-input.zero_point) * factor * count};
+}
+
 float sum_floats(float sum, float x) {
     return sum + x;
 }

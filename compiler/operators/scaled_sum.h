@@ -24,6 +24,14 @@ private:
 /// in it, their mean.
 FixedPoint sum_factor(const ir::NodeView& node, bool is_mean);
 
+/// By what the sum of int8 with zero point becomes the result, both in float32: product and sum are rounded
+/// to float32, and then to the nearest integer.
+struct BiasedSum {
+    float factor = 0.0F;
+    float bias = 0.0F;
+};
+BiasedSum biased_sum(const ir::NodeView& node);
+
 float sum_floats(float sum, float x);
 std::int32_t sum_integers(std::int32_t sum, std::int32_t x);
 

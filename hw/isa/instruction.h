@@ -24,6 +24,7 @@
 #include "hw/isa/instructions/multicast.h"
 #include "hw/isa/instructions/nop.h"
 #include "hw/isa/instructions/outfeed.h"
+#include "hw/isa/instructions/permute.h"
 #include "hw/isa/instructions/product.h"
 #include "hw/isa/instructions/read_host_memory.h"
 #include "hw/isa/instructions/read_parameters.h"
@@ -51,7 +52,7 @@ using Instruction =
                  WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector,
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
                  Exchange, Move, TileMultiply, TileVector, Infeed, Outfeed, DmaIn, DmaOut, LoadWeights,
-                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective>;
+                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective, Permute>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

@@ -1,6 +1,8 @@
 #include "hw/mesh/mesh.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <variant>
@@ -51,13 +53,19 @@ struct Moved {
     std::uint8_t outside = 0;
 };
 
+/// Where the owner of a pixel has its first channel.
+std::uint8_t* place_of(NarrowMemoryAccess& narrow, const isa::TileLayout& layout, std::uint64_t line,
+                       std::uint64_t column) {
+    const std::uint64_t height = layout.own_lines();
+    const std::uint64_t width = layout.own_columns();
+    return narrow.of_tile(line / height * layout.grid.columns + column / width) +
+           isa::address_of(layout, static_cast<std::int64_t>(line % height),
+                           static_cast<std::int64_t>(column % width));
+}
+
 void move_pixels(const Moved& moved, NarrowMemoryAccess& narrow) {
     const auto place = [&narrow](const isa::TileLayout& layout, std::uint64_t line, std::uint64_t column) {
-        const std::uint64_t height = layout.own_lines();
-        const std::uint64_t width = layout.own_columns();
-        return narrow.of_tile(line / height * layout.grid.columns + column / width) +
-               isa::address_of(layout, static_cast<std::int64_t>(line % height),
-                               static_cast<std::int64_t>(column % width));
+        return place_of(narrow, layout, line, column);
     };
     for (std::uint64_t line = 0; line < moved.result.lines; ++line) {
         const auto from_line = moved.pixels.lines.source_of(line, moved.source.lines);
@@ -68,6 +76,28 @@ void move_pixels(const Moved& moved, NarrowMemoryAccess& narrow) {
                 std::memcpy(to, place(moved.source, *from_line, *from_column), moved.result.channels);
             } else if (!moved.keeps) {
                 std::memset(to, moved.outside, moved.result.channels);
+            }
+        }
+    }
+}
+
+/// What a permutation reads and writes.
+struct Permuted {
+    isa::TileLayout source;
+    isa::TileLayout result;
+    std::array<std::size_t, 3> source_axes;
+};
+
+void permute_elements(const Permuted& permuted, NarrowMemoryAccess& narrow) {
+    std::array<std::uint64_t, 3> from{};  // line, column and channel of the source
+    std::uint64_t& by_line = from.at(permuted.source_axes[0]);
+    std::uint64_t& by_column = from.at(permuted.source_axes[1]);
+    std::uint64_t& by_channel = from.at(permuted.source_axes[2]);
+    for (by_line = 0; by_line < permuted.result.lines; ++by_line) {
+        for (by_column = 0; by_column < permuted.result.columns; ++by_column) {
+            std::uint8_t* const to = place_of(narrow, permuted.result, by_line, by_column);
+            for (by_channel = 0; by_channel < permuted.result.channels; ++by_channel) {
+                to[by_channel] = place_of(narrow, permuted.source, from[0], from[1])[from[2]];
             }
         }
     }
@@ -88,8 +118,15 @@ Mesh::Mesh(const sc_core::sc_module_name& name, const UnitContext& context, Narr
 void Mesh::execute(const Command& command) {
     const Cycle begun = begin();
     narrow_.touch(command.bound.footprint);
-    const auto* const move = std::get_if<isa::Move>(&command.bound.instruction);
-    const std::uint64_t link_bytes = move != nullptr ? this->move(*move, command) : exchange(command);
+    const isa::Instruction& instruction = command.bound.instruction;
+    std::uint64_t link_bytes = 0;
+    if (const auto* const move = std::get_if<isa::Move>(&instruction)) {
+        link_bytes = this->move(*move, command);
+    } else if (const auto* const permute = std::get_if<isa::Permute>(&instruction)) {
+        link_bytes = this->permute(*permute, command);
+    } else {
+        link_bytes = exchange(command);
+    }
     const Cycle sent = begun + timing::mesh_cycles(link_bytes, context_.machine);
     context_.clock.wait_until(sent);
     complete(sent, sent + latency_);
@@ -122,6 +159,22 @@ std::uint64_t Mesh::move(const isa::Move& move, const Command& command) {
                           .outside = static_cast<std::uint8_t>(registers[isa::Register::WindowPadValue])};
         compute([this, moved](ValueWorkers::Scratch&) { move_pixels(moved, narrow_); });
     }
+    return count(cost, command);
+}
+
+std::uint64_t Mesh::permute(const isa::Permute& permute, const Command& command) {
+    const isa::Registers& registers = *command.bound.registers;
+    if (context_.computes_values()) {
+        const Permuted permuted{
+            .source = isa::tile_layout(registers, isa::source_registers, grid_, permute.source),
+            .result = isa::tile_layout(registers, isa::result_registers, grid_, permute.result),
+            .source_axes = isa::source_axes(permute.order)};
+        compute([this, permuted](ValueWorkers::Scratch&) { permute_elements(permuted, narrow_); });
+    }
+    return count(timing::permute_cost(permute, registers, grid_), command);
+}
+
+std::uint64_t Mesh::count(const timing::MoveCost& cost, const Command& command) {
     counters_.bytes.add(cost.bytes, command.tag);
     narrow_.count_reads(cost.moved, command.tag);
     narrow_.count_writes(cost.written, command.tag);

@@ -12,6 +12,7 @@
 #include "hw/common/unit_counters.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/tile_grid.h"
+#include "hw/timing/tiles.h"
 
 namespace systole::hw {
 
@@ -35,6 +36,8 @@ private:
     /// Each returns the bytes of the busiest links.
     std::uint64_t exchange(const Command& command);
     std::uint64_t move(const isa::Move& move, const Command& command);
+    std::uint64_t permute(const isa::Permute& permute, const Command& command);
+    std::uint64_t count(const timing::MoveCost& cost, const Command& command);
 
     const isa::TileGrid grid_;
     const Rate rate_;

@@ -420,6 +420,16 @@ void softmax_pixel(const ElementRules& rules, const std::uint8_t* a, const std::
     for (std::uint64_t c = 0; c < channels; ++c) out[c] = rules.scaled(share.of(exponential(c)));
 }
 
+/// The channels of a pixel, divided by the root of the sum of their squares.
+void normalize_pixel(const ElementRules& rules, const std::uint8_t* a, std::uint64_t channels,
+                     std::uint8_t* out) {
+    const auto number = [&](std::uint64_t c) { return element(a[c], rules.is_signed) - rules.zero_point_a; };
+    std::int32_t sum = 0;
+    for (std::uint64_t c = 0; c < channels; ++c) sum = wrapping_add(sum, number(c) * number(c));
+    const math::InverseRoot root(sum);
+    for (std::uint64_t c = 0; c < channels; ++c) out[c] = normalized(rules, number(c), root);
+}
+
 void interpolate_pixel(const VectorWork& work, const ElementRules& rules, std::size_t tile,
                        const TilePixel& pixel, const std::uint8_t* memory, std::uint8_t* out) {
     const isa::Interpolation rule = isa::interpolation_of(work.instruction);
@@ -464,6 +474,9 @@ void compute_vector(const VectorWork& work, NarrowMemoryAccess& narrow, WideMemo
         const std::uint64_t channels = work.result.channels;
         if (vector.operation == isa::TileOperation::Softmax) {
             return softmax_pixel(rules, a, tables[tile].data(), channels, out);
+        }
+        if (vector.operation == isa::TileOperation::Normalize) {
+            return normalize_pixel(rules, a, channels, out);
         }
         if (vector.operation == isa::TileOperation::Lookup) {
             for (std::uint64_t c = 0; c < channels; ++c) {

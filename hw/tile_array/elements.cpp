@@ -1,5 +1,7 @@
 #include "hw/tile_array/elements.h"
 
+#include <cmath>
+
 namespace systole::hw {
 namespace {
 
@@ -26,7 +28,28 @@ std::int32_t squared_difference(const ElementRules& rules, std::int32_t a, std::
     return scale_sum(wrapping_multiply(difference, difference), rules.scaling, rules.multiplier);
 }
 
+/// A sum times one float32, plus another one, each rounded to float32; then to the nearest integer, halves
+/// away from zero.
+std::int32_t biased(const ElementRules& rules, std::int32_t sum) {
+    const float product = static_cast<float>(sum) * std::bit_cast<float>(rules.multiplier.first);
+    const float number = product + std::bit_cast<float>(rules.multiplier_b.first);
+    constexpr float lowest = -0x1p30F;
+    constexpr float highest = 0x1p30F - 64.0F;  // the largest of float32
+    const float above = number > lowest ? number : lowest;
+    return static_cast<std::int32_t>(std::round(above < highest ? above : highest));
+}
+
 }  // namespace
+
+std::uint8_t normalized(const ElementRules& rules, std::int32_t number, const math::InverseRoot& root) {
+    constexpr std::int32_t steps_of_one = 128;
+    constexpr std::int32_t bits_of_steps = 7;
+    const std::int32_t quotient =
+        rules.is_signed
+            ? multiply_by_quantized_multiplier(number, root.multiplier, root.shift + bits_of_steps)
+            : multiply_by_quantized_multiplier(steps_of_one * number, root.multiplier, root.shift);
+    return rules.scaled(quotient);
+}
 
 ElementRules element_rules(const isa::TileVector& vector, const isa::Registers& registers) {
     using enum isa::Register;
@@ -68,6 +91,8 @@ std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b) 
         case isa::TileOperation::Lookup:
         case isa::TileOperation::Softmax:
         case isa::TileOperation::Interpolate:
+        case isa::TileOperation::BiasedSumPool:
+        case isa::TileOperation::Normalize:
             break;
     }
     throw std::logic_error("an operation of tiles that does not combine two elements");
@@ -79,6 +104,8 @@ std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t la
             return rules.stored(largest);
         case isa::TileOperation::SumPool:
             return rules.scaled(scale_sum(sum - count * rules.zero_point_a, rules.scaling, rules.multiplier));
+        case isa::TileOperation::BiasedSumPool:
+            return rules.scaled(biased(rules, sum));
         case isa::TileOperation::AveragePool:
             if (rules.scaling == isa::Scaling::Float) {
                 return rules.stored(multiply_by_float_to_even(sum, 1.0F / static_cast<float>(count)));
@@ -96,6 +123,7 @@ std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t la
         case isa::TileOperation::Softmax:
         case isa::TileOperation::Interpolate:
         case isa::TileOperation::SquaredDifference:
+        case isa::TileOperation::Normalize:
             break;
     }
     throw std::logic_error("an operation of tiles that does not pool");

@@ -15,6 +15,7 @@
 #include "hw/isa/scaling.h"
 #include "hw/isa/tile_grid.h"
 #include "hw/math/elementwise.h"
+#include "hw/math/inverse_root.h"
 
 // The arithmetic of one element in a tile (docs/isa.md).
 namespace systole::hw {
@@ -81,6 +82,9 @@ std::uint8_t combine(const ElementRules& rules, std::uint8_t a, std::uint8_t b);
 
 /// The result of pooling `count` stored numbers, at least one.
 std::uint8_t pooled(const ElementRules& rules, std::int32_t sum, std::int32_t largest, std::int32_t count);
+
+/// A number, less its zero point, divided by the root of the sum of its pixel's squares: in steps of 1/128.
+std::uint8_t normalized(const ElementRules& rules, std::int32_t number, const math::InverseRoot& root);
 
 /// The four numbers around a place: upper left, lower left, upper right, lower right.
 using Corners = std::array<std::int32_t, 4>;

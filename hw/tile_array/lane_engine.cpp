@@ -82,6 +82,10 @@ public:
                 softmax_of_pixel(work, steps, index);
                 continue;
             }
+            if (work.instruction.operation == isa::TileOperation::Normalize) {
+                normalize_pixel(work, steps, index);
+                continue;
+            }
             for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
                 for (std::uint64_t step = 0; step < steps.of_element; ++step) move_element(work, steps);
                 for (std::uint64_t tile = 0; tile < work.result.grid.tiles(); ++tile) {
@@ -465,6 +469,35 @@ private:
                     ? rules.scaled(math::SoftmaxShare(sum[tile]).of(exponential(tile, pixel, channel)))
                     : outside(*work.registers);
         });
+    }
+
+    /// In two passes over the channels: the sum of the squares, and the quotients.
+    void normalize_pixel(const VectorWork& work, const timing::VectorSteps& steps, std::uint64_t index) {
+        const ElementRules rules = element_rules(work.instruction, *work.registers);
+        const std::uint64_t tiles = work.grid.tiles();
+        std::vector<std::int32_t> sums(tiles, 0);
+        const auto number = [&](std::uint64_t tile, const TilePixel& pixel, std::uint64_t channel) {
+            return element(place_of(work.source, tile, pixel)[channel], rules.is_signed) - rules.zero_point_a;
+        };
+        for (const bool is_last_pass : {false, true}) {
+            for (std::uint64_t channel = 0; channel < work.result.channels; ++channel) {
+                move_element(work, steps);
+                for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+                    const TilePixel pixel = pixel_of(work.result, work.area, tile, index);
+                    if (is_last_pass && pixel.is_there) counters_.work.results.add(1, work.tag);
+                    if (!context_.computes_values()) continue;
+                    if (is_last_pass && (pixel.is_there || work.instruction.with_margins)) {
+                        place_of(work.result, tile, pixel)[channel] =
+                            pixel.is_there ? normalized(rules, number(tile, pixel, channel),
+                                                        math::InverseRoot(sums[tile]))
+                                           : outside(*work.registers);
+                    } else if (pixel.is_there) {
+                        const std::int32_t each = number(tile, pixel, channel);
+                        sums[tile] = wrapping_add(sums[tile], each * each);
+                    }
+                }
+            }
+        }
     }
 
     struct PixelOfTile {

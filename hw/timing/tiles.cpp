@@ -1,6 +1,7 @@
 #include "hw/timing/tiles.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <vector>
 
@@ -103,6 +104,50 @@ struct MovedLines {
 constexpr std::uint64_t interpolated_corners = 4;
 /// A softmax reads its elements for the largest one, for the sum, and for the shares.
 constexpr std::uint64_t softmax_passes = 3;
+/// A norm reads its elements for the sum of their squares, and for the quotients.
+constexpr std::uint64_t normalize_passes = 2;
+
+/// A range of lines, columns or channels.
+struct AxisRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;  ///< behind the end
+
+    std::uint64_t in_both(const AxisRange& other) const {
+        const std::uint64_t begin = std::max(first, other.first);
+        const std::uint64_t end = std::min(last, other.last);
+        return end > begin ? end - begin : 0;
+    }
+};
+
+/// What a tile owns of an image: lines, columns and channels.
+std::array<AxisRange, 3> owned_by(const isa::TileLayout& layout, std::uint64_t line, std::uint64_t column) {
+    const auto part = [](std::uint64_t tile, std::uint64_t own, std::uint64_t extent) {
+        return AxisRange{.first = std::min(tile * own, extent), .last = std::min((tile + 1) * own, extent)};
+    };
+    return {part(line, layout.own_lines(), layout.lines), part(column, layout.own_columns(), layout.columns),
+            AxisRange{.first = 0, .last = layout.channels}};
+}
+
+/// A place between two neighbours in a line or column of tiles: elements that pass it in each direction.
+struct LinkTraffic {
+    std::uint64_t forwards = 0;
+    std::uint64_t backwards = 0;
+
+    std::uint64_t most() const { return std::max(forwards, backwards); }
+    static void pass(std::vector<LinkTraffic>& links, std::uint64_t from, std::uint64_t to,
+                     std::uint64_t elements) {
+        for (std::uint64_t at = from; at < to; ++at) links[at].forwards += elements;
+        for (std::uint64_t at = to; at < from; ++at) links[at].backwards += elements;
+    }
+};
+
+std::uint64_t busiest_of(const std::vector<std::vector<LinkTraffic>>& all) {
+    std::uint64_t most = 0;
+    for (const auto& links : all) {
+        for (const LinkTraffic& link : links) most = std::max(most, link.most());
+    }
+    return most;
+}
 
 }  // namespace
 
@@ -178,6 +223,8 @@ VectorSteps vector_steps(const isa::TileVector& vector, const isa::Registers& re
         steps.a_cycle = machine.tile_array.pooling_bytes_per_cycle;
     } else if (vector.operation == isa::TileOperation::Softmax) {
         steps.of_element = softmax_passes;
+    } else if (vector.operation == isa::TileOperation::Normalize) {
+        steps.of_element = normalize_passes;
     }
     return steps;
 }
@@ -231,6 +278,37 @@ MoveCost move_cost(const isa::Move& move, const isa::Registers& registers, const
                                                        : result.own_lines() * result.own_columns();
     cost.link_bytes = std::max(links, pixels_of_fullest * result.channels);
     return cost;
+}
+
+MoveCost permute_cost(const isa::Permute& permute, const isa::Registers& registers,
+                      const isa::TileGrid& grid) {
+    const isa::TileLayout source = isa::tile_layout(registers, isa::source_registers, grid, permute.source);
+    const isa::TileLayout result = isa::tile_layout(registers, isa::result_registers, grid, permute.result);
+    const std::array<std::size_t, 3> axes = isa::source_axes(permute.order);
+    // Up and down in the columns of tiles that own the source, then left and right in the lines of tiles that
+    // own the result.
+    std::vector<std::vector<LinkTraffic>> of_columns(grid.columns, std::vector<LinkTraffic>(grid.lines));
+    std::vector<std::vector<LinkTraffic>> of_lines(grid.lines, std::vector<LinkTraffic>(grid.columns));
+    std::uint64_t stay = 0;
+    for (std::uint64_t from = 0; from < grid.tiles(); ++from) {
+        const auto read = owned_by(source, from / grid.columns, from % grid.columns);
+        for (std::uint64_t to = 0; to < grid.tiles(); ++to) {
+            const auto written = owned_by(result, to / grid.columns, to % grid.columns);
+            std::uint64_t elements = 1;
+            for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+                elements *= written.at(axis).in_both(read.at(axes.at(axis)));
+            }
+            if (from == to) stay += elements;
+            LinkTraffic::pass(of_columns[from % grid.columns], from / grid.columns, to / grid.columns,
+                              elements);
+            LinkTraffic::pass(of_lines[to / grid.columns], from % grid.columns, to % grid.columns, elements);
+        }
+    }
+    const std::uint64_t fullest = result.own_lines() * result.own_columns() * result.channels;
+    return {.moved = result.elements(),
+            .written = result.elements(),
+            .bytes = result.elements() - stay,
+            .link_bytes = std::max(busiest_of(of_columns) + busiest_of(of_lines), fullest)};
 }
 
 Cycle ring_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {

@@ -101,6 +101,8 @@ struct MoveCost {
     std::uint64_t link_bytes = 0;  ///< over the links that carry most, or what the fullest tile writes
 };
 MoveCost move_cost(const isa::Move& move, const isa::Registers& registers, const isa::TileGrid& grid);
+MoveCost permute_cost(const isa::Permute& permute, const isa::Registers& registers,
+                      const isa::TileGrid& grid);
 
 /// The whole cycles in which the ring, or a link of the mesh, moves so many bytes without a pause.
 Cycle ring_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);

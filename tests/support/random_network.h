@@ -228,7 +228,7 @@ private:
     }
 
     void add_layer_for_tiles(ValueId input) {
-        switch (below(for_strips_ ? 13 : 19)) {
+        switch (below(for_strips_ ? 13 : 24)) {
             case 0:
             case 1:
             case 2:
@@ -266,9 +266,27 @@ private:
                 return add_difference(input);
             case 17:
                 return add_softmax(input);
+            case 18:
+                return add_norm(input);
+            case 19:
+                return add_permutation(input);
             default:
                 return add_move(input);
         }
+    }
+
+    /// The result's encoding is TFLite's.
+    void add_norm(ValueId input) {
+        const DataType type = type_of(input);
+        keep(made_.append("normalize", {input}, {1.0 / 128, type == DataType::Uint8 ? 128 : 0, type}));
+    }
+
+    /// Any order of lines, columns and channels.
+    void add_permutation(ValueId any) {
+        const ValueId input = as_image(any);
+        std::vector<std::int64_t> axes{0, 1, 2, 3};
+        std::shuffle(axes.begin() + 1, axes.end(), random_);
+        keep(made_.append("transpose", {input}, made_.encoding(input), {{"permutation", axes}}));
     }
 
     /// With the extents of four axes.

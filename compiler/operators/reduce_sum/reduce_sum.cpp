@@ -76,10 +76,9 @@ protected:
         if (result.type != DataType::Int8) return ScaledSum::finish_quantized(node, sum);
         const auto count = static_cast<std::int64_t>(reduced_elements(node));
         const std::int64_t stored = sum + count * input.zero_point;
-        const float scale = static_cast<float>(input.scale) / static_cast<float>(result.scale);
-        const float offset = static_cast<float>(-input.zero_point) * scale * static_cast<float>(count);
-        const float product = static_cast<float>(stored) * scale;
-        const double real = std::round(product + offset) + static_cast<double>(result.zero_point);
+        const BiasedSum scaled = biased_sum(node);
+        const float product = static_cast<float>(stored) * scaled.factor;
+        const double real = std::round(product + scaled.bias) + static_cast<double>(result.zero_point);
         return static_cast<std::int32_t>(
             std::clamp<double>(real, lowest_of(result.type), highest_of(result.type)));
     }

@@ -222,6 +222,11 @@ private:
                 set(made.registers);
                 return stream_.append(made.move);
             }
+            case StepKind::Permute: {
+                const PermuteInstruction made = permute_of(network_, step);
+                set(made.registers);
+                return stream_.append(made.permute);
+            }
             case StepKind::Read: {
                 RegisterValues values;
                 add_result(network_, step.result, values);

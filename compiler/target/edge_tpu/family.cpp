@@ -64,7 +64,7 @@ std::vector<mapping::Choice> choices_of(const Network& network, const ParameterP
 /// which a network may have for its host's sake.
 bool has_vector_work_before(const Network& network, std::uint32_t end) {
     return std::ranges::any_of(network.steps.begin(), network.steps.begin() + end, [](const Step& step) {
-        return step.kind == StepKind::Move || step.piece != Piece::Whole ||
+        return step.kind == StepKind::Move || step.kind == StepKind::Permute || step.piece != Piece::Whole ||
                (step.kind == StepKind::Vector && step.operation >= isa::TileOperation::SumPool);
     });
 }

@@ -302,8 +302,13 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         vector.align_corners = rule.align_corners;
     }
     if (!vector.scales()) {
-        // The zero point of an operand is not used, but may be left from a layer of the other signedness.
-        if (has_both_signs(*network.graph)) values.push_back({Register::VectorZeroPointA, 0, true});
+        if (vector.operation == isa::TileOperation::Normalize) {
+            values.push_back(
+                {Register::VectorZeroPointA, bits(ir::encoding_of(node.input(0)).zero_point), true});
+        } else if (has_both_signs(*network.graph)) {
+            // The zero point of an operand is not used, but may be left from a layer of the other signedness.
+            values.push_back({Register::VectorZeroPointA, 0, true});
+        }
         add_results(node, whole_type, values);
         // Shares of a softmax are above the lowest number of the type.
         if (vector.operation == isa::TileOperation::Softmax) {
@@ -312,6 +317,14 @@ VectorInstruction vector_of(const Network& network, const Step& step) {
         return made;
     }
     values.push_back({Register::VectorZeroPointA, bits(ir::encoding_of(node.input(0)).zero_point), true});
+    if (vector.operation == isa::TileOperation::BiasedSumPool) {
+        vector.scaling = isa::Scaling::Float;
+        add_results(node, whole_type, values);
+        const operators::BiasedSum sum = operators::biased_sum(node);
+        add_multiplier(Register::VectorMultiplier, Register::VectorShift, words_of(sum.factor), values);
+        add_multiplier(Register::VectorMultiplierB, Register::VectorShiftB, words_of(sum.bias), values);
+        return made;
+    }
     if (vector.operation == isa::TileOperation::SumPool) {
         vector.scaling = isa::Scaling::FixedPoint;
         add_results(node, whole_type, values);
@@ -363,6 +376,16 @@ MoveInstruction move_of(const Network& network, const Step& step) {
     add(Register::WindowPadLeft, step.moved.columns.pad);
     const auto outside = static_cast<std::uint8_t>(step.outside);
     if (!step.keeps) made.registers.push_back({Register::WindowPadValue, outside, true});
+    return made;
+}
+
+PermuteInstruction permute_of(const Network& network, const Step& step) {
+    PermuteInstruction made{.permute = {.order = step.order,
+                                        .result = address_of(network, step.result),
+                                        .source = address_of(network, step.source)},
+                            .registers = {}};
+    add_source(network, step.source, made.registers);
+    add_result(network, step.result, made.registers);
     return made;
 }
 

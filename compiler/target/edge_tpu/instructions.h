@@ -49,6 +49,12 @@ struct MoveInstruction {
 };
 MoveInstruction move_of(const Network& network, const Step& step);
 
+struct PermuteInstruction {
+    isa::Permute permute;
+    RegisterValues registers;
+};
+PermuteInstruction permute_of(const Network& network, const Step& step);
+
 /// The table of a Vector step; empty if it has none. Zeros in a graph without weights.
 std::vector<std::uint8_t> table_of(const Network& network, const Step& step);
 

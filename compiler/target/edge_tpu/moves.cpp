@@ -245,6 +245,23 @@ SpreadImage spread_image(const NodeView& node) {
             .pixels = {.lines = axis(0), .columns = axis(1)}};
 }
 
+std::optional<isa::AxisOrder> axis_order(const NodeView& node) {
+    const Integers& permutation = node.node().integers("permutation");
+    const ir::Shape& shape = node.input().shape;
+    if (shape.rank() > 4) return std::nullopt;
+    // As if there were 4 axes, the first ones with an extent of 1.
+    const std::size_t absent = 4 - shape.rank();
+    std::array<std::size_t, 4> from{0, 1, 2, 3};
+    for (std::size_t i = 0; i < permutation.size(); ++i) {
+        from.at(absent + i) = absent + static_cast<std::size_t>(permutation[i]);
+    }
+    // The batch may change places with another axis of extent 1.
+    const auto place_of_batch = static_cast<std::size_t>(std::ranges::find(from, 0U) - from.begin());
+    if (from[0] != 0 && shape[from[0] - absent] != 1) return std::nullopt;
+    std::swap(from[0], from.at(place_of_batch));
+    return isa::order_of({from[1] - 1, from[2] - 1, from[3] - 1});
+}
+
 std::optional<isa::MovedPixels> repetition(const ir::FeatureMap& from, const ir::FeatureMap& to) {
     const auto axis = [](std::uint32_t source, std::uint32_t result) -> std::optional<isa::MovedAxis> {
         isa::MovedAxis moved{.repeats = true};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "hw/isa/instructions/permute.h"
 #include "hw/isa/moved_pixels.h"
 
 /// Operators that only put elements of images elsewhere, as `move` instructions.
@@ -39,6 +40,9 @@ struct SpreadImage {
     isa::MovedPixels pixels;
 };
 SpreadImage spread_image(const ir::NodeView& node);
+
+/// The order of the axes of a transposition, as those of images; nullopt if it moves the batch.
+std::optional<isa::AxisOrder> axis_order(const ir::NodeView& node);
 
 /// How a tensor becomes one with the lines and columns of another one by repeating its only line, its only
 /// column, or both; nullopt if it does not.

@@ -267,6 +267,7 @@ private:
                              .result = result_of(node, Form::OverLanes)});
         }
         if (node.is("prelu")) return add_prelu(id, layer);
+        if (node.is("transpose")) return add_transposed(id, layer);
         Step step{.node = id, .layer = layer, .source = {}, .result = {}};
         if (const auto pair = operation_of_pair(node)) {
             const ir::FeatureMap shape = ir::feature_map(graph_.values[node.output()].shape);
@@ -301,7 +302,9 @@ private:
         if (step.reads_around() && network_.tensors[step.source.tensor].form != Form::Image &&
             margins(step).any()) {
             // A vector has no margins: the first tile copies it to where it has some.
-            const Part image = whole(add_tensor(tensor_for(root_of(node.inputs.front()), Form::Image)));
+            Tensor tensor = tensor_for(root_of(node.inputs.front()), Form::Image);
+            tensor.shape = step.source.shape;
+            const Part image = whole(add_tensor(std::move(tensor)));
             copy(id, layer, step.source, image);
             step.source = image;
         }
@@ -418,6 +421,21 @@ private:
         }
     }
 
+    void add_transposed(NodeId id, std::uint32_t layer) {
+        const Node& node = graph_.nodes[id];
+        const Part result = result_of(node, Form::Image);
+        Step step{.kind = StepKind::Permute,
+                  .node = id,
+                  .layer = layer,
+                  .source = as_image(node.inputs.front(), id, layer),
+                  .result = result,
+                  .order = axis_order({graph_, node}).value()};
+        if (network_.tensors[step.source.tensor].form != Form::Image) {
+            step.source.shape = ir::feature_map(graph_.values[node.inputs.front()].shape);
+        }
+        add_step(step);
+    }
+
     /// The input of a transposed convolution, with pixels apart.
     Part spread(NodeId id, std::uint32_t layer, const Part& source) {
         const Node& node = graph_.nodes[id];
@@ -522,12 +540,20 @@ private:
         return found->second;
     }
 
-    static isa::TileOperation operation_of(const Node& node) {
+    isa::TileOperation operation_of(const Node& node) const {
+        if (node.is("reduce_sum") && graph_.values[node.output()].type == DataType::Int8) {
+            return isa::TileOperation::BiasedSumPool;
+        }
         static const std::map<std::string_view, isa::TileOperation> operations{
-            {"max_pool", isa::TileOperation::MaxPool},   {"average_pool", isa::TileOperation::AveragePool},
-            {"lookup", isa::TileOperation::Lookup},      {"integer_softmax", isa::TileOperation::Softmax},
-            {"resize", isa::TileOperation::Interpolate}, {"reduce_mean", isa::TileOperation::SumPool},
-            {"reduce_sum", isa::TileOperation::SumPool}, {"reduce_max", isa::TileOperation::MaxPool},
+            {"max_pool", isa::TileOperation::MaxPool},
+            {"average_pool", isa::TileOperation::AveragePool},
+            {"lookup", isa::TileOperation::Lookup},
+            {"normalize", isa::TileOperation::Normalize},
+            {"integer_softmax", isa::TileOperation::Softmax},
+            {"resize", isa::TileOperation::Interpolate},
+            {"reduce_mean", isa::TileOperation::SumPool},
+            {"reduce_sum", isa::TileOperation::SumPool},
+            {"reduce_max", isa::TileOperation::MaxPool},
             {"reduce_min", isa::TileOperation::MaxPool}};
         return operations.at(node.op->name());
     }

@@ -10,6 +10,7 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/host_segments.h"
 #include "compiler/target/edge_tpu/placement.h"
+#include "hw/isa/instructions/permute.h"
 #include "hw/isa/instructions/tile_multiply.h"
 #include "hw/isa/instructions/tile_vector.h"
 #include "hw/isa/moved_pixels.h"
@@ -66,6 +67,7 @@ enum class StepKind : std::uint8_t {
     Vector,
     Collect,
     Move,
+    Permute,
     Read,  ///< a constant operand comes from host memory; its source is its result
 };
 
@@ -100,6 +102,7 @@ struct Step {
     isa::MovedPixels moved = {};
     bool keeps = false;        ///< pixels that come from none stay as they are
     std::int32_t outside = 0;  ///< what they become otherwise, as a stored number
+    isa::AxisOrder order = isa::AxisOrder::LinesColumnsChannels;  ///< of permutations
 
     /// Whether each result comes from the same element of the operands.
     bool is_element_wise() const;

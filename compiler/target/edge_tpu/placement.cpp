@@ -126,12 +126,6 @@ std::optional<std::string> rule_of_reduction(const ir::NodeView& node) {
     return std::nullopt;
 }
 
-std::optional<std::string> rule_of_sum(const ir::NodeView& node) {
-    if (node.output().type == DataType::Int8)
-        return "its sums of int8 are scaled in float32, as TFLite's are";
-    return rule_of_reduction(node);
-}
-
 /// The largest or the least.
 std::optional<std::string> rule_of_largest(const ir::NodeView& node) {
     if (!operators::is_stored_alike(node.input(), node.output())) {
@@ -162,8 +156,26 @@ std::optional<std::string> rule_of_resize(const ir::NodeView& node) {
     return fmt::format("its coordinates are {}", coordinates);
 }
 
+std::optional<std::string> rule_of_norm(const ir::NodeView& node) {
+    constexpr std::uint64_t most = 33000;  // the sum of their squares has 31 bits
+    const ir::Shape& shape = node.input().shape;
+    const std::int64_t axis = node.node().integer("axis");
+    if (axis != -1 && axis != static_cast<std::int64_t>(shape.rank()) - 1) return "it is not over channels";
+    const std::uint64_t channels = node.input_map().channels;
+    if (channels <= most) return std::nullopt;
+    return fmt::format("it is over {} channels; the most are {}", channels, most);
+}
+
+std::optional<std::string> rule_of_transposition(const ir::NodeView& node) {
+    if (!operators::is_stored_alike(node.input(), node.output())) {
+        return "its input and its result have several scales";
+    }
+    if (!axis_order(node)) return "it moves the batch";
+    return std::nullopt;
+}
+
 /// Operators that the chip's own compiler maps, and this one does not.
-constexpr std::array<std::string_view, 3> mapped_by_the_chips_compiler{"normalize", "rsqrt", "transpose"};
+constexpr std::array<std::string_view, 1> mapped_by_the_chips_compiler{"rsqrt"};
 
 struct OperatorRule {
     std::string_view op;
@@ -171,7 +183,7 @@ struct OperatorRule {
     bool takes_constants = false;  ///< operands may be constants
 };
 
-constexpr std::array<OperatorRule, 28> rules{{{"add", rule_of_pair, true},
+constexpr std::array<OperatorRule, 30> rules{{{"add", rule_of_pair, true},
                                               {"average_pool", rule_of_pooling},
                                               {"concat", rule_of_concat},
                                               {"convolution", rule_of_convolution},
@@ -184,12 +196,13 @@ constexpr std::array<OperatorRule, 28> rules{{{"add", rule_of_pair, true},
                                               {"maximum", rule_of_choice, true},
                                               {"minimum", rule_of_choice, true},
                                               {"multiply", rule_of_pair, true},
+                                              {"normalize", rule_of_norm},
                                               {"pad", rule_of_move},
                                               {"prelu", rule_of_slopes, true},
                                               {"reduce_max", rule_of_largest},
                                               {"reduce_mean", rule_of_reduction},
                                               {"reduce_min", rule_of_largest},
-                                              {"reduce_sum", rule_of_sum},
+                                              {"reduce_sum", rule_of_reduction},
                                               {"reshape", no_rule},
                                               {"resize", rule_of_resize},
                                               {"slice", rule_of_move},
@@ -197,6 +210,7 @@ constexpr std::array<OperatorRule, 28> rules{{{"add", rule_of_pair, true},
                                               {"squared_difference", rule_of_pair, true},
                                               {"strided_slice", rule_of_move},
                                               {"subtract", rule_of_pair, true},
+                                              {"transpose", rule_of_transposition},
                                               {"transposed_convolution", rule_of_transposed},
                                               {"zero_padding", rule_of_move}}};
 

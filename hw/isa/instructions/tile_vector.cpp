@@ -19,9 +19,10 @@
 namespace systole::isa {
 namespace {
 
-constexpr std::array<std::string_view, 13> tile_operation_names = {
-    "add",          "subtract", "multiply", "maximum", "minimum",     "requantize",        "max_pool",
-    "average_pool", "sum_pool", "lookup",   "softmax", "interpolate", "squared_difference"};
+constexpr std::array<std::string_view, 15> tile_operation_names = {
+    "add",        "subtract",    "multiply",           "maximum",         "minimum",
+    "requantize", "max_pool",    "average_pool",       "sum_pool",        "lookup",
+    "softmax",    "interpolate", "squared_difference", "biased_sum_pool", "normalize"};
 /// Units of a table of 256 bytes, and of 256 words.
 constexpr std::uint32_t units_of_bytes = 256 / tile_unit_bytes;
 constexpr std::uint32_t units_of_words = tile_word * units_of_bytes;
@@ -94,6 +95,8 @@ bool TileVector::has_other() const {
         case TileOperation::Lookup:
         case TileOperation::Softmax:
         case TileOperation::Interpolate:
+        case TileOperation::BiasedSumPool:
+        case TileOperation::Normalize:
             return false;
     }
     throw std::logic_error("an operation of tiles that does not exist");
@@ -106,11 +109,12 @@ std::uint32_t TileVector::table_units() const {
 
 bool TileVector::is_pooling() const {
     return operation == TileOperation::MaxPool || operation == TileOperation::AveragePool ||
-           operation == TileOperation::SumPool;
+           operation == TileOperation::SumPool || operation == TileOperation::BiasedSumPool;
 }
 
 bool TileVector::is_element_wise() const {
-    return !is_pooling() && operation != TileOperation::Softmax && operation != TileOperation::Interpolate;
+    return !is_pooling() && operation != TileOperation::Softmax && operation != TileOperation::Interpolate &&
+           operation != TileOperation::Normalize;
 }
 
 bool TileVector::scales() const {
@@ -121,6 +125,7 @@ bool TileVector::scales() const {
         case TileOperation::Requantize:
         case TileOperation::SumPool:
         case TileOperation::SquaredDifference:
+        case TileOperation::BiasedSumPool:
             return true;
         case TileOperation::Maximum:
         case TileOperation::Minimum:
@@ -129,6 +134,7 @@ bool TileVector::scales() const {
         case TileOperation::Lookup:
         case TileOperation::Softmax:
         case TileOperation::Interpolate:
+        case TileOperation::Normalize:
             return false;
     }
     throw std::logic_error("an operation of tiles that does not exist");
@@ -154,6 +160,8 @@ void TileVector::fields(FieldVisitor& visitor) {
         "scaling float is for operations that round");
     visitor.rule(scaling == Scaling::FixedPoint || operation != TileOperation::SquaredDifference,
                  "squared_difference has the scaling fixed_point");
+    visitor.rule(scaling == Scaling::Float || operation != TileOperation::BiasedSumPool,
+                 "biased_sum_pool has the scaling float");
     visitor.rule(interpolates || !(half_pixel || align_corners),
                  "half_pixel and align_corners are for interpolate");
     visitor.rule(!(half_pixel && align_corners), "half_pixel and align_corners exclude each other");

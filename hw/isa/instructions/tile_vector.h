@@ -25,6 +25,8 @@ enum class TileOperation : std::uint8_t {
     Softmax,            ///< of the channels of each pixel, by a table of 256 words
     Interpolate,        ///< the image with other extents, by channel from four pixels around a place
     SquaredDifference,  ///< (scale(a) - scale(b))^2, requantized
+    BiasedSumPool,      ///< the sum of each window, by channel, scaled in float32 with a bias
+    Normalize,          ///< the channels of each pixel, divided by the root of the sum of their squares
 };
 
 /// Work without weights on the image that the result.* registers describe. Element-wise work reads the same

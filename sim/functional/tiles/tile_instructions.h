@@ -38,6 +38,7 @@ void execute(const isa::Multicast& multicast, TileState& state);
 void execute(const isa::Collect& collect, TileState& state);
 void execute(const isa::Exchange& exchange, TileState& state);
 void execute(const isa::Move& move, TileState& state);
+void execute(const isa::Permute& permute, TileState& state);
 
 void execute(const isa::TileMultiply& multiply, TileState& state);
 void execute(const isa::TileVector& vector, TileState& state);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -155,6 +156,28 @@ void execute(const isa::Move& move, TileState& state) {
             }
             const std::uint64_t owner = source.owner(from);
             to = state.narrow_byte(owner, source.address(owner, from) + channel);
+        }
+    });
+}
+
+void execute(const isa::Permute& permute, TileState& state) {
+    const TiledImage source(
+        isa::tile_layout(state.registers, isa::source_registers, state.grid, permute.source));
+    const TiledImage result(
+        isa::tile_layout(state.registers, isa::result_registers, state.grid, permute.result));
+    const std::array<std::size_t, 3> axes = isa::source_axes(permute.order);
+    for_each_pixel(result, [&](const Pixel& pixel) {
+        for (std::int64_t channel = 0; channel < result.channels(); ++channel) {
+            std::array<std::int64_t, 3> place{};  // line, column and channel of the source
+            place.at(axes[0]) = pixel.line;
+            place.at(axes[1]) = pixel.column;
+            place.at(axes[2]) = channel;
+            const Pixel from{.line = place[0], .column = place[1]};
+            const std::uint64_t reader = source.owner(from);
+            const std::uint64_t writer = result.owner(pixel);
+            state.narrow_byte(writer, result.address(writer, pixel) + static_cast<std::uint64_t>(channel)) =
+                state.narrow_byte(reader,
+                                  source.address(reader, from) + static_cast<std::uint64_t>(place[2]));
         }
     });
 }

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "base/fixed_point.h"
 #include "hw/isa/tile_layout.h"
+#include "hw/math/inverse_root.h"
 #include "hw/math/softmax.h"
 #include "sim/functional/tiles/requantize.h"
 #include "sim/functional/tiles/tile_instructions.h"
@@ -82,6 +84,8 @@ std::int32_t element_result(const isa::TileVector& vector, std::int32_t a, std::
         case isa::TileOperation::Lookup:
         case isa::TileOperation::Softmax:
         case isa::TileOperation::Interpolate:
+        case isa::TileOperation::BiasedSumPool:
+        case isa::TileOperation::Normalize:
             break;
     }
     throw std::logic_error("an operation of tiles that is not for single elements");
@@ -100,6 +104,14 @@ std::int32_t pooled(const isa::TileVector& vector, const std::vector<std::int32_
             registers.as_signed(OutputZeroPoint));
     }
     for (const std::int32_t element : elements) sum += element;
+    if (vector.operation == isa::TileOperation::BiasedSumPool) {
+        const float product =
+            static_cast<float>(sum) * multiplier_of(registers, VectorMultiplier, VectorShift).single;
+        const float biased = product + multiplier_of(registers, VectorMultiplierB, VectorShiftB).single;
+        constexpr float limit = 1 << 30;
+        const float rounded = std::round(std::min(std::max(biased, -limit), limit - 64));
+        return wrapping_add(static_cast<std::int32_t>(rounded), registers.as_signed(OutputZeroPoint));
+    }
     const auto count = static_cast<std::int32_t>(elements.size());
     if (vector.scaling == isa::Scaling::Float) {
         const float share = 1.0F / static_cast<float>(count);
@@ -162,6 +174,24 @@ std::vector<std::int32_t> softmax(const std::vector<std::int32_t>& numbers, cons
         result = wrapping_add(share.of(result), registers.as_signed(isa::Register::OutputZeroPoint));
     }
     return results;
+}
+
+/// The results of all channels of a pixel divided by the root of their squares' sum; before they are clamped.
+std::vector<std::int32_t> normalized(std::vector<std::int32_t> numbers, const isa::TileVector& vector,
+                                     const isa::Registers& registers) {
+    std::int32_t sum = 0;
+    for (std::int32_t& number : numbers) {
+        number -= registers.as_signed(isa::Register::VectorZeroPointA);
+        sum = wrapping_add(sum, number * number);
+    }
+    const math::InverseRoot root(sum);
+    for (std::int32_t& number : numbers) {
+        const std::int32_t quotient =
+            vector.is_signed ? multiply_by_quantized_multiplier(number, root.multiplier, root.shift + 7)
+                             : multiply_by_quantized_multiplier(number * 128, root.multiplier, root.shift);
+        number = wrapping_add(quotient, registers.as_signed(isa::Register::OutputZeroPoint));
+    }
+    return numbers;
 }
 
 /// A line or column of the source around the place of one of the result, and the share of the one behind.
@@ -268,18 +298,20 @@ void execute(const isa::TileVector& vector, TileState& state) {
             const bool is_there = result.has(pixel);
             if (!is_there && !vector.with_margins) continue;
             const std::uint64_t to = result.address(tile, pixel);
-            std::vector<std::int32_t> shares;
-            if (is_there && vector.operation == isa::TileOperation::Softmax) {
+            std::vector<std::int32_t> together;  // results that need all channels of the pixel
+            const bool is_softmax = vector.operation == isa::TileOperation::Softmax;
+            if (is_there && (is_softmax || vector.operation == isa::TileOperation::Normalize)) {
                 for (std::uint64_t channel = 0; channel < channels; ++channel) {
-                    shares.push_back(element(source, pixel, channel));
+                    together.push_back(element(source, pixel, channel));
                 }
-                shares = softmax(shares, table, registers);
+                together = is_softmax ? softmax(together, table, registers)
+                                      : normalized(std::move(together), vector, registers);
             }
             for (std::uint64_t channel = 0; channel < channels; ++channel) {
                 state.narrow_byte(tile, to + channel) =
-                    !is_there
-                        ? outside
-                        : stored_number(shares.empty() ? number(pixel, channel) : shares[channel], registers);
+                    !is_there ? outside
+                              : stored_number(together.empty() ? number(pixel, channel) : together[channel],
+                                              registers);
             }
         }
     }

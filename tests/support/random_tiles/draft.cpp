@@ -236,8 +236,8 @@ private:
             window_product(source, isa::TileProduct::Convolve);
         } else if (kind < 75) {
             window_product(source, isa::TileProduct::Depthwise);
-        } else if (kind < 82) {
-            move(source);
+        } else if (kind < 86) {
+            choices_.chance(50) ? move(source) : permute(source);
         } else {
             vector(source);
         }
@@ -540,7 +540,7 @@ private:
 
     void vector(Tensor source) {
         isa::TileVector work;
-        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 12));
+        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 14));
         work.is_signed = choices_.chance(50);
         const bool interpolates = work.operation == isa::TileOperation::Interpolate;
         if (interpolates) {
@@ -548,6 +548,8 @@ private:
             const auto places = choices_.from(0, 2);
             work.half_pixel = places == 1;
             work.align_corners = places == 2;
+        } else if (work.operation == isa::TileOperation::BiasedSumPool) {
+            work.scaling = isa::Scaling::Float;
         } else if (work.scales() && work.operation != isa::TileOperation::SquaredDifference) {
             constexpr std::array scalings{isa::Scaling::FixedPoint, isa::Scaling::ToEven,
                                           isa::Scaling::Float};
@@ -679,6 +681,25 @@ private:
         work.source = source.address;
         work.result = result.address;
         add(work);
+        tensors_.push_back(result);
+    }
+
+    void permute(const Tensor& read) {
+        const Tensor source = read;
+        if (!source.is_whole()) return;
+        const auto order = static_cast<isa::AxisOrder>(choices_.from(0, 5));
+        const std::array<std::uint32_t, 3> extents{source.lines, source.columns, source.channels};
+        const std::array<std::size_t, 3> axes = isa::source_axes(order);
+        Tensor result;
+        result.lines = extents.at(axes[0]);
+        result.columns = extents.at(axes[1]);
+        result.channels = extents.at(axes[2]);
+        draw_pixel(result);
+        draw_margins(result);
+        if (!place(result) || !is_there(source, result)) return;
+        set_layout(isa::source_registers, source);
+        set_layout(isa::result_registers, result);
+        add(isa::Permute{.order = order, .result = result.address, .source = source.address});
         tensors_.push_back(result);
     }
 

@@ -143,6 +143,8 @@ TEST_CASE("Every line of assembly for tiles stands for its instruction", "[isa][
     check("collect dst=3 src=4", Collect{.destination = 3, .source = 4});
     check("collect dst=3 src=4 over_lanes", Collect{.destination = 3, .source = 4, .over_lanes = true});
     check("exchange at=5", Exchange{.address = 5});
+    check("permute channels_lines_columns dst=3 src=4",
+          Permute{.order = AxisOrder::ChannelsLinesColumns, .result = 3, .source = 4});
     check("tile_multiply depthwise to_even dst=3 src=4 unit=7 signed by_channel",
           TileMultiply{.product = TileProduct::Depthwise,
                        .scaling = Scaling::ToEven,

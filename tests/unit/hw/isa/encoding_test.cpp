@@ -103,6 +103,9 @@ TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") 
           Bytes{0x51, 1, 2, 3, 4, 5, 6, 7});
     CHECK(encoded(Exchange{.address = 0x030201}) == Bytes{0x58, 1, 2, 3});
     CHECK(encoded(Move{.result = 0x040302, .source = 0x070605}) == Bytes{0x59, 0, 2, 3, 4, 5, 6, 7});
+    CHECK(encoded(Permute{
+              .order = AxisOrder::ChannelsColumnsLines, .result = 0x040302, .source = 0x070605}) ==
+          Bytes{0x5a, 5, 2, 3, 4, 5, 6, 7});
     CHECK(encoded(Move{.keeps = true})[1] == 0x01);
     CHECK(encoded(Move{.repeats = true})[1] == 0x02);
     CHECK(encoded(TileMultiply{.product = TileProduct::Depthwise,
@@ -312,8 +315,8 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
     const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12,
                                    0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
-                                   0x50, 0x51, 0x58, 0x59, 0x60, 0x61, 0x70, 0x71, 0x72, 0x73,
-                                   0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b};
+                                   0x50, 0x51, 0x58, 0x59, 0x5a, 0x60, 0x61, 0x70, 0x71, 0x72,
+                                   0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts

@@ -188,6 +188,8 @@ private:
             each = {row()};
         } else if constexpr (std::is_same_v<Each, Move>) {
             each = {coin(), coin(), row(), row()};
+        } else if constexpr (std::is_same_v<Each, Permute>) {
+            each = {static_cast<AxisOrder>(number8(5)), row(), row()};
         } else if constexpr (std::is_same_v<Each, TileMultiply>) {
             each = {static_cast<TileProduct>(number8(2)),
                     static_cast<Scaling>(number8(3)),

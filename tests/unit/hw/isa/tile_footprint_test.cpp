@@ -1,6 +1,7 @@
 // The bytes and units that instructions for tiles touch, and the registers they refuse: docs/isa.md,
 // "Machines with tiles".
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
@@ -283,6 +284,37 @@ TEST_CASE("A move touches both images, of whole patches", "[isa][footprint]") {
     check_tile_error(move, changed(alike, {{Register::WindowStrideY, 65536}}),
                      "window.stride_y is 65536; it must be from 1 to 65535");
     CHECK_NOTHROW(of(move, changed(alike, {{Register::WindowPadTop, UINT32_MAX}})));
+}
+
+TEST_CASE("A permutation touches both images, whose extents are alike in its order", "[isa][footprint]") {
+    // 5 x 7 pixels of 3 channels become 7 x 5 pixels, and 3 x 5 pixels of 7 channels; patches of 4 x 3, and 2
+    // x 3.
+    const Settings sizes = changed(images, {{Register::SourceLines, 5},
+                                            {Register::SourceColumns, 7},
+                                            {Register::ResultLines, 7},
+                                            {Register::ResultColumns, 5},
+                                            {Register::ResultChannels, 3}});
+    const Permute turn{.order = AxisOrder::ColumnsLinesChannels, .result = 1000, .source = 10};
+    check_touches(of(turn, sizes),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 4 * 3 * 3)});
+    Permute split = turn;
+    split.order = AxisOrder::ChannelsLinesColumns;
+    check_tile_error(split, sizes, "the result is 7 x 5 x 3; the source in this order is 3 x 5 x 7");
+    const Settings of_channels = changed(sizes, {{Register::ResultLines, 3}, {Register::ResultChannels, 7}});
+    check_touches(of(split, of_channels),
+                  {read(narrow_memory, 10, source_bytes), written(narrow_memory, 1000, 2 * 3 * 7)});
+    check_tile_error(Permute{.order = AxisOrder::ColumnsLinesChannels, .result = 12, .source = 10}, sizes,
+                     "it may not write bytes that it reads");
+    const std::string whole = "a margin is negative; this instruction needs whole patches";
+    check_tile_error(turn, changed(sizes, {{Register::SourceTop, UINT32_MAX}}), whole);
+    check_tile_error(turn, changed(sizes, {{Register::ResultTop, UINT32_MAX}}), whole);
+}
+
+TEST_CASE("An axis order and its axes are one", "[isa]") {
+    for (std::uint8_t i = 0; i < 6; ++i) {
+        CHECK(order_of(source_axes(static_cast<AxisOrder>(i))) == static_cast<AxisOrder>(i));
+    }
+    CHECK(source_axes(AxisOrder::ChannelsLinesColumns) == std::array<std::size_t, 3>{2, 0, 1});
 }
 
 TEST_CASE("A tensor's registers are in their ranges", "[isa][footprint]") {

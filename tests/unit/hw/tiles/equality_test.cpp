@@ -77,7 +77,7 @@ TEST_CASE("Random programs for tiles meet every instruction in all its forms", "
     };
     for (const char* const name :
          {"read_parameters", "read_tensor", "write_tensor", "stream_parameters", "multicast", "collect",
-          "exchange", "move", "tile_multiply", "tile_vector", "interrupt", "tag"}) {
+          "exchange", "move", "permute", "tile_multiply", "tile_vector", "interrupt", "tag"}) {
         often(name, 30);
     }
     for (const int product : {0, 1, 2}) {
@@ -88,7 +88,7 @@ TEST_CASE("Random programs for tiles meet every instruction in all its forms", "
         if (product < 2) often(fmt::format("product {} with margins", product), 15);
     }
     often("replaced second operands", 10);
-    for (int operation = 0; operation < 12; ++operation) often(fmt::format("operation {}", operation), 5);
+    for (int operation = 0; operation < 15; ++operation) often(fmt::format("operation {}", operation), 5);
     for (const char* const what : {"several groups", "several repeats", "several parts",
                                    "operations with margins", "operations in place", "strips"})
         often(what, 30);

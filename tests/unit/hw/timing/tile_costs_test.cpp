@@ -1,6 +1,7 @@
 // The functions of hw/timing/tiles.h against walking through the rules of docs/timing.md, "Machines with
 // tiles", tile by tile, pixel by pixel and link by link, on random layouts.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
@@ -180,6 +181,61 @@ TEST_CASE("A move takes what the busiest links carry, or what the fullest tile w
         CHECK(cost.bytes == from_others * source.channels);
         CHECK(cost.written == (move.keeps ? moved : result.lines * result.columns) * source.channels);
         CHECK(cost.link_bytes == std::max(links, fullest) * source.channels);
+    }
+}
+
+TEST_CASE("A permutation takes what the busiest links carry, or what the fullest tile writes",
+          "[timing][tiles]") {
+    for (std::uint64_t seed = 1; seed <= tests::random_runs(400); ++seed) {
+        CAPTURE(seed);
+        Choices choices(seed);
+        const isa::TileLayout source = random_layout(choices);
+        const auto order = static_cast<isa::AxisOrder>(choices.from(0, 5));
+        const std::array<std::uint64_t, 3> extents{source.lines, source.columns, source.channels};
+        const std::array<std::size_t, 3> axes = isa::source_axes(order);
+        isa::TileLayout result = source;
+        result.lines = extents.at(axes[0]);
+        result.columns = extents.at(axes[1]);
+        result.channels = extents.at(axes[2]);
+        isa::Registers registers;
+        registers.set(Register::SourceLines, static_cast<std::uint32_t>(source.lines));
+        registers.set(Register::SourceColumns, static_cast<std::uint32_t>(source.columns));
+        registers.set(Register::SourceChannels, static_cast<std::uint32_t>(source.channels));
+        registers.set(Register::ResultLines, static_cast<std::uint32_t>(result.lines));
+        registers.set(Register::ResultColumns, static_cast<std::uint32_t>(result.columns));
+        registers.set(Register::ResultChannels, static_cast<std::uint32_t>(result.channels));
+        std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> up, down, to_left, to_right;
+        std::map<std::uint64_t, std::uint64_t> written;
+        std::uint64_t from_others = 0;
+        for (std::uint64_t element = 0; element < result.elements(); ++element) {
+            const std::array<std::uint64_t, 3> at{element / result.channels / result.columns,
+                                                  element / result.channels % result.columns,
+                                                  element % result.channels};
+            std::array<std::uint64_t, 3> from{};
+            for (std::size_t axis = 0; axis < axes.size(); ++axis) from.at(axes.at(axis)) = at.at(axis);
+            const std::uint64_t to_line = at[0] / result.own_lines();
+            const std::uint64_t to_column = at[1] / result.own_columns();
+            const std::uint64_t from_line = from[0] / source.own_lines();
+            const std::uint64_t from_column = from[1] / source.own_columns();
+            ++written[to_line * 4 + to_column];
+            from_others += from_line != to_line || from_column != to_column;
+            for (std::uint64_t i = from_line; i < to_line; ++i) ++down[{i, from_column}];
+            for (std::uint64_t i = to_line; i < from_line; ++i) ++up[{i, from_column}];
+            for (std::uint64_t i = from_column; i < to_column; ++i) ++to_right[{i, to_line}];
+            for (std::uint64_t i = to_column; i < from_column; ++i) ++to_left[{i, to_line}];
+        }
+        const auto most = [](const auto& links) {
+            std::uint64_t largest = 0;
+            for (const auto& [link, elements] : links) largest = std::max(largest, elements);
+            return largest;
+        };
+        const timing::MoveCost cost = timing::permute_cost({.order = order}, registers, source.grid);
+        CHECK(cost.moved == result.elements());
+        CHECK(cost.written == result.elements());
+        CHECK(cost.bytes == from_others);
+        CHECK(cost.link_bytes ==
+              std::max(std::max(most(up), most(down)) + std::max(most(to_left), most(to_right)),
+                       most(written)));
     }
 }
 

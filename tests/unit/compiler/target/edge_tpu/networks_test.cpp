@@ -198,6 +198,7 @@ TEST_CASE("Compiled random networks give the reference's answers on tiles", "[eq
                                              "maximum",
                                              "minimum",
                                              "multiply",
+                                             "normalize",
                                              "pad",
                                              "reduce_max",
                                              "reduce_mean",
@@ -206,6 +207,7 @@ TEST_CASE("Compiled random networks give the reference's answers on tiles", "[eq
                                              "space_to_depth",
                                              "strided_slice",
                                              "subtract",
+                                             "transpose",
                                              "transposed_convolution",
                                              "zero_padding"});
     }

@@ -88,8 +88,7 @@ TEST_CASE("Each refused layer has its reason", "[tiles]") {
     CHECK(reduced("reduce_mean", int8, {1, 2}) == mapped);
     CHECK(reduced("reduce_mean", int8, {3}) == host + "it reduces channels");
     CHECK(reduced("reduce_sum", uint8, {1}) == mapped);
-    CHECK(reduced("reduce_sum", int8, {1}) ==
-          host + "its sums of int8 are scaled in float32, as TFLite's are");
+    CHECK(reduced("reduce_sum", int8, {1}) == mapped);
     CHECK(reduced("reduce_max", uint8, {2}) == mapped);
     CHECK(reduced("reduce_min", uint8, {2}) == mapped);
     CHECK(reduced("reduce_min", uint8, {3}) == host + "it reduces channels");
@@ -99,6 +98,34 @@ TEST_CASE("Each refused layer has its reason", "[tiles]") {
     CHECK(resized("linear", {1, 5, 9, 4}) == mapped);
     CHECK(resized("nearest", {1, 5, 16, 4}) == mapped);
     CHECK(resized("nearest", {1, 8, 8, 8}) == host + "it resizes channels or the batch");
+    const ir::Encoding share{.scale = 1.0 / 128, .zero_point = 128, .type = DataType::Uint8};
+    CHECK(said("normalize", share, {}) == mapped);
+    CHECK(said("normalize", share, {{"axis", std::int64_t{3}}}) == mapped);
+    CHECK(said("normalize", share, {{"axis", std::int64_t{2}}}) == host + "it is not over channels");
+    CHECK(said("transpose", uint8, {{"permutation", Numbers{0, 3, 1, 2}}}) == mapped);
+    CHECK(said("transpose", int8, {{"permutation", Numbers{0, 2, 1, 3}}}, uint8).starts_with(host));
+    CHECK(said("rsqrt", uint8, {}) ==
+          host + "rsqrt is not among the operators of the tiles, though the chip's own compiler maps it");
+}
+
+TEST_CASE("A norm on tiles is over at most 33000 channels", "[tiles]") {
+    const auto said = [](std::uint32_t channels) {
+        Made made(uint8, {1, 1, channels});
+        made.append("normalize", {made.first}, {.scale = 1.0 / 128, .zero_point = 128});
+        return said_of_last(made.graph());
+    };
+    CHECK(said(33000) == mapped);
+    CHECK(said(33001) == "runs on the host: it is over 33001 channels; the most are 33000");
+}
+
+TEST_CASE("A transposition may give the batch's place to another axis of one element", "[tiles]") {
+    const auto said = [](const ir::FeatureMap& map, const Numbers& permutation) {
+        Made made(uint8, map);
+        made.append("transpose", {made.first}, uint8, {{"permutation", permutation}});
+        return said_of_last(made.graph());
+    };
+    CHECK(said({1, 6, 5}, {1, 0, 3, 2}) == mapped);
+    CHECK(said({4, 1, 5}, {2, 3, 1, 0}) == mapped);
 }
 
 TEST_CASE("A softmax on tiles is over one vector of at most 16000 elements", "[tiles]") {
@@ -135,17 +162,16 @@ TEST_CASE("Operands of one line, one column or one pixel are repeated", "[tiles]
 
 TEST_CASE("All behind the first layer that is not mapped is the host's, or nothing may be", "[tiles]") {
     Made made;
-    const ir::ValueId turned =
-        made.append("transpose", {made.first}, uint8, {{"permutation", Numbers{0, 2, 1, 3}}});
-    made.pool("max_pool", turned, {});
+    const ir::ValueId sums = made.append("cumulative_sum", {made.first}, uint8, {{"axis", std::int64_t{1}}});
+    made.pool("max_pool", sums, {});
     CHECK(said_of_last(made.graph()) == "runs on the host: it comes behind \"layer1\"");
     CHECK(compiled(made.graph()).choices.front().of == "placement: after_first_unsupported");
     machine::MachineConfig machine = edge_tpu_machine();
     machine.program.placement = machine::TilePlacement::ChipAlone;
     CHECK_THROWS_WITH(
         compiled(made.graph(), machine),
-        "made: layer \"layer1\" is not mapped: transpose is not among the operators of the tiles, "
-        "though the chip's own compiler maps it; with program.placement chip_alone it must be");
+        "made: layer \"layer1\" is not mapped: cumulative_sum is not among the operators of the tiles; with "
+        "program.placement chip_alone it must be");
     CHECK(compiled(Made().graph(), machine).choices.front().of == "placement: chip_alone");
 }
 

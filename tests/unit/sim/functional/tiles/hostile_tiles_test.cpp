@@ -72,7 +72,7 @@ private:
             case 5:
                 return add(isa::Exchange{.address = place()});
             case 6:
-                return add(isa::TileVector{.operation = static_cast<isa::TileOperation>(from(0, 11)),
+                return add(isa::TileVector{.operation = static_cast<isa::TileOperation>(from(0, 14)),
                                            .scaling = scaling(),
                                            .is_signed = coin(),
                                            .half_pixel = from(0, 9) == 0,
@@ -81,6 +81,11 @@ private:
                                            .source = place(),
                                            .other = coin() ? from(0, 20) : place()});
             case 7:
+                if (coin()) {
+                    return add(isa::Permute{.order = static_cast<isa::AxisOrder>(from(0, 5)),
+                                            .result = place(),
+                                            .source = place()});
+                }
                 return add(
                     isa::Move{.keeps = coin(), .repeats = coin(), .result = place(), .source = place()});
             default:
