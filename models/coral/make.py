@@ -42,10 +42,20 @@ class Network:
             activation=activation,
         )
 
-    def depthwise(self, source, kernel=3, stride=1):
+    def depthwise(self, source, kernel=3, stride=1, **keys):
         return self.add(
-            "depthwise_convolution", source, kernel=kernel, stride=stride, padding="same", activation="relu"
+            "depthwise_convolution", source, kernel=kernel, stride=stride, padding="same", activation="relu", **keys
         )
+
+    def transposed(self, source, filters, activation="relu"):
+        """Twice as many lines and columns by a transposed convolution of 3 x 3.
+
+        Tiles compute it as a convolution of the image with its pixels apart, so a convolution of the enlarged image has its
+        time: a file of real numbers cannot have the other one on integers.
+        """
+        height, width, _ = self.sides()[source]
+        larger = self.add("resize", source, size=[2 * height, 2 * width], interpolation="nearest")
+        return self.convolution(larger, filters, 3, activation=activation)
 
     def max_pool(self, source, kernel, stride, padding="same"):
         return self.add("max_pool", source, kernel=kernel, stride=stride, padding=padding)
@@ -72,6 +82,8 @@ class Network:
                 channels = layer["filters"]
             elif op == "global_average_pool":
                 height = width = 1
+            elif op == "resize":
+                height, width = layer["size"]
             elif op == "flatten":
                 height, width, channels = 1, 1, height * width * channels
             elif op == "dense":
@@ -181,8 +193,8 @@ def inception_v1(five=3):
     return network
 
 
-def resnet50_v1():
-    # He et al. 2015, arXiv 1512.03385, Table 1; the stride is in the first convolution of a block.
+def resnet50_v1(stride_first=True):
+    # He et al. 2015, arXiv 1512.03385, Table 1; the stride is in the first convolution of a block, or in the second.
     network = Network("resnet50_v1", [299, 299, 3])
     value = network.max_pool(network.convolution("input", 64, 7, 2), 3, 2)
     for stage, (width, blocks) in enumerate([(64, 3), (128, 4), (256, 6), (512, 3)]):
@@ -191,8 +203,8 @@ def resnet50_v1():
             shortcut = value
             if block == 0:
                 shortcut = network.convolution(value, 4 * width, 1, stride, activation="linear")
-            value = network.convolution(value, width, 1, stride)
-            value = network.convolution(value, width, 3)
+            value = network.convolution(value, width, 1, stride if stride_first else 1)
+            value = network.convolution(value, width, 3, 1 if stride_first else stride)
             value = network.convolution(value, 4 * width, activation="linear")
             value = network.add("add", [value, shortcut], activation="relu")
     network.classifier(value, 1000)
@@ -303,6 +315,65 @@ def mobilenet_v2_ssd():
     return network
 
 
+def inverted_residuals(network, width=1.0, output_stride=32):
+    """MobileNet v2 up to its last block, and the expansions of its blocks (Sandler et al. 2018, arXiv 1801.04381, Table 2).
+
+    With an output stride of 16, the last strides become dilations.
+    """
+    value = network.convolution("input", channels_of(32, width), 3, 2)
+    channels = channels_of(32, width)
+    expansions = []
+    reached, dilation = 2, 1
+    blocks = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    for expansion, filters, count, stride in blocks:
+        next_dilation = dilation
+        if reached * stride > output_stride:
+            next_dilation, stride = dilation * stride, 1
+        reached *= stride
+        filters = channels_of(filters, width)
+        for block in range(count):
+            wide = value
+            if expansion > 1:
+                wide = network.convolution(value, expansion * channels)
+                expansions.append(wide)
+            keys = {"dilation": dilation} if dilation > 1 else {}
+            deep = network.depthwise(wide, 3, stride if block == 0 else 1, **keys)
+            new = network.convolution(deep, filters, activation="linear")
+            value = network.add("add", [value, new]) if block > 0 else new
+            channels = filters
+            dilation = next_dilation
+    return value, expansions
+
+
+def channels_of(channels, width):
+    """Rounded to a multiple of 8, and not by more than a tenth downwards."""
+    rounded = max(8, int(channels * width + 4) // 8 * 8)
+    return rounded + 8 if rounded < 0.9 * channels * width else rounded
+
+
+def unet_mobilenet_v2():
+    # tensorflow.org/tutorials/images/segmentation, whose data the published file was trained with: MobileNet v2 up to its
+    # last projection, then five transposed convolutions, each but the last beside the expansion of as many pixels.
+    network = Network("unet_mobilenet_v2", [128, 128, 3])
+    value, expansions = inverted_residuals(network)
+    for filters, skip in [(512, 12), (256, 5), (128, 2), (64, 0)]:
+        value = network.transposed(value, filters)
+        value = network.add("concat", [value, expansions[skip]])
+    # The last one's enlarged image does not fit the tiles. Its four results for each pixel lie in channels here.
+    network.convolution(value, 4 * 3, 2, activation="linear", name="classes")
+    return network
+
+
+def deeplab_v3(width):
+    # Sandler et al. 2018, 6.3, with Chen et al. 2017, arXiv 1706.05587: MobileNet v2 with an output stride of 16, then 256
+    # features of each pixel. The published compiled files end here, too, and have a second result: 256 features of the
+    # mean of all pixels, which are left out.
+    network = Network(f"deeplab_v3_{round(10 * width):02}", [513, 513, 3])
+    value, _ = inverted_residuals(network, width, output_stride=16)
+    network.convolution(value, 256, name="features")
+    return network
+
+
 def dense(inputs, units):
     # The fully connected layers of tinycoral's bench/RESULTS.md.
     network = Network(f"dense_{inputs}x{units}", [inputs])
@@ -315,14 +386,16 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     folder = parser.parse_args().folder
     classifiers = [mobilenet_v1(), inception_v1(), resnet50_v1(), vgg16(), efficientnet_edgetpu_s()]
+    others = [mobilenet_v2_ssd(), unet_mobilenet_v2(), deeplab_v3(0.5), deeplab_v3(1.0)]
     sizes = [(64, 64), (256, 256), (288, 288), (768, 288), (288, 768), (1024, 1024), (2048, 1024), (1024, 4096), (2048, 2048)]
-    for network in [digits(), *classifiers, densenet121(), mobilenet_v2_ssd(), *[dense(*sides) for sides in sizes]]:
+    for network in [digits(), *classifiers, densenet121(), *others, *[dense(*sides) for sides in sizes]]:
         (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
     # Networks as they were not taken, for sim validate edge_tpu --choices.
     (folder / "choices").mkdir(exist_ok=True)
     for name, network in [
         ("inception_v1_5x5", inception_v1(five=5)),
         ("efficientnet_edgetpu_s_stride_first", efficientnet_edgetpu_s(stride_last=False)),
+        ("resnet50_v1_stride_3x3", resnet50_v1(stride_first=False)),
     ]:
         (folder / "choices" / f"{name}.json").write_text(network.text(), encoding="ascii")
     shapes = [f'"{NAMES.get(network.head["name"], network.head["name"])}": {network.shapes()}' for network in classifiers]

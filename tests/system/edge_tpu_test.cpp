@@ -279,5 +279,5 @@ TEST_CASE("Coral's networks are the files that their script writes", "[system][t
             CHECK(is_same);
         }
     }
-    CHECK(files == 20);
+    CHECK(files == 24);
 }

@@ -194,6 +194,21 @@ ir::Results read_keras_resizing(ir::LayerReader& layer) {
                          {shape[0], layer.positive("height"), layer.positive("width"), shape[3]}, rule);
 }
 
+/// Of graph files: images alone.
+ir::Results read_json_resize(ir::LayerReader& layer) {
+    const ir::ValueId input = layer.input();
+    const ir::Shape shape = layer.value(input).shape;
+    if (shape.rank() != 4) layer.fail("its input must be an image");
+    const auto size = layer.positive_pair("size");
+    const std::string interpolation = layer.text("interpolation", "bilinear");
+    if (interpolation != "bilinear" && interpolation != "nearest") {
+        layer.fail("interpolation", "it must be nearest or bilinear");
+    }
+    ResizeRule rule{.mode = interpolation == "nearest" ? "nearest" : "linear"};
+    if (rule.mode == "linear") rule.coordinates = "half_pixel";
+    return append_resize(layer, input, {shape[0], size[0], size[1], shape[3]}, rule);
+}
+
 std::vector<ir::LayerKey> tflite_resize_keys() {
     return {{"align_corners", "`coordinates`: align_corners"},
             {"half_pixel_centers", "`coordinates`: half pixels"}};
@@ -232,6 +247,11 @@ std::vector<ir::LayerKind> resize_layers() {
          .name = "RESIZE_NEAREST_NEIGHBOR",
          .keys = tflite_resize_keys(),
          .build = [](ir::LayerReader& layer) { return read_tflite_resize(layer, "nearest"); }},
+        {.format = ir::Format::GraphJson,
+         .name = "resize",
+         .keys = {{"size", "the height and the width of the result"},
+                  {"interpolation", "`mode`: bilinear, with half pixels, or nearest"}},
+         .build = read_json_resize},
         {.format = ir::Format::Keras,
          .name = "UpSampling1D",
          .keys = upsampling_keys(),

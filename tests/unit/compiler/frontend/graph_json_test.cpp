@@ -132,6 +132,27 @@ TEST_CASE("Every operator of a graph file becomes its node", "[compiler][fronten
           "%9 = softplus(%8) -> 1x1x5 \"l9\"\n");
 }
 
+TEST_CASE("A graph file resizes images by half pixels or to the nearest one", "[compiler][frontend]") {
+    const auto resized = [](const json& keys) {
+        json layer = keys;
+        layer["op"] = "resize";
+        const ir::Graph graph = build(chain({4, 6, 2}, {layer}));
+        const ir::Node& node = graph.nodes.back();
+        CHECK(node.is("resize"));
+        CHECK(graph.values[node.output()].shape == ir::Shape{1, 8, 9, 2});
+        return node.text("mode") + " " + node.text("coordinates");
+    };
+    CHECK(resized({{"size", {8, 9}}}) == "linear half_pixel");
+    CHECK(resized({{"size", {8, 9}}, {"interpolation", "bilinear"}}) == "linear half_pixel");
+    CHECK(resized({{"size", {8, 9}}, {"interpolation", "nearest"}}) == "nearest asymmetric");
+    CHECK(layer_error({{"op", "resize"}}) ==
+          "layer \"l1\": size is absent; it must be an integer from 1 to 4294967295");
+    CHECK(layer_error({{"op", "resize"}, {"size", {8, 9}}, {"interpolation", "cubic"}}) ==
+          "layer \"l1\": interpolation is \"cubic\"; it must be nearest or bilinear");
+    CHECK(layer_error({{"op", "resize"}, {"size", {8, 9}}}, {8}) ==
+          "layer \"l1\": its input must be an image");
+}
+
 TEST_CASE("Layers of a graph file read any layers before them", "[compiler][frontend]") {
     CHECK(nodes_of(chain({12},
                          {{{"name", "a"}, {"op", "slice"}, {"inputs", {"input"}}, {"first", 4}, {"count", 3}},
