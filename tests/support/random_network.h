@@ -297,12 +297,13 @@ private:
                                  {{"shape", std::vector<std::int64_t>{1, 1, 1, shape.channels}}}));
     }
 
-    /// Over lines, columns or both.
+    /// Over lines, columns, channels, or two of them.
     void add_reduction(ValueId any) {
         const ValueId input = as_image(any);
-        const std::vector<std::vector<std::int64_t>> choices{{1, 2}, {1}, {2}};
-        const std::vector<std::int64_t> axes = choices[below(3)];
-        const std::int64_t keeps = axes.size() == 1 || one_in(2) ? 1 : 0;
+        const std::vector<std::vector<std::int64_t>> choices{{1, 2}, {1}, {2}, {3}, {1, 3}, {2, 3}};
+        const std::uint32_t choice = below(static_cast<std::uint32_t>(choices.size()));
+        const std::vector<std::int64_t> axes = choices[choice];
+        const std::int64_t keeps = choice == 1 || choice == 2 || one_in(2) ? 1 : 0;
         if (one_in(3)) {
             keep(made_.append("reduce_max", {input}, made_.encoding(input),
                               {{"axes", axes}, {"keep", keeps}}));

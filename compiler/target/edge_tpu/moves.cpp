@@ -9,6 +9,7 @@
 
 #include "compiler/ir/encoding.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/reduction.h"
 #include "compiler/operators/resize/resize.h"
 
 namespace systole::edge_tpu {
@@ -260,6 +261,58 @@ std::optional<isa::AxisOrder> axis_order(const NodeView& node) {
     if (from[0] != 0 && shape[from[0] - absent] != 1) return std::nullopt;
     std::swap(from[0], from.at(place_of_batch));
     return isa::order_of({from[1] - 1, from[2] - 1, from[3] - 1});
+}
+
+namespace {
+
+using Extents = std::array<std::uint32_t, 3>;
+
+ir::FeatureMap in_order(const Extents& extents, isa::AxisOrder order) {
+    const std::array<std::size_t, 3> axes = isa::source_axes(order);
+    return {.height = extents.at(axes[0]), .width = extents.at(axes[1]), .channels = extents.at(axes[2])};
+}
+
+/// The order in which an image has these extents and its elements are those of before, one after the other.
+std::optional<isa::AxisOrder> reshaping_order(const Extents& from, const ir::FeatureMap& to) {
+    for (std::uint8_t i = 0; i < 6; ++i) {
+        const auto order = static_cast<isa::AxisOrder>(i);
+        if (in_order(from, order) != to) continue;
+        std::vector<std::size_t> axes;
+        for (const std::size_t axis : isa::source_axes(order)) {
+            if (from.at(axis) > 1) axes.push_back(axis);
+        }
+        if (std::ranges::is_sorted(axes)) return order;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TurnedReduction> turned_reduction(const NodeView& node) {
+    const ir::FeatureMap map = node.input_map();
+    const Extents extents{map.height, map.width, map.channels};
+    const Axes axes(node.input().shape.rank());
+    std::array<bool, 3> is_reduced{};
+    for (const std::size_t axis : operators::reduced_axes(node)) {
+        if (axis == axes.lines) is_reduced[0] = true;
+        if (axis == axes.columns) is_reduced[1] = true;
+        if (axis == axes.channels) is_reduced[2] = true;
+    }
+    if (!is_reduced[2]) return std::nullopt;
+    // Channels become columns; what stays, or has one element, becomes channels.
+    const bool keeps_columns = !is_reduced[1] || map.width == 1;
+    if (!keeps_columns && is_reduced[0] && map.height > 1) return std::nullopt;
+    TurnedReduction made;
+    made.before = keeps_columns ? isa::AxisOrder::LinesChannelsColumns : isa::AxisOrder::ColumnsChannelsLines;
+    made.turned = in_order(extents, made.before);
+    const bool reduces_lines = is_reduced.at(keeps_columns ? 0 : 1);
+    made.pooled = {
+        .height = reduces_lines ? 1 : made.turned.height, .width = 1, .channels = made.turned.channels};
+    const auto after =
+        reshaping_order({made.pooled.height, made.pooled.width, made.pooled.channels}, node.output_map());
+    if (!after) return std::nullopt;
+    made.after = *after;
+    return made;
 }
 
 std::optional<isa::MovedPixels> repetition(const ir::FeatureMap& from, const ir::FeatureMap& to) {

@@ -44,6 +44,17 @@ SpreadImage spread_image(const ir::NodeView& node);
 /// The order of the axes of a transposition, as those of images; nullopt if it moves the batch.
 std::optional<isa::AxisOrder> axis_order(const ir::NodeView& node);
 
+/// A reduction of channels, and perhaps of lines or columns, as pooling of an image with its axes in another
+/// order.
+struct TurnedReduction {
+    isa::AxisOrder before = isa::AxisOrder::LinesColumnsChannels;
+    ir::FeatureMap turned;                                        ///< the input's image in that order
+    ir::FeatureMap pooled;                                        ///< with windows of what is reduced
+    isa::AxisOrder after = isa::AxisOrder::LinesColumnsChannels;  ///< of the result, from what was pooled
+};
+/// nullopt if no channels are reduced, or if all three axes have several elements to reduce.
+std::optional<TurnedReduction> turned_reduction(const ir::NodeView& node);
+
 /// How a tensor becomes one with the lines and columns of another one by repeating its only line, its only
 /// column, or both; nullopt if it does not.
 std::optional<isa::MovedPixels> repetition(const ir::FeatureMap& from, const ir::FeatureMap& to);

@@ -292,6 +292,11 @@ private:
             step.kind = StepKind::Vector;
             step.operation = operation_of(node);
             if (isa::TileVector{.operation = step.operation}.is_pooling()) {
+                if (is_reduction(node)) {
+                    if (const auto turned = turned_reduction({graph_, node})) {
+                        return add_turned_reduction(step, *turned);
+                    }
+                }
                 step.window = pooling_window(node);
             }
             // The least is the largest of the numbers in reversed order.
@@ -314,6 +319,45 @@ private:
             return;
         }
         add_step(step);
+    }
+
+    static bool is_reduction(const Node& node) { return !node.is("max_pool") && !node.is("average_pool"); }
+
+    void permute(const Step& of, const Part& from, isa::AxisOrder order, const Part& to) {
+        add_step({.kind = StepKind::Permute,
+                  .node = of.node,
+                  .layer = of.layer,
+                  .source = from,
+                  .result = to,
+                  .order = order});
+    }
+
+    /// Channels become columns, and are pooled as these.
+    void add_turned_reduction(Step step, const TurnedReduction& reduction) {
+        const Node& node = graph_.nodes[step.node];
+        if (network_.tensors[step.source.tensor].form != Form::Image) {
+            step.source.shape = ir::feature_map(graph_.values[node.inputs.front()].shape);
+        }
+        const auto tensor_of = [&](ValueId value, const ir::FeatureMap& shape) {
+            Tensor tensor = tensor_for(value, Form::Image);
+            tensor.shape = shape;
+            return whole(add_tensor(std::move(tensor)));
+        };
+        const Part turned = tensor_of(node.inputs.front(), reduction.turned);
+        permute(step, step.source, reduction.before, turned);
+        const bool is_least = node.is("reduce_min");
+        step.source = is_least ? reversed(step, turned) : turned;
+        const std::uint32_t height = reduction.turned.height / reduction.pooled.height;
+        step.window = ir::Window{.kernel_height = height,
+                                 .kernel_width = reduction.turned.width,
+                                 .stride_y = height,
+                                 .stride_x = reduction.turned.width};
+        const bool turns = reduction.after != isa::AxisOrder::LinesColumnsChannels;
+        const Part pooled = turns ? tensor_of(node.output(), reduction.pooled) : result_of(node, Form::Image);
+        step.result = is_least ? tensor_of(node.output(), reduction.pooled) : pooled;
+        pool(step);
+        if (is_least) reverse(step, step.result, pooled);
+        if (turns) permute(step, pooled, reduction.after, result_of(node, Form::Image));
     }
 
     void reverse(const Step& of, const Part& from, const Part& to) {

@@ -104,24 +104,27 @@ std::optional<std::string> rule_of_transposed(const ir::NodeView& node) {
     return rule_of_weights(node);
 }
 
-/// Sums, means and the largest, over all lines or all columns or both.
+/// Sums, means and the largest, over all lines, all columns or all channels.
 std::optional<std::string> rule_of_reduction(const ir::NodeView& node) {
     const std::size_t rank = node.input().shape.rank();
     const std::vector<std::size_t> axes = operators::reduced_axes(node);
+    if (operators::reduced_elements(node) > largest_pooling_window) {
+        return fmt::format("it reduces {} elements; the most are {}", operators::reduced_elements(node),
+                           largest_pooling_window);
+    }
     std::uint64_t height = node.input_map().height;
     std::uint64_t width = node.input_map().width;
     for (const std::size_t axis : axes) {
         if (axis == 0) return "it reduces the batch";
-        if (axis + 1 == rank) return "it reduces channels";
-        (axis + 2 == rank ? width : height) = 1;
+        if (axis + 1 < rank) (axis + 2 == rank ? width : height) = 1;
+    }
+    if (axes.back() + 1 == rank) {
+        if (turned_reduction(node)) return std::nullopt;
+        return "it reduces lines, columns and channels";
     }
     const ir::FeatureMap result = node.output_map();
     if (result.height != height || result.width != width || result.channels != node.input_map().channels) {
         return "its result is another image than what is left of its input";
-    }
-    if (operators::reduced_elements(node) > largest_pooling_window) {
-        return fmt::format("it reduces {} elements; the most are {}", operators::reduced_elements(node),
-                           largest_pooling_window);
     }
     return std::nullopt;
 }

@@ -309,7 +309,7 @@ private:
             }
             case 2: {
                 if (made_.map(last_).is_vector()) return;
-                const std::int64_t axis = picked(random_, 1, 2);
+                const std::int64_t axis = picked(random_, 1, 3);
                 last_ = made_.append("reduce_min", {last_}, own,
                                      {{"axes", std::vector<std::int64_t>{axis}}, {"keep", std::int64_t{1}}});
                 return;

@@ -86,12 +86,16 @@ TEST_CASE("Each refused layer has its reason", "[tiles]") {
         return said(op, encoding, {{"axes", axes}, {"keep", std::int64_t{1}}}, encoding);
     };
     CHECK(reduced("reduce_mean", int8, {1, 2}) == mapped);
-    CHECK(reduced("reduce_mean", int8, {3}) == host + "it reduces channels");
+    CHECK(reduced("reduce_mean", int8, {3}) == mapped);
+    CHECK(reduced("reduce_mean", int8, {1, 3}) == mapped);
+    CHECK(reduced("reduce_mean", int8, {2, 3}) == mapped);
+    CHECK(reduced("reduce_mean", int8, {1, 2, 3}) == host + "it reduces lines, columns and channels");
+    CHECK(reduced("reduce_mean", int8, {0, 3}) == host + "it reduces the batch");
     CHECK(reduced("reduce_sum", uint8, {1}) == mapped);
     CHECK(reduced("reduce_sum", int8, {1}) == mapped);
     CHECK(reduced("reduce_max", uint8, {2}) == mapped);
     CHECK(reduced("reduce_min", uint8, {2}) == mapped);
-    CHECK(reduced("reduce_min", uint8, {3}) == host + "it reduces channels");
+    CHECK(reduced("reduce_min", uint8, {3}) == mapped);
     const auto resized = [&](const std::string& mode, const Numbers& shape) {
         return said("resize", uint8, {{"shape", shape}, {"mode", mode}});
     };
