@@ -82,8 +82,9 @@ void StepEmitter::multiply_lines(const Work& work, const Shared& shared) {
     const std::uint64_t each = rows_of_window_column(step, work.tile);
     // Two parts, so that windows are formed while others are multiplied, and weights if they come in parts.
     const std::uint64_t room = pool_.largest_gap() / (shared.weights ? 2 : 4);
-    const std::uint64_t most = std::clamp<std::uint64_t>(
-        std::min(room / each, divide_up(enough_product_rows, outputs)), 1, work.of.width);
+    const std::uint64_t most =
+        std::clamp<std::uint64_t>(std::min(room / each, divide_up(enough_product_rows, outputs)), 1,
+                                  std::min(work.of.width, step.limits.columns));
     const std::uint64_t windows_panels = divide_up(network_.tensors[step.weights].rows, lanes_);
     const bool by_columns = stores_columns(step);
     const std::size_t placed = can_place(step) ? 1 : 0;  // chains

@@ -197,7 +197,7 @@ private:
         std::uint64_t used = 0;
         std::vector<Taken> taken;  // counted from the end
         for (Tensor& tensor : network_.tensors) {
-            if (is_constant(tensor) || tensor.is_moved || !is_used(tensor)) continue;
+            if (is_constant(tensor) || tensor.is_moved || !is_used(tensor) || !tensor.may_stay) continue;
             const std::uint64_t each = tensor.rows * tensor.images;
             const std::uint64_t all = each * panels_of(tensor, lanes_);
             const Lifetime& life = life_of(tensor);

@@ -79,7 +79,7 @@ void StepEmitter::move(const Step& step) {
         const std::uint64_t all = images * moved.rows.size();
         const std::uint64_t room = pool_.largest_gap();
         if (each > room) fail_for_room(step, each);
-        const std::uint64_t some = std::max<std::uint64_t>(1, room / 3 / each);
+        const std::uint64_t some = std::clamp<std::uint64_t>(room / 3 / each, 1, step.limits.lines);
         for (std::uint64_t first = 0; first < all; first += some)
             move_rows(step, moved, first, std::min(some, all - first));
     }

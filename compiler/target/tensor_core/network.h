@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct Tensor {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     bool is_moved = false;  ///< by DMA alone, as moves, `infeed` and `outfeed` do it
+    bool may_stay = true;   ///< in vector memory, where there is room
     // Set by memory.h.
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory
@@ -90,9 +92,22 @@ struct ProductPass {
     std::uint8_t weight_part = 0;
 };
 
+/// What of a step goes through vector memory together is as much as there is room for, but not more than
+/// this. Any limits of 1 or more give the same bits.
+struct TileLimits {
+    static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+    std::uint64_t images = none;  ///< of a tile
+    std::uint64_t lines = none;   ///< of a tile; fewer than an image has: tiles are parts of one. Moves: rows
+    std::uint64_t columns = none;  ///< of the output, whose windows of lines are formed together
+    std::uint64_t weights = none;  ///< tiles of the array that come in together, where not all of them stay
+    bool keeps_weights = true;     ///< all of them stay for the whole step, where there is room
+};
+
 /// Work that makes one tensor from others, tile by tile.
 struct Step {
     StepKind kind = StepKind::Chain;
+    TileLimits limits = {};
     std::uint32_t layer = 0;  ///< of Network::layers
     TensorId source = 0;      ///< of all kinds but Chain and Move
     TensorId weights = 0;     ///< of Product and Depthwise

@@ -225,11 +225,12 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         return divide_up(all, divide_up(all, most));
     };
     for (const std::uint64_t room : {gap / 2, gap}) {
-        const std::uint64_t images = most_below(of.one_image ? 1 : of.images,
+        const std::uint64_t most_images = of.one_image ? 1 : std::min(of.images, step.limits.images);
+        const std::uint64_t images = most_below(step.limits.lines < of.lines ? 0 : most_images,
                                                 [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
         if (images > 0) return tiles_of(of, even(of.images, images), of.lines);
-        const std::uint64_t lines =
-            most_below(of.lines - 1, [&](std::uint64_t n) { return needed(1, n) <= room; });
+        const std::uint64_t lines = most_below(std::min(of.lines - 1, step.limits.lines),
+                                               [&](std::uint64_t n) { return needed(1, n) <= room; });
         if (lines > 0) return tiles_of(of, 1, even(of.lines, lines));
     }
     fail_for_room(step, needed(1, 1));
@@ -335,7 +336,7 @@ void StepEmitter::store(const Work& work, std::uint64_t panel) {
 
 /// Whether all weights of a product are in vector memory at once.
 bool StepEmitter::keeps_weights(const Step& step) const {
-    return kept_weight_rows(step) <= tile_rows_ / 3;
+    return step.limits.keeps_weights && kept_weight_rows(step) <= tile_rows_ / 3;
 }
 
 std::uint64_t StepEmitter::kept_weight_rows(const Step& step) const {
@@ -435,7 +436,8 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
         return multiply_cuts(work, panel, 0, cuts, *kept + panel * panel_rows, cut_rows);
     }
     // Some tiles at a time come in; there is room for one more part while one is worked on.
-    const std::uint64_t most = std::max<std::uint64_t>(1, pool_.largest_gap() / 3 / cut_rows);
+    const std::uint64_t most =
+        std::clamp<std::uint64_t>(pool_.largest_gap() / 3 / cut_rows, 1, step.limits.weights);
     for (std::uint64_t cut = 0; cut < cuts; cut += most) {
         const std::uint64_t end = std::min(cuts, cut + most);
         const std::uint64_t rows = weights.is_weights

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -481,8 +482,15 @@ std::vector<Bytes> without_time(const isa::Program& program, const machine::Mach
 /// A third of the machines have several cores, of which each has as much memory as the one.
 void draw_cores(std::mt19937& random, machine::MachineConfig& machine, mapping::Batches& batches) {
     if (random() % 3 != 0) return;
-    machine.system = {.chips = 1 + static_cast<std::uint32_t>(random() % 2),
-                      .cores = 1 + static_cast<std::uint32_t>(random() % 3)};
+    constexpr std::array<machine::SystemConfig, 8> systems{{{.chips = 1, .cores = 2},
+                                                            {.chips = 1, .cores = 3},
+                                                            {.chips = 2, .cores = 1},
+                                                            {.chips = 2, .cores = 2},
+                                                            {.chips = 2, .cores = 3},
+                                                            {.chips = 5, .cores = 1},
+                                                            {.chips = 4, .cores = 2},
+                                                            {.chips = 8, .cores = 1}}};
+    machine.system = systems.at(random() % systems.size());
     machine.hbm.bytes *= machine.system.cores;
     batches.batch *= machine.cores();
     batches.inferences = 1 + random() % (2 * batches.batch);
@@ -494,6 +502,21 @@ bool reads_lines(const ir::Graph& graph, const machine::MachineConfig& machine) 
 }
 
 enum class Beginning { Any, Image };
+
+/// How a step is cut into tiles, and which weights and tensors stay: any of it gives the same bits.
+void draw_limits(std::mt19937& random, tensor_core::Network& network) {
+    const auto limit = [&](std::uint64_t most) {
+        return random() % 2 == 0 ? tensor_core::TileLimits::none : 1 + random() % most;
+    };
+    for (tensor_core::Step& step : network.steps) {
+        step.limits = {.images = limit(3),
+                       .lines = limit(12),
+                       .columns = limit(6),
+                       .weights = limit(3),
+                       .keeps_weights = random() % 3 > 0};
+    }
+    for (tensor_core::Tensor& tensor : network.tensors) tensor.may_stay = random() % 4 > 0;
+}
 
 /// Any mapping that could be chosen, and others.
 tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, std::size_t steps) {
@@ -509,18 +532,30 @@ tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, s
     return mapping;
 }
 
-isa::Program random_program(std::mt19937& random, const ir::Graph& graph,
+struct DrawnProgram {
+    isa::Program program;
+    bool is_cut = false;  ///< by the limits that were drawn
+};
+
+DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
                             const machine::MachineConfig& machine, const mapping::Batches& batches) {
     tensor_core::Network network = tensor_core::make_network(graph, machine, 1, random() % 4 > 0);
     const tensor_core::Mapping mapping =
         random_mapping(random, batches.batch / machine.cores(), network.steps.size());
-    return tensor_core::map_program(network, machine, mapping, batches, true).program;
+    tensor_core::Network limited = network;
+    draw_limits(random, limited);
+    DrawnProgram drawn{.program = tensor_core::map_program(limited, machine, mapping, batches, true).program};
+    const std::size_t most =
+        tensor_core::map_program(network, machine, mapping, batches).program.instructions.size();
+    drawn.is_cut = drawn.program.instructions.size() > most;
+    return drawn;
 }
 
 void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beginning = Beginning::Any,
                     bool with_any_mapping = false) {
     std::uint32_t with_lines = 0;
     std::uint32_t compiled_networks = 0;
+    std::uint32_t cut_networks = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
         std::mt19937 random(seed);
         machine::MachineConfig machine = random_core(random);
@@ -536,8 +571,13 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
                      << ir::to_text(graph));
         isa::Program program;
         try {
-            program = with_any_mapping ? random_program(random, graph, machine, options.batches)
-                                       : tensor_core::family.compile(graph, machine, options).program;
+            if (with_any_mapping) {
+                DrawnProgram drawn = random_program(random, graph, machine, options.batches);
+                program = std::move(drawn.program);
+                cut_networks += drawn.is_cut ? 1 : 0;
+            } else {
+                program = tensor_core::family.compile(graph, machine, options).program;
+            }
         } catch (const ModelError& error) {
             // Vector memory may be too small for a part of a layer.
             INFO(error.what());
@@ -564,6 +604,7 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
         }
     }
     CHECK(compiled_networks * 10 >= count * (with_any_mapping ? 5 : 8));
+    if (with_any_mapping) CHECK(cut_networks * 3 >= compiled_networks);
     if (beginning == Beginning::Image) CHECK(with_lines * 10 >= count * 6);
 }
 
