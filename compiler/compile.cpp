@@ -1,5 +1,6 @@
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -57,7 +58,9 @@ ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Cali
 std::vector<std::string> pass_names() {
     std::vector<std::string> names = passes::preparation({}).names();
     // Those of machines that compute in floats begin as these do.
-    names.push_back(passes::preparation_in_words({}).names().back());
+    for (std::string& name : passes::preparation_in_words({}).names()) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
     return names;
 }
 

@@ -47,7 +47,7 @@ ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const machine
 /// The same for any machine of a family that does not compute in floats.
 ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Calibration calibration,
                       const PassObserver& observer = {});
-/// Their names, in order: those for integers, and the last one for words.
+/// Their names, in order: those for integers, and those for words alone.
 std::vector<std::string> pass_names();
 /// The graph on integers beside the one in float.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);

@@ -398,6 +398,10 @@ bool makes_shared(const NodeView& node) {
     return reads_shared;
 }
 
+bool mixes_images(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op->mixes_images(node); });
+}
+
 void infer_shapes_of(Graph& graph, NodeId id) {
     const Node& node = graph.nodes[id];
     try {

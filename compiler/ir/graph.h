@@ -160,6 +160,8 @@ void remove_unread(Graph& graph);
 /// Whether all inferences share the results of a node: it combines a batch into them, or reads nothing but
 /// what all share. Constants alone do not make it so.
 bool makes_shared(const NodeView& node);
+/// Whether the result for an image depends on other images of its batch, by any node.
+bool mixes_images(const Graph& graph);
 /// Infers the shapes of all results again after the shapes of inputs were changed. Throws ModelError.
 void infer_shapes(Graph& graph);
 /// The same for the results of one node.

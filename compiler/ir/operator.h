@@ -55,6 +55,8 @@ public:
     bool has_weights() const { return !parameter_roles().empty(); }
     /// Whether the node combines the elements of all inferences of a batch into one set, which they share.
     virtual bool reduces_batch(const Node& /*node*/) const { return false; }
+    /// Whether the result for an image depends on the other images of its batch.
+    virtual bool mixes_images(const Node& node) const { return reduces_batch(node); }
     /// Multiply-accumulates of one inference.
     virtual std::uint64_t macs(const NodeView& /*node*/) const { return 0; }
 

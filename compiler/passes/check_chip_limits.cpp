@@ -30,6 +30,15 @@ void check_inferences(const ir::Graph& graph) {
     }
 }
 
+void check_images_apart(const ir::Graph& graph) {
+    for (const ir::Node& node : graph.nodes) {
+        if (!node.op->mixes_images(node)) continue;
+        throw ModelError(fmt::format(
+            "layer {}: {} sums over the cores of a machine; only machines with tensor cores do so",
+            in_quotes(node.name), node.op->name()));
+    }
+}
+
 void check_chip_limits(const ir::Graph& graph) {
     check_inferences(graph);
     for (const ir::Node& node : graph.nodes) {

@@ -8,9 +8,12 @@ namespace systole::passes {
 /// batch shares, and nodes that combine a batch.
 void check_inferences(const ir::Graph& graph);
 
-/// The same, and throws ModelError, with the layer, if the network has what graphs can say but no chip of
-/// integers runs: weights that another node computes, and an order of float32 sums. The reference runs such
-/// networks.
+/// Throws ModelError, with the layer, if the result for an image depends on others of its batch.
+void check_images_apart(const ir::Graph& graph);
+
+/// As check_inferences, and throws ModelError, with the layer, if the network has what graphs can say but no
+/// chip of integers runs: weights that another node computes, and an order of float32 sums. The reference
+/// runs such networks.
 void check_chip_limits(const ir::Graph& graph);
 
 }  // namespace systole::passes

@@ -222,9 +222,9 @@ std::vector<std::vector<float>> execute(const Graph& graph, std::span<const std:
         };
     }
     std::vector<std::vector<float>> outputs(graph.outputs.size());
-    // Only the whole batch gives what its inferences share.
-    const bool has_shared = std::ranges::any_of(graph.values, &ir::Value::is_shared);
-    const std::uint32_t chunk = has_shared ? std::max(batch, 1U) : chunk_images(graph);
+    // Only the whole batch gives what its inferences share, or what depends on all of them.
+    const bool is_whole = std::ranges::any_of(graph.values, &ir::Value::is_shared) || ir::mixes_images(graph);
+    const std::uint32_t chunk = is_whole ? std::max(batch, 1U) : chunk_images(graph);
     for (std::uint32_t first = 0; first < batch; first += chunk) {
         const std::uint32_t count = std::min(chunk, batch - first);
         std::vector<TensorBytes> integers(inputs.size());

@@ -28,6 +28,12 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         "be a multiple of {}",
                         prepared.name, options.batches.batch, machine.name, counted(cores, "core"), cores));
     }
+    if (ir::mixes_images(prepared) && options.batches.inferences % options.batches.batch != 0) {
+        throw ModelError(
+            fmt::format("{}: {} inferences are no multiple of the batch of {}; the network sums over the "
+                        "images of a batch, and no batch may have fewer",
+                        prepared.name, options.batches.inferences, options.batches.batch));
+    }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
     const std::uint64_t of_core = divide_up(batch, cores);
     Network network = make_network(prepared, machine, of_core);

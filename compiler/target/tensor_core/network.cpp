@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/words.h"
 #include "compiler/target/tensor_core/layout.h"
@@ -278,6 +279,7 @@ private:
         if (node.node().is("dense")) return add_dense(node);
         if (node.node().is("convolution")) return add_convolution(node);
         if (node.node().is("depthwise_convolution")) return add_depthwise(node);
+        if (node.node().is("all_reduce")) return add_all_reduce(node);
         if (only_moves(node.node())) return add_movement(node);
         throw ModelError(fmt::format("{} is not computed by a tensor core", node.node().op->name()));
     }
@@ -766,6 +768,27 @@ private:
         return made;
     }
 
+    // Sums over cores.
+
+    void add_all_reduce(const NodeView& view) {
+        const ir::Node& node = view.node();
+        if (node.integer("parts") != machine_.cores()) {
+            throw ModelError(fmt::format("it sums {} of a batch; machine {} has {}, one for each part",
+                                         counted(static_cast<std::uint64_t>(node.integer("parts")), "part"),
+                                         machine_.name, counted(machine_.cores(), "core")));
+        }
+        Step step{.kind = StepKind::AllReduce};
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            step.sources.push_back(tensor_of(node.inputs[i]));
+            step.results.push_back(new_tensor(node.outputs[i]));
+            tensor(step.sources.back()).is_moved = true;
+            tensor(step.results.back()).is_moved = true;
+            tensors_.emplace(node.outputs[i], step.results.back());
+        }
+        step.result = step.results.front();
+        add_step(std::move(step));
+    }
+
     // Movements.
 
     void add_movement(const NodeView& view) {
@@ -817,7 +840,8 @@ private:
         for (Tensor& each : network_.tensors) each.first = end;
         for (std::uint32_t i = 0; i < end; ++i) {
             const Step& step = network_.steps[i];
-            tensor(step.result).first = std::min(tensor(step.result).first, i);
+            for (const TensorId written : written_by(step))
+                tensor(written).first = std::min(tensor(written).first, i);
             for (const TensorId read : read_by(step)) tensor(read).last = std::max(tensor(read).last, i);
         }
         for (const TensorId input : network_.inputs) {
@@ -860,7 +884,8 @@ private:
 
 std::vector<TensorId> read_by(const Step& step) {
     std::vector<TensorId> read = step.sources;
-    if (step.kind != StepKind::Chain && step.kind != StepKind::Move) read.push_back(step.source);
+    const bool has_sources = step.kind == StepKind::Move || step.kind == StepKind::AllReduce;
+    if (step.kind != StepKind::Chain && !has_sources) read.push_back(step.source);
     if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands) {
@@ -868,6 +893,10 @@ std::vector<TensorId> read_by(const Step& step) {
         }
     }
     return read;
+}
+
+std::vector<TensorId> written_by(const Step& step) {
+    return step.results.empty() ? std::vector{step.result} : step.results;
 }
 
 Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,

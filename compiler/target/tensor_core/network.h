@@ -84,6 +84,7 @@ enum class StepKind : std::uint8_t {
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
     Move,         ///< elements go elsewhere
+    AllReduce,    ///< sums over all cores
 };
 
 /// Sums with more than one part of their operands.
@@ -98,7 +99,8 @@ struct TileLimits {
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
     std::uint64_t images = none;  ///< of a tile
-    std::uint64_t lines = none;   ///< of a tile; fewer than an image has: tiles are parts of one. Moves: rows
+    /// Of a tile; fewer than an image has: tiles are parts of one. Of moves and sums over cores: rows.
+    std::uint64_t lines = none;
     std::uint64_t columns = none;  ///< of the output, whose windows of lines are formed together
     std::uint64_t weights = none;  ///< tiles of the array that come in together, where not all of them stay
     bool keeps_weights = true;     ///< all of them stay for the whole step, where there is room
@@ -109,7 +111,7 @@ struct Step {
     StepKind kind = StepKind::Chain;
     TileLimits limits = {};
     std::uint32_t layer = 0;  ///< of Network::layers
-    TensorId source = 0;      ///< of all kinds but Chain and Move
+    TensorId source = 0;      ///< of all kinds but Chain, Move and AllReduce
     TensorId weights = 0;     ///< of Product and Depthwise
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
@@ -121,9 +123,10 @@ struct Step {
     Reduction reduction = Reduction::Sum;
     std::uint64_t reduced_rows = 1;     ///< of ReduceRows: that become one
     std::vector<ChainUse> chains = {};  ///< what becomes of the result, in order
-    // Of Move.
+    // Of Move and AllReduce.
     std::vector<TensorId> sources = {};
     std::vector<MovedRows> moves = {};
+    std::vector<TensorId> results = {};  ///< of AllReduce, by source; `result` is the first of them
 };
 
 struct Layer {
@@ -160,6 +163,8 @@ struct Network {
 
 /// The tensors that a step reads.
 std::vector<TensorId> read_by(const Step& step);
+/// The tensors that it writes.
+std::vector<TensorId> written_by(const Step& step);
 
 /// The graph must outlive the result. With `by_lines`, images of few channels that convolutions alone read
 /// lie line by line. Throws ModelError, in one line with the layer, for what the machine does not compute.

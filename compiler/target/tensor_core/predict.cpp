@@ -83,6 +83,14 @@ public:
     void operator()(const isa::DmaOut& dma) {
         transfer(of(QueueId::DmaOut), std::uint64_t{dma.rows} * dma.blocks);
     }
+    /// All cores begin at the same time; the last one to end counts.
+    void operator()(const isa::Collective& collective) {
+        Cycle cycles = 0;
+        for (std::size_t core = 0; core < collective.cores; ++core)
+            cycles = std::max(cycles, timing::collective_cost(collective, core, machine_).cycles);
+        Unit& unit = of(QueueId::Collective);
+        finish(unit, start(unit) + cycles, 0);
+    }
     void operator()(const isa::Infeed& infeed) {
         const std::uint64_t words = std::uint64_t{infeed.rows} * infeed.columns * machine_.system.cores;
         host(of(QueueId::HostRead), timing::host_read_cycles(words * isa::word_bytes, machine_));

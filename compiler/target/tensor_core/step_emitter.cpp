@@ -126,6 +126,7 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 void StepEmitter::emit(const Step& step) {
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
+    if (step.kind == StepKind::AllReduce) return all_reduce(step);
     const ResultRows of = result_rows(network_, step, images_);
     Shared shared;
     load_shared(step, shared);
@@ -415,6 +416,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 break;
             case StepKind::Chain:
             case StepKind::Move:
+            case StepKind::AllReduce:
                 break;
         }
         run_chains(work, shared, panel);

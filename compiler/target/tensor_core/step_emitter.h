@@ -138,6 +138,9 @@ private:
                 std::uint64_t apart);
     void scatter(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t from);
 
+    // Sums over cores.
+    void all_reduce(const Step& step);
+
     const Network& network_;
     const machine::MachineConfig& machine_;
     const std::uint64_t lanes_;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/window.h"
@@ -62,7 +63,10 @@ machine::MachineConfig random_core(std::mt19937& random) {
 class RandomWords {
 public:
     RandomWords(std::mt19937& random, const machine::MachineConfig& machine)
-        : random_(random), rows_(machine.matrix_unit.rows), lanes_(machine.vector_unit.lanes) {}
+        : random_(random),
+          rows_(machine.matrix_unit.rows),
+          lanes_(machine.vector_unit.lanes),
+          cores_(machine.cores()) {}
 
     ir::Graph draw() {
         graph_ = {};
@@ -198,7 +202,7 @@ private:
 
     ir::ValueId node(ir::ValueId source, const ir::Shape& shape) {
         if (shape.rank() < 2) return element_wise(source, shape);
-        switch (below(17)) {
+        switch (below(18)) {
             case 0:
             case 1:
                 if (is_image(shape)) return convolution(source, shape);
@@ -229,6 +233,8 @@ private:
                 return strided_slice(source, shape);
             case 15:
                 return pad(source, shape);
+            case 16:
+                return append("all_reduce", {{"parts", std::int64_t{cores_}}}, {source});
             default:
                 return resize(source, shape);
         }
@@ -404,6 +410,7 @@ private:
     std::mt19937& random_;
     std::uint32_t rows_;
     std::uint32_t lanes_;
+    std::uint32_t cores_;
     ir::Graph graph_;
     std::vector<ir::ValueId> values_;
 };
@@ -551,6 +558,41 @@ DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
     return drawn;
 }
 
+/// The reference's outputs: of all inferences, or batch by batch if images of a batch are summed.
+std::vector<Bytes> expected_outputs(const ir::Graph& graph, const mapping::Batches& batches,
+                                    const Bytes& input) {
+    const auto inferences = static_cast<std::uint32_t>(batches.inferences);
+    const std::uint32_t at_once = ir::mixes_images(graph) ? batches.batch : inferences;
+    const std::size_t each = input.size() / inferences;
+    std::vector<Bytes> expected(graph.outputs.size());
+    for (std::uint32_t first = 0; first < inferences; first += at_once) {
+        const auto some = std::span<const std::uint8_t>(input).subspan(first * each, at_once * each);
+        const auto outputs = reference::run(graph, std::vector{some}, at_once);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            expected[i].insert(expected[i].end(), outputs[i].begin(), outputs[i].end());
+    }
+    return expected;
+}
+
+/// Without time, and on both engines.
+void check_bits(const isa::Program& program, const machine::MachineConfig& machine, const Bytes& input,
+                const std::vector<Bytes>& expected) {
+    const std::string wrong = difference(without_time(program, machine, input), expected);
+    if (!wrong.empty()) FAIL("without time: " << wrong << "\n" << isa::disassemble(program).substr(0, 20000));
+    for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
+        const std::string of_units = difference(on_units(program, machine, engine, input), expected);
+        if (!of_units.empty()) FAIL("on the units: " << of_units);
+    }
+}
+
+Bytes random_input(std::mt19937& random, const ir::Graph& graph, std::uint64_t inferences) {
+    std::vector<float> numbers(inferences * graph.input().shape.elements());
+    for (float& number : numbers) number = std::uniform_real_distribution<float>(-2.0F, 2.0F)(random);
+    Bytes input(numbers.size() * sizeof(float));
+    std::memcpy(input.data(), numbers.data(), input.size());
+    return input;
+}
+
 void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beginning = Beginning::Any,
                     bool with_any_mapping = false) {
     std::uint32_t with_lines = 0;
@@ -559,13 +601,17 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
     for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
         std::mt19937 random(seed);
         machine::MachineConfig machine = random_core(random);
-        RandomWords words(random, machine);
-        const ir::Graph graph = beginning == Beginning::Image ? words.draw_from_image() : words.draw();
-        with_lines += reads_lines(graph, machine) ? 1 : 0;
         mapping::Options options;
         options.batches.batch = 1 + random() % 4;
         options.batches.inferences = 1 + random() % 6;
         draw_cores(random, machine, options.batches);
+        RandomWords words(random, machine);
+        const ir::Graph graph = beginning == Beginning::Image ? words.draw_from_image() : words.draw();
+        with_lines += reads_lines(graph, machine) ? 1 : 0;
+        if (ir::mixes_images(graph)) {  // all batches are full
+            options.batches.inferences =
+                round_up(options.batches.inferences, std::uint64_t{options.batches.batch});
+        }
         INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\nbatch "
                      << options.batches.batch << ", " << options.batches.inferences << " inferences\n"
                      << ir::to_text(graph));
@@ -585,23 +631,8 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
             continue;
         }
         ++compiled_networks;
-        const auto inferences = static_cast<std::uint32_t>(options.batches.inferences);
-        std::vector<float> numbers(inferences * graph.input().shape.elements());
-        for (float& number : numbers) number = std::uniform_real_distribution<float>(-2.0F, 2.0F)(random);
-        Bytes input(numbers.size() * sizeof(float));
-        std::memcpy(input.data(), numbers.data(), input.size());
-        std::vector<Bytes> expected;
-        for (const auto& bytes :
-             reference::run(graph, std::vector{std::span<const std::uint8_t>(input)}, inferences))
-            expected.push_back(bytes);
-
-        const std::string wrong = difference(without_time(program, machine, input), expected);
-        if (!wrong.empty())
-            FAIL("without time: " << wrong << "\n" << isa::disassemble(program).substr(0, 20000));
-        for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
-            const std::string of_units = difference(on_units(program, machine, engine, input), expected);
-            if (!of_units.empty()) FAIL("on the units: " << of_units);
-        }
+        const Bytes input = random_input(random, graph, options.batches.inferences);
+        check_bits(program, machine, input, expected_outputs(graph, options.batches, input));
     }
     CHECK(compiled_networks * 10 >= count * (with_any_mapping ? 5 : 8));
     if (with_any_mapping) CHECK(cut_networks * 3 >= compiled_networks);
@@ -624,6 +655,71 @@ TEST_CASE("Any mapping gives the reference's bits on a tensor core", "[tensor_co
     check_networks(400000, tests::random_runs(100), Beginning::Image, true);
 }
 
+TEST_CASE("Sums over all cores have the bits of the reference on any number of cores",
+          "[tensor_core][networks]") {
+    for (const machine::SystemConfig system :
+         {machine::SystemConfig{.chips = 1, .cores = 1}, machine::SystemConfig{.chips = 1, .cores = 2},
+          machine::SystemConfig{.chips = 2, .cores = 2}, machine::SystemConfig{.chips = 4, .cores = 2}}) {
+        const std::uint32_t seed = system.all_cores();
+        std::mt19937 random(seed);
+        machine::MachineConfig machine = random_core(random);
+        machine.system = system;
+        machine.vector_memory.rows = 300;
+        machine.hbm.bytes *= system.cores;
+        CAPTURE(seed);
+        ir::Graph graph;
+        graph.name = "sums";
+        const auto append = [&](const char* op, std::vector<ir::NamedAttribute> attributes,
+                                std::vector<ir::ValueId> inputs) {
+            return graph.append(op, operators::registry().at(op), std::move(attributes), std::move(inputs),
+                                DataType::Float32);
+        };
+        const ir::ValueId input = graph.add_input("input", {1, 9, 7, 20}, DataType::Float32);
+        const std::int64_t parts = machine.cores();
+        // Two that go together, of which one has more rows than there is room for, and one behind them.
+        const ir::ValueId twice =
+            append("word_chain", {{"steps", std::vector<std::string>{"add 0 0"}}}, {input});
+        const ir::ValueId both = append("all_reduce", {{"parts", parts}}, {input, twice});
+        const ir::ValueId product =
+            append("word_chain", {{"steps", std::vector<std::string>{"multiply 0 1"}}}, {both, both + 1});
+        graph.outputs = {append("all_reduce", {{"parts", parts}}, {product}), both};
+        mapping::Options options;
+        options.batches.batch = 3 * machine.cores();
+        options.batches.inferences = 2 * options.batches.batch;
+        const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+        const auto is_sum = [](const isa::Instruction& each) {
+            return std::holds_alternative<isa::Collective>(each);
+        };
+        CHECK(std::ranges::count_if(program.instructions, is_sum) > 4);
+        const Bytes numbers = random_input(random, graph, options.batches.inferences);
+        check_bits(program, machine, numbers, expected_outputs(graph, options.batches, numbers));
+
+        const auto error_of = [&](const mapping::Options& wrong,
+                                  const machine::MachineConfig& on) -> std::string {
+            try {
+                static_cast<void>(tensor_core::family.compile(graph, on, wrong));
+            } catch (const ModelError& error) {
+                return error.what();
+            }
+            return "none";
+        };
+        mapping::Options partial = options;
+        --partial.batches.inferences;
+        CHECK(error_of(partial, machine) ==
+              fmt::format("sums: {} inferences are no multiple of the batch of {}; the network sums over the "
+                          "images of a batch, and no batch may have fewer",
+                          options.batches.inferences - 1, options.batches.batch));
+        machine::MachineConfig other = machine;
+        other.system = {.chips = 3, .cores = 1};
+        options.batches = {.batch = 3, .inferences = 3};
+        CHECK(
+            error_of(options, other) ==
+            fmt::format("sums: layer all_reduce: it sums {} of a batch; machine random has 3 cores, one for "
+                        "each part",
+                        parts == 1 ? "1 part" : fmt::format("{} parts", parts)));
+    }
+}
+
 TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core][networks]") {
     std::map<std::string, int> met;
     for (std::uint32_t seed = 1; seed <= 300; ++seed) {
@@ -639,7 +735,7 @@ TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core]
             if (node.is("dense") || node.is("convolution")) ++met[node.text("precision")];
         }
         mapping::Options options;
-        options.batches = {.batch = 3, .inferences = 5};
+        options.batches = {.batch = 3, .inferences = 6};
         isa::Program program;
         try {
             program = tensor_core::family.compile(graph, machine, options).program;
@@ -663,7 +759,7 @@ TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core]
         CHECK(met[what] >= least);
     };
     for (const char* const op :
-         {"concat", "convolution", "dense", "depthwise_convolution", "pad", "reshape", "resize",
+         {"all_reduce", "concat", "convolution", "dense", "depthwise_convolution", "pad", "reshape", "resize",
           "strided_slice", "transpose", "word_chain", "word_reduce", "word_windows"}) {
         often(op, 20);
     }
