@@ -27,6 +27,8 @@ PRODUCTS = [
     (128, 1000),
     (5, 128),
 ]
+# The same with another number of outputs.
+RECTANGLES = [(1024, 128, 4096), (1024, 4096, 128), (128, 4096, 1024)]
 
 
 def of_coral():
@@ -53,6 +55,10 @@ def main():
         network = coral.dense(side, side)
         (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
         shapes.append(f'"m{rows}_k{side}": {network.shapes()}')
+    for rows, depth, width in RECTANGLES:
+        network = coral.dense(depth, width)
+        (folder / f"{network.head['name']}.json").write_text(network.text(), encoding="ascii")
+        shapes.append(f'"m{rows}_k{depth}_n{width}": {network.shapes()}')
     for network in [coral.inception_v1(), coral.resnet50_v1(), coral.vgg16(), coral.densenet121()]:
         shapes.append(f'"{network.head["name"]}": {products_of(network)}')
     text = "{\n " + ",\n ".join(['"schema": "sim.shapes/1"', *shapes]) + "\n}\n"

@@ -3,8 +3,9 @@
 
 For each case of a folder whose outputs are float32:
 
-- the outputs of `sim` are those of `judge_reference --machine`, bit by bit: of the case's inputs, and of three
-  inferences (these inputs, mirrored and upside down) in batches of two;
+- the outputs of `sim` are those of `judge_reference --machine`, bit by bit: of the case's inputs, and of
+  several inferences (these inputs, mirrored, upside down and moved along) in batches of which the last one is
+  not full: of three in batches of two, or, on C cores, of C + 3 in batches of C;
 - each sum of each layer, computed from the same numbers, is within --bound of the one in float64, relative
   to the sum of its addends' sizes; products have operands rounded to bfloat16;
 - with the precision "highest", the outputs are those of the network's own runtime, by the case's rule.
@@ -26,7 +27,6 @@ import numpy as np
 from cases import Arrays, Rule, read_npz, write_npz
 from simulator import FAILED, NOT_CLAIMED, PASSED, REFUSED, compare_reals, file_name, signal_to_noise
 
-INFERENCES = 3
 PRECISION = "machine.matrix_unit.precision"
 
 
@@ -62,6 +62,16 @@ class Row:
 @dataclass
 class Judge:
     arguments: argparse.Namespace
+    cores: int
+
+    @property
+    def inferences(self) -> int:
+        """In batches of `batch`, the last one has fewer."""
+        return 3 if self.cores == 1 else self.cores + 3
+
+    @property
+    def batch(self) -> int:
+        return 2 if self.cores == 1 else self.cores
 
     def judge(self, case: Path) -> Row:
         row = Row(case.name)
@@ -86,10 +96,13 @@ class Judge:
         row.seconds = report["simulator"]["wall_seconds"]
         if report["host_operations"]:
             row.problems.append(f"on the host: {report['host_operations']}")
-        write_npz(folder / "three.npz", three_of(read_npz(inputs)))
-        three = {name: np.concatenate([values] * INFERENCES) for name, values in expected.items()}
-        reference = self._reference(case, folder / "three.npz", folder / "reference", three)
-        batches = self._sim(case, folder / "three.npz", folder / "batches", three, ["--batch", "2"])
+        several = folder / "several.npz"
+        write_npz(several, several_of(read_npz(inputs), self.inferences))
+        all_of = {
+            name: np.concatenate([values] * self.inferences) for name, values in expected.items()
+        }
+        reference = self._reference(case, several, folder / "reference", all_of)
+        batches = self._sim(case, several, folder / "batches", all_of)
         for name in expected:
             one = reference[name][: len(given[name])]
             row.problems += differences(name, given[name], one)
@@ -118,7 +131,7 @@ class Judge:
         options: list[str] | None = None,
     ) -> Arrays:
         command = [str(self.arguments.sim), "run", "--machine", self.arguments.machine, "--quiet"]
-        command += ["--out", str(folder), *(options or [])]
+        command += ["--batch", str(self.batch), "--out", str(folder), *(options or [])]
         return self._outputs(command, case, inputs, folder, expected)
 
     def _reference(self, case: Path, inputs: Path, folder: Path, expected: Arrays) -> Arrays:
@@ -151,12 +164,20 @@ class Judge:
         return outputs
 
 
-def three_of(inputs: Arrays) -> Arrays:
-    """The inputs of one inference, these mirrored, and upside down."""
-    return {
-        name: np.concatenate([values, np.flip(values, axis=-2), np.flip(values, axis=1)])
-        for name, values in inputs.items()
-    }
+def several_of(inputs: Arrays, count: int) -> Arrays:
+    """The inputs of one inference, these mirrored, upside down, and moved along by 1, 2, ..."""
+
+    def drawn(values: np.ndarray) -> list[np.ndarray]:
+        turned = [values, np.flip(values, axis=-2), np.flip(values, axis=1)]
+        return turned + [np.roll(values, by, axis=-2) for by in range(1, count - 2)]
+
+    return {name: np.concatenate(drawn(values)) for name, values in inputs.items()}
+
+
+def cores_of(machine: str) -> int:
+    file = Path("configs/machines") / f"{machine}.json"
+    system = json.loads(file.read_text()).get("system", {})
+    return system.get("chips", 1) * system.get("cores", 1)
 
 
 def differences(name: str, given: np.ndarray, expected: np.ndarray) -> list[str]:
@@ -191,7 +212,7 @@ def main() -> None:
     cases = [case for case in cases if arguments.only in case.name and is_in_float(case)]
     if not cases:
         sys.exit(f"tensor_core.py: no cases in float32 in {arguments.cases}")
-    judge = Judge(arguments)
+    judge = Judge(arguments, cores_of(arguments.machine))
     print("| network | sums | addends, at most | bound | dB | cycles | seconds | result |")
     print("|---|---:|---:|---:|---:|---:|---:|---|")
     failed = False
