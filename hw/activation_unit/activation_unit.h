@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <systemc>
 #include <vector>
 
@@ -11,8 +12,10 @@
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/queued_unit.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_waves.h"
 #include "hw/isa/footprint.h"
 #include "hw/timing/activation_unit.h"
 
@@ -53,6 +56,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::unique_ptr<TraceListener> waves(WaveMaker& maker) const override;
     /// The rows that an instruction writes, kept until the writes are complete.
     struct Write {
         isa::RowRange rows;

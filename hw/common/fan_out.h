@@ -26,8 +26,8 @@ public:
         return sinks_.size() == 1 ? sinks_.front() : this;
     }
 
-    void begun(const std::vector<TracedQueue>& queues) override {
-        for (TraceSink* sink : sinks_) sink->begun(queues);
+    void begun(const TracedCore& core) override {
+        for (TraceSink* sink : sinks_) sink->begun(core);
     }
     void instruction(const InstructionTimes& times) override {
         for (TraceSink* sink : sinks_) sink->instruction(times);

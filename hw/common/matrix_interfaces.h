@@ -80,6 +80,7 @@ struct Stream {
     std::uint64_t line_cycles = 1;
     std::uint64_t arrays = 1;
     std::uint64_t accumulator_row = 0;
+    std::uint32_t repetition = 0;  ///< of its instruction, for traces
     bool accumulate = false;
     bool keep_weights = false;
     DataType activations = DataType::Uint8;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <systemc>
@@ -119,9 +121,14 @@ public:
                                          .begun = begun_,
                                          .released = released,
                                          .complete = complete,
-                                         .loaded = loaded});
+                                         .loaded = loaded,
+                                         .bytes = moved_bytes_});
         }
+        moved_bytes_.reset();
     }
+
+    /// The instruction moves so many bytes between the chip and its host, for traces.
+    void moves(std::uint64_t bytes) { moved_bytes_ = moved_bytes_.value_or(0) + bytes; }
 
 protected:
     /// The instruction under way.
@@ -138,6 +145,7 @@ private:
     const Command* command_ = nullptr;
     Cycle begun_ = 0;
     Cycle busy_until_ = 0;
+    std::optional<std::uint64_t> moved_bytes_;  ///< of the instruction under way
 };
 
 /// A unit with one queue. Its constructor registers the counters and calls `start`.

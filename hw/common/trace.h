@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,14 +12,47 @@
 
 namespace systole::hw {
 
-/// A queue of the core and its unit, as traces name them.
+class UnitModule;
+
+/// The weight tiles that a unit fetches, as the timeline names their tracks and counters.
+struct TileTracks {
+    std::string_view fetch;  ///< their transfers: "weight memory"
+    std::string_view shift;  ///< into the array: "weight shift"
+    std::string_view held;   ///< counts those on their way: "weight FIFO"
+    std::string_view bytes;  ///< counts what came from the memory: "weight memory read"
+
+    bool operator==(const TileTracks&) const = default;
+};
+
+/// How traces show a queue of the core and its unit. Texts are constants.
+struct QueueTraces {
+    std::string_view track;           ///< of its unit in the timeline: "matrix unit"
+    std::string_view signals;         ///< how its signals' names begin in waves: "host_interface.read_"
+    std::string_view works = "busy";  ///< ends the name of the one that says that the unit works
+    /// Reports count the cycles of this unit by layer.
+    bool is_main = false;
+    /// Its unit tells the cycles in which no stream enters, with `matrix_idle`.
+    bool tells_idle = false;
+    std::string_view bytes = {};  ///< counts what its instructions move: "host read"; empty for no counter
+    std::optional<TileTracks> tiles = {};
+
+    bool operator==(const QueueTraces&) const = default;
+};
+
+/// A queue of the core.
 struct TracedQueue {
-    std::size_t unit = 0;  ///< its number in events: its isa::QueueId
-    std::string name;      ///< of the queue: "matrix"
-    std::string track;     ///< of its unit in the timeline: "matrix unit"
-    std::string signals;   ///< how its signals' names begin in waves: "host_interface.read_"
+    std::size_t unit = 0;   ///< its number in events: its isa::QueueId
+    std::string_view name;  ///< of the queue: "matrix"
+    QueueTraces traces;
 
     bool operator==(const TracedQueue&) const = default;
+};
+
+/// A core, as traces show it: its queues and its units in the order of the data path. The host's queue is
+/// left out if the program does not use it.
+struct TracedCore {
+    std::vector<TracedQueue> queues;
+    std::vector<const UnitModule*> units = {};  ///< who describe their waves; not read after `begun`
 };
 
 /// The times of an instruction in the sequencer.
@@ -56,6 +88,7 @@ struct InstructionTimes {
     Cycle released = 0;  ///< the unit could begin the next
     Cycle complete = 0;  ///< its last result was in its place
     Cycle loaded = 0;    ///< activation unit only: parameters and tables are read, and the first row follows
+    std::optional<std::uint64_t> bytes = {};  ///< that it moved between the chip and its host
 
     bool operator==(const InstructionTimes&) const = default;
 };
@@ -106,9 +139,10 @@ struct MatrixIdleTimes {
     Cycle begin = 0;
     IdleCycles idle;
     // Stalls as the ISCA 2017 paper counts them, in cycles from `begin`. They may overlap.
-    Cycle activations = 0;  ///< the activation unit still wrote them
-    Cycle inputs = 0;       ///< the host still delivered them
-    Cycle gaps = 0;         ///< after its first row: the data setup was still collecting a line
+    Cycle activations = 0;       ///< the activation unit still wrote them
+    Cycle inputs = 0;            ///< the host still delivered them
+    Cycle gaps = 0;              ///< after its first row: the data setup was still collecting a line
+    bool keeps_weights = false;  ///< the stream's weights are those of the stream before it
 
     bool operator==(const MatrixIdleTimes&) const = default;
 };
@@ -126,6 +160,7 @@ struct StreamTimes {
     std::uint64_t passes = 1;
     std::uint64_t line_cycles = 1;
     std::uint64_t accumulator_row = 0;
+    std::uint32_t repetition = 0;  ///< of its instruction
     bool keep_weights = false;
 
     bool operator==(const StreamTimes&) const = default;
@@ -153,9 +188,8 @@ struct FailureTimes {
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
-    /// The run begins: comes before all other events, with the core's queues in the order of the data path.
-    /// The host's queue is left out if the program does not use it.
-    virtual void begun(const std::vector<TracedQueue>& queues) = 0;
+    /// The run begins: comes before all other events.
+    virtual void begun(const TracedCore& core) = 0;
     virtual void instruction(const InstructionTimes& times) = 0;
     virtual void issued(const IssueTimes& times) = 0;
     virtual void queued(const QueueTimes& times) = 0;
@@ -176,7 +210,7 @@ public:
 /// A sink that ignores all events; a listener overrides those it needs.
 class TraceListener : public TraceSink {
 public:
-    void begun(const std::vector<TracedQueue>& /*queues*/) override {}
+    void begun(const TracedCore& /*core*/) override {}
     void instruction(const InstructionTimes& /*times*/) override {}
     void issued(const IssueTimes& /*times*/) override {}
     void queued(const QueueTimes& /*times*/) override {}

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 
 #include "base/cycle.h"
 #include "hw/common/counter.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_bound.h"
+#include "hw/common/unit_waves.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/memory.h"
 #include "hw/isa/queue.h"
@@ -56,6 +59,9 @@ public:
     virtual std::optional<AwaitedWork> awaited(isa::QueueId /*queue*/) const { return std::nullopt; }
     /// The memories that the unit holds, or to which it alone leads.
     virtual std::vector<MemoryPlaces> memories(const machine::MachineConfig& /*machine*/) const { return {}; }
+    /// Makes the signals that waves show of the unit, and the listener that drives them from the events of
+    /// its core; none for a unit without signals of its own.
+    virtual std::unique_ptr<TraceListener> waves(WaveMaker& /*maker*/) const { return nullptr; }
     /// The unit's lower bounds. Their functions refer to the unit and to the machine.
     virtual std::vector<UnitBound> bounds(const machine::MachineConfig& /*machine*/) const { return {}; }
 

@@ -115,10 +115,8 @@ std::vector<TracedQueue> Core::traced_queues() const {
     for (const CoreQueue& each : queues()) {
         const isa::QueueId id = each.queue.id();
         if (id == isa::QueueId::Host && !isa::uses_host(program_)) continue;
-        traced.push_back({.unit = static_cast<std::size_t>(id),
-                          .name = std::string(isa::name(id)),
-                          .track = each.track,
-                          .signals = each.signals});
+        traced.push_back(
+            {.unit = static_cast<std::size_t>(id), .name = isa::name(id), .traces = each.traces});
     }
     return traced;
 }

@@ -94,6 +94,7 @@ public:
     virtual std::optional<double> product_seconds() const { return std::nullopt; }
     /// The queues that the program can use, in the order of the data path.
     std::vector<TracedQueue> traced_queues() const;
+    TracedCore traced() const { return {.queues = traced_queues(), .units = units()}; }
 
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the
     /// last.
@@ -102,11 +103,10 @@ public:
     virtual std::vector<const UnitModule*> from_the_array() const = 0;
 
 protected:
-    /// A queue of one of the units, and their names in traces; see TracedQueue.
+    /// A queue of one of the units, and how traces show it.
     struct CoreQueue {
         CommandQueue& queue;
-        const char* track;
-        const char* signals;
+        QueueTraces traces;
     };
 
     /// The program, which fits the machine, must outlive the core. `ports`: of the memories whose ports units

@@ -14,12 +14,14 @@ EdgeTpuCore::EdgeTpuCore(const sc_core::sc_module_name& name, const CoreContext&
       tile_array_("tile_array", unit_context(), ring_, {narrow_memory_, wide_memory_}, context.host_memory),
       host_processor_("host_processor", host_context(), context.host_link, program,
                       {context.host, context.host_memory}),
-      queues_{{{host_interface_.read_queue(), "host_read", "host_interface.read_"},
-               {ring_.queue(), "ring", "ring."},
-               {mesh_.queue(), "mesh", "mesh."},
-               {tile_array_.queue(), "tiles", "tile_array."},
-               {host_interface_.write_queue(), "host_write", "host_interface.write_"},
-               {host_processor_.queue(), "host", "host."}}},
+      queues_{{{host_interface_.read_queue(),
+                {.track = "host_read", .signals = "host_interface.read_", .bytes = "host read"}},
+               {ring_.queue(), {.track = "ring", .signals = "ring."}},
+               {mesh_.queue(), {.track = "mesh", .signals = "mesh."}},
+               {tile_array_.queue(), {.track = "tiles", .signals = "tile_array.", .is_main = true}},
+               {host_interface_.write_queue(),
+                {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"}},
+               {host_processor_.queue(), {.track = "host", .signals = "host.", .works = "work"}}}},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
     for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
     sequencer_.load(program, places(context.machine));

@@ -134,6 +134,7 @@ void HostInterface::execute_read(const Command& command) {
     counters_.read_bytes.add(cost.bytes, command.tag);
     buffer_.count_writes(cost.buffer_accesses, command.tag);
     counters_.buffer_writes.add(cost.buffer_accesses, command.tag);
+    reads_.moves(cost.bytes);
     reads_.complete(sent, sent + latency_);
 }
 
@@ -155,6 +156,7 @@ void HostInterface::execute_write(const Command& command) {
         link_.release_outbound(context_.core, context_.clock.now());
         context_.ports.release(host_write_user, context_.clock.now());
         counters_.write_bytes.add(cost.bytes, command.tag);
+        writes_.moves(cost.bytes);
         buffer_.count_reads(cost.buffer_accesses, command.tag);
         counters_.buffer_reads.add(cost.buffer_accesses, command.tag);
     } else if (std::holds_alternative<isa::InterruptHost>(command.bound.instruction)) {

@@ -3,6 +3,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -12,9 +13,11 @@
 #include "hw/common/host_link.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/queued_unit.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/unit_module.h"
+#include "hw/common/unit_waves.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 
@@ -82,6 +85,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::unique_ptr<TraceListener> waves(WaveMaker& maker) const override;
     void execute_read(const Command& command);
     void execute_write(const Command& command);
     /// The blocks of a transfer, in host memory and in the unified buffer.

@@ -65,6 +65,7 @@ void InfeedLink::read(const Command& command) {
     hbm_.count_writes(matrix.panels.panels * matrix.panels.rows * shape_.lanes * isa::word_bytes,
                       command.tag);
     counters_.read_bytes.add(host.count(), command.tag);
+    reads_.moves(host.count());
     link_.inbound(context_.core).transfer(host.count());
     const Cycle sent = context_.clock.now();
     link_.release(context_.core, HostLink::Inbound::Data, sent);
@@ -97,6 +98,7 @@ void InfeedLink::write(const Command& command) {
     hbm_.touch(command.bound.footprint);
     hbm_.count_reads(host.count(), command.tag);
     counters_.write_bytes.add(host.count(), command.tag);
+    writes_.moves(host.count());
     link_.outbound(context_.core).transfer(host.count());
     const Cycle sent = context_.clock.now();
     link_.release_outbound(context_.core, sent);

@@ -86,7 +86,9 @@ const ArrayNeighbours& neighbours_of(machine::Family family) {
             "the host had not fetched results from the rows that the activation unit was to write",
         .input_buffer = "the rows into which the host was to deliver were still in use",
         .vector_work = "the activation unit did vector work; they count for the layer of this work",
-        .setup = "the data setup was still collecting a line"};
+        .setup = "the data setup was still collecting a line",
+        .numbers_tiles = true,
+        .sums_memory = "accumulators"};
     static constexpr ArrayNeighbours of_vector_memory{
         .without_weights = "rows were there, the weights were not being loaded",
         .without_written_rows =

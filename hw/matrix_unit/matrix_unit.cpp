@@ -91,6 +91,7 @@ Cycle MatrixUnit::enter(const Stream& stream) {
                                 .passes = stream.passes,
                                 .line_cycles = stream.line_cycles,
                                 .accumulator_row = stream.accumulator_row,
+                                .repetition = stream.repetition,
                                 .keep_weights = stream.keep_weights});
     }
     input_free_at_ = free_at;
@@ -147,7 +148,8 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
                                      .idle = idle,
                                      .activations = unmet.activations,
                                      .inputs = unmet.inputs,
-                                     .gaps = shape.gaps()});
+                                     .gaps = shape.gaps(),
+                                     .keeps_weights = stream.keep_weights});
     }
 }
 

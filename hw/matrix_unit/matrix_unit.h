@@ -14,6 +14,7 @@
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
 #include "hw/common/unit_module.h"
+#include "hw/common/unit_waves.h"
 #include "hw/common/wait_history.h"
 #include "hw/machine/machine_config.h"
 #include "hw/matrix_unit/engine.h"
@@ -35,6 +36,10 @@ struct ArrayNeighbours {
     std::string_view input_buffer;
     std::string_view vector_work;
     std::string_view setup;
+    // Of waves.
+    bool numbers_tiles = false;  ///< the program numbers the tiles of weights
+    std::string_view
+        sums_memory{};  ///< whose port takes the sums, a row a cycle; empty for no port of its own
 };
 const ArrayNeighbours& neighbours_of(machine::Family family);
 
@@ -143,6 +148,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::unique_ptr<TraceListener> waves(WaveMaker& maker) const override;
     void check(const Stream& stream, const Tile& tile) const;
     void take_ports(const Stream& stream, const timing::StreamShape& shape);
     void count(const Stream& stream, const timing::StreamShape& shape, const Tile& tile);

@@ -336,7 +336,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
 
 void System::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const JobsDone jobs_done(workers_);
-    for_each_trace([](TraceSink& trace, const Core& core) { trace.begun(core.traced_queues()); });
+    for_each_trace([](TraceSink& trace, const Core& core) { trace.begun(core.traced()); });
     try {
         simulate(progress, pause);
         for (const auto& core : cores_) {

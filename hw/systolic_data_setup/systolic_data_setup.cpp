@@ -58,6 +58,7 @@ Cycle SystolicDataSetup::stream(const Command& command) {
              .passes = shape.passes,
              .line_cycles = shape.line_cycles,
              .accumulator_row = accumulator_row_of(bound.instruction),
+             .repetition = repetition_,
              .accumulate = flags.accumulate || repetition_ > 0,
              .keep_weights = flags.keep_weights,
              .activations = flags.activations,

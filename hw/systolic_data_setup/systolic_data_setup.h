@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <memory>
 #include <systemc>
 #include <vector>
 
@@ -10,7 +11,9 @@
 #include "hw/common/matrix_interfaces.h"
 #include "hw/common/memory_interfaces.h"
 #include "hw/common/queued_unit.h"
+#include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
+#include "hw/common/unit_waves.h"
 #include "hw/common/unit_counters.h"
 #include "hw/isa/footprint.h"
 #include "hw/timing/matrix_unit.h"
@@ -49,6 +52,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::unique_ptr<TraceListener> waves(WaveMaker& maker) const override;
     std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     /// Streams all repetitions; returns the cycle in which the last one is complete.
     Cycle stream(const Command& command);

@@ -51,6 +51,7 @@ std::uint8_t* TileLink::host_bytes(const Command& command, std::uint64_t address
 }
 
 void TileLink::receive(std::uint64_t bytes) {
+    reads_.moves(bytes);
     link_.inbound(context_.core).transfer(bytes);
 }
 
@@ -171,6 +172,7 @@ void TileLink::execute_write(const Command& command) {
     } else if (std::holds_alternative<isa::InterruptHost>(instruction)) {
         writes_.begin();
         counters_.interrupts.add(1, command.tag);
+        writes_.moves(0);
     } else {
         throw std::logic_error("an instruction that the link does not write for");
     }
@@ -206,6 +208,7 @@ void TileLink::write_tensor(const isa::WriteTensor& write, const Command& comman
         }
     }
     counters_.write_bytes.add(elements, command.tag);
+    writes_.moves(elements);
     narrow_.touch(command.bound.footprint);
     narrow_.count_reads(elements, command.tag);
     link_.outbound(context_.core).transfer(elements);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
+#include "hw/common/unit_waves.h"
 #include "hw/common/unit_counters.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
@@ -66,6 +68,7 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
+    std::unique_ptr<TraceListener> waves(WaveMaker& maker) const override;
     std::optional<AwaitedWork> awaited(isa::QueueId queue) const override;
     void execute(const Command& command);
     void fetch(InstructionNumber instruction, std::uint32_t number, Tag tag);

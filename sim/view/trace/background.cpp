@@ -34,7 +34,7 @@ void Background::tell(const Block& block) {
         void operator()(const hw::StreamTimes& times) const { to.stream(times); }
         void operator()(const hw::StallTimes& times) const { to.stalled(times); }
         void operator()(const Fetched& fetched) const { to.tile_fetched(fetched.times); }
-        void operator()(const Begun& begun) const { to.begun(*begun.queues); }
+        void operator()(const Begun& begun) const { to.begun(*begun.core); }
         void operator()(const Ended& ended) const { to.ended(ended.end, ended.tag); }
         void operator()(const Failed& failed) const { to.failed(*failed.where); }
         void operator()(const Core& /*core*/) const {}

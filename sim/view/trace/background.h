@@ -30,7 +30,7 @@ private:
     public:
         OfCore(Background& all, std::size_t core) : all_(all), core_(core) {}
 
-        void begun(const std::vector<hw::TracedQueue>& queues) override { note(Begun{&(queues_ = queues)}); }
+        void begun(const hw::TracedCore& core) override { note(Begun{&(traced_ = core)}); }
         void instruction(const hw::InstructionTimes& times) override { note(times); }
         void issued(const hw::IssueTimes& times) override { note(times); }
         void queued(const hw::QueueTimes& times) override { note(times); }
@@ -50,7 +50,7 @@ private:
 
         Background& all_;
         const std::size_t core_;
-        std::vector<hw::TracedQueue> queues_;
+        hw::TracedCore traced_;
         std::optional<hw::FailureTimes> failure_;
     };
 
@@ -67,7 +67,7 @@ private:
     };
     // Pointers to data that a run has once: it is large, and would make every event larger.
     struct Begun {
-        const std::vector<hw::TracedQueue>* queues = nullptr;
+        const hw::TracedCore* core = nullptr;
     };
     struct Failed {
         const hw::FailureTimes* where = nullptr;

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <variant>
 
-#include "hw/isa/footprint.h"
-#include "sim/view/trace/bound_instructions.h"
+#include "hw/common/bound_instructions.h"
 
 namespace systole::trace {
 namespace {
-
-constexpr auto matrix_queue = static_cast<std::size_t>(isa::QueueId::Matrix);
-
-std::string_view unit_name(std::size_t unit) {
-    return isa::name(static_cast<isa::QueueId>(unit));
-}
 
 /// `span` counts from the stream's first cycle to the cycle in which the next stream may enter.
 MatrixCycles matrix_cycles(Cycle span, const hw::MatrixIdleTimes& entered) {
@@ -29,6 +22,14 @@ MatrixCycles matrix_cycles(Cycle span, const hw::MatrixIdleTimes& entered) {
 }
 
 }  // namespace
+
+void InstructionLines::begun(const hw::TracedCore& core) {
+    for (const hw::TracedQueue& queue : core.queues) {
+        if (queue.unit >= units_.size()) units_.resize(queue.unit + 1);
+        units_[queue.unit].name = queue.name;
+        units_[queue.unit].tells_idle = queue.traces.tells_idle;
+    }
+}
 
 void InstructionLines::give(const InstructionLine& line) {
     const Cycle end = std::max(line.released, line.complete);
@@ -60,18 +61,18 @@ void InstructionLines::issued(const hw::IssueTimes& times) {
 }
 
 void InstructionLines::queued(const hw::QueueTimes& times) {
-    if (!is_sync(program_.instructions[times.number])) {
+    if (!hw::is_sync(program_.instructions[times.number])) {
         units_.at(times.unit).taken.push_back(times);
         return;
     }
-    give_moment(times, unit_name(times.unit), times.taken, times.first);
+    give_moment(times, units_.at(times.unit).name, times.taken, times.first);
 }
 
 void InstructionLines::instruction(const hw::InstructionTimes& times) {
     UnitState& state = units_.at(times.unit);
     InstructionLine line{.number = times.number,
                          .tag = times.tag,
-                         .unit = unit_name(times.unit),
+                         .unit = state.name,
                          .issued = times.issued,
                          .begun = times.begun,
                          .released = times.released,
@@ -86,7 +87,7 @@ void InstructionLines::instruction(const hw::InstructionTimes& times) {
         line.repetition = ++state.repetition;
     }
     state.released = times.released;
-    if (times.unit != matrix_queue) {
+    if (!state.tells_idle) {
         give(line);
         return;
     }
@@ -106,6 +107,10 @@ void InstructionLines::give_streams() {
 
 void InstructionLines::ended(Cycle end, hw::Tag tag) {
     if (!halt_) return;
+    std::optional<MatrixCycles> after;
+    for (const UnitState& unit : units_) {
+        if (unit.tells_idle) after = MatrixCycles{.non_matrix = end - unit.released};
+    }
     give({.number = halt_->number,
           .tag = tag,
           .unit = "sequencer",
@@ -114,7 +119,7 @@ void InstructionLines::ended(Cycle end, hw::Tag tag) {
           .released = end,
           .complete = end,
           .waited = halt_->issued - halt_->asked,
-          .matrix = MatrixCycles{.non_matrix = end - units_[matrix_queue].released}});
+          .matrix = after});
 }
 
 }  // namespace systole::trace

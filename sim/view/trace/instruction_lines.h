@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
-#include "hw/isa/queue.h"
 #include "sim/view/trace/window.h"
 
 namespace systole::trace {
@@ -70,6 +70,7 @@ public:
     InstructionLines(const isa::Program& program, const Window& window, LineWriter& writer)
         : program_(program), window_(window), writer_(writer) {}
 
+    void begun(const hw::TracedCore& core) override;
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
@@ -81,6 +82,8 @@ public:
 
 private:
     struct UnitState {
+        std::string_view name;
+        bool tells_idle = false;
         std::deque<hw::QueueTimes> taken;  ///< taken from the queue; the unit has not reported them yet
         std::uint32_t repetition = 0;
         Cycle released = 0;
@@ -96,7 +99,7 @@ private:
     const isa::Program& program_;
     const Window& window_;
     LineWriter& writer_;
-    std::array<UnitState, isa::queue_count> units_;
+    std::vector<UnitState> units_;  ///< by the number of the queue
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<InstructionLine> streams_;
     std::deque<hw::MatrixIdleTimes> entered_;

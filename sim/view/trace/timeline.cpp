@@ -6,18 +6,15 @@
 #include <utility>
 #include <variant>
 
+#include "hw/common/bound_instructions.h"
 #include "hw/isa/encoding.h"
-#include "hw/isa/footprint.h"
 #include "hw/isa/program.h"
 #include "sim/view/energy/run_energy.h"
-#include "sim/view/trace/bound_instructions.h"
 #include "sim/view/trace/chrome_events.h"
 
 namespace systole::trace {
 
 namespace {
-
-constexpr auto weights_unit = static_cast<std::size_t>(isa::QueueId::Weights);
 
 // Colour names of the format.
 constexpr std::string_view green = "good";
@@ -25,11 +22,6 @@ constexpr std::string_view orange = "bad";
 constexpr std::string_view red = "terrible";
 constexpr std::string_view grey = "grey";
 constexpr std::string_view yellow = "yellow";
-
-template <class Transfer>
-std::int64_t transfer_bytes(const Transfer& transfer) {
-    return std::int64_t{transfer.block_bytes} * transfer.blocks;
-}
 
 }  // namespace
 
@@ -39,14 +31,7 @@ Timeline::Timeline(ChromeEvents events, std::string_view name, const Window& win
       program_(program),
       labels_(program.buffers),
       issue_cycles_(machine.sequencer.issue_cycles),
-      has_tiles_(program.geometry.has_tiles()),
-      has_unified_buffer_(program.geometry.has_unified_buffer()),
-      bound_(program),
-      events_(std::move(events)),
-      fifo_tiles_(events_, window, "weight FIFO", "tiles"),
-      weight_bytes_(events_, window, "weight memory read", "bytes"),
-      host_read_bytes_(events_, window, "host read", "bytes"),
-      host_write_bytes_(events_, window, "host write", "bytes") {
+      events_(std::move(events)) {
     events_.name_process(name);
 }
 
@@ -56,17 +41,25 @@ Track Timeline::add_track(std::string_view name) {
     return track;
 }
 
-void Timeline::begun(const std::vector<hw::TracedQueue>& queues) {
+void Timeline::begun(const hw::TracedCore& core) {
     layers_track_ = add_track("layers");
     sequencer_track_ = add_track("sequencer");
-    for (const hw::TracedQueue& queue : queues) {
+    for (const hw::TracedQueue& queue : core.queues) {
         if (queue.unit >= units_.size()) units_.resize(queue.unit + 1);
         UnitState& state = units_[queue.unit];
-        state.queue_track = add_track(queue.name + " queue");
-        state.track = add_track(queue.track);
-        if (queue.unit != weights_unit) continue;
-        fetch_track_ = add_track("weight memory");
-        shift_track_ = add_track("weight shift");
+        state.traces = queue.traces;
+        state.queue_track = add_track(fmt::format("{} queue", queue.name));
+        state.track = add_track(queue.traces.track);
+        if (queue.traces.is_main) main_unit_ = queue.unit;
+        if (!queue.traces.bytes.empty()) state.bytes.emplace(events_, window_, queue.traces.bytes, "bytes");
+        if (const auto& tiles = queue.traces.tiles) {
+            const Track fetch = add_track(tiles->fetch);
+            const Track shift = add_track(tiles->shift);
+            tiles_.emplace(TileTracks{.fetch = fetch,
+                                      .shift = shift,
+                                      .held = {events_, window_, tiles->held, "tiles"},
+                                      .bytes = {events_, window_, tiles->bytes, "bytes"}});
+        }
     }
 }
 
@@ -117,7 +110,7 @@ void Timeline::queued(const hw::QueueTimes& times) {
     UnitState& state = units_.at(times.unit);
     const Track track = state.queue_track;
     const isa::Instruction& instruction = instruction_of(times.number);
-    if (!is_sync(instruction)) {
+    if (!hw::is_sync(instruction)) {
         state.taken.push_back(times);
         wait(track, times.first, times.taken, isa::mnemonic(instruction), times.number, times.tag);
         return;
@@ -141,11 +134,11 @@ void Timeline::step(UnitState& state, const hw::InstructionTimes& times) {
 void Timeline::instruction(const hw::InstructionTimes& times) {
     UnitState& state = units_.at(times.unit);
     step(state, times);
-    if (times.unit == matrix_unit) {
+    if (state.traces.tells_idle) {
         streams_.push_back({times, state.repetition});
         show_streams();
     } else {
-        if (times.unit == tiles_unit) layer(state.released, times.tag);
+        if (state.traces.is_main) layer(state.released, times.tag);
         wait(state.track, std::max(state.taken_at, state.released), times.begun, "stall", times.number,
              times.tag);
         if (window_.takes(times.tag, times.begun, times.released)) {
@@ -159,44 +152,35 @@ void Timeline::instruction(const hw::InstructionTimes& times) {
             wait(state.track, stall.from, stall.until, name, stall.number, stall.tag);
         }
         state.stalls.clear();
-        if (has_unified_buffer_) {
-            count_bytes(times);
-        } else {
-            count_host_rows(times);
+        if (state.bytes && times.bytes) {
+            state.bytes->add(times.released, static_cast<std::int64_t>(*times.bytes), times.tag);
         }
     }
     state.released = times.released;
 }
 
 void Timeline::show_streams() {
-    while (!streams_.empty() && !gaps_.empty()) {
-        show_stream(streams_.front(), gaps_.front());
+    while (!streams_.empty() && !entered_.empty()) {
+        show_stream(streams_.front(), entered_.front());
         streams_.pop_front();
-        gaps_.pop_front();
+        entered_.pop_front();
     }
 }
 
-void Timeline::show_stream(const Stream& stream, Cycle gaps) {
+void Timeline::show_stream(const Stream& stream, const hw::MatrixIdleTimes& entered) {
     const hw::InstructionTimes& times = stream.times;
-    if (!keeps_weights(times.number) && !shifted_.empty()) {
+    if (!entered.keeps_weights && !shifted_.empty()) {
         in_array_ = shifted_.front();
         shifted_.pop_front();
     }
     ++shown_streams_;
     if (!window_.takes(times.tag, times.begun, times.released)) return;
-    begin_instruction(matrix().track, times.begun, times.released, times.number, times.tag, green)
-        << ",\"repetition\":" << stream.repetition << ",\"active\":" << times.released - times.begun - gaps
-        << ",\"issued\":" << times.issued << ",\"complete\":" << times.complete;
+    begin_instruction(main_unit().track, times.begun, times.released, times.number, times.tag, green)
+        << ",\"repetition\":" << stream.repetition
+        << ",\"active\":" << times.released - times.begun - entered.gaps << ",\"issued\":" << times.issued
+        << ",\"complete\":" << times.complete;
     events_.end_slice();
     if (in_array_) arrow(*in_array_, times);
-}
-
-bool Timeline::keeps_weights(hw::InstructionNumber number) const {
-    const isa::Instruction& instruction = instruction_of(number);
-    if (const auto* product = std::get_if<isa::Product>(&instruction)) return product->keep_weights;
-    const auto* multiply = std::get_if<isa::MatrixMultiply>(&instruction);
-    return multiply != nullptr ? multiply->flags.keep_weights
-                               : std::get<isa::Convolve>(instruction).flags.keep_weights;
 }
 
 void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply) {
@@ -204,48 +188,20 @@ void Timeline::arrow(const ShiftedTile& tile, const hw::InstructionTimes& multip
     const bool is_seen = window_.takes(times.tag, tile.fetch.begun, tile.fetch.end) &&
                          window_.takes(times.tag, times.shifting, times.shifted);
     if (!is_seen) return;
-    events_.flow_begin(shown_streams_, fetch_track_, tile.fetch.begun);
-    events_.flow_step(shown_streams_, shift_track_, times.shifting);
-    events_.flow_end(shown_streams_, matrix().track, multiply.begun);
-}
-
-void Timeline::count_bytes(const hw::InstructionTimes& times) {
-    const isa::Instruction& instruction = instruction_of(times.number);
-    if (const auto* read = std::get_if<isa::ReadHostMemory>(&instruction)) {
-        host_read_bytes_.add(times.released, transfer_bytes(*read), times.tag);
-    } else if (const auto* write = std::get_if<isa::WriteHostMemory>(&instruction)) {
-        host_write_bytes_.add(times.released, transfer_bytes(*write), times.tag);
-    }
-}
-
-void Timeline::count_host_rows(const hw::InstructionTimes& times) {
-    const isa::Instruction& instruction = instruction_of(times.number);
-    const isa::Footprint& footprint = bound_[times.number].footprint;
-    const auto bytes_of = [&](const isa::RowRange& rows) {
-        std::uint64_t bytes = rows.count();
-        if (const auto* const program = std::get_if<isa::ReadProgram>(&instruction)) bytes = program->bytes;
-        if (const auto* const sent = std::get_if<isa::StreamParameters>(&instruction)) bytes *= sent->repeats;
-        return static_cast<std::int64_t>(bytes);
-    };
-    if (times.unit == static_cast<std::size_t>(isa::QueueId::HostRead)) {
-        host_read_bytes_.add(times.released, bytes_of(footprint.read_rows(isa::MemoryId::HostMemory)),
-                             times.tag);
-    } else if (times.unit == static_cast<std::size_t>(isa::QueueId::HostWrite)) {
-        host_write_bytes_.add(times.released, bytes_of(footprint.written_rows(isa::MemoryId::HostMemory)),
-                              times.tag);
-    }
-    bound_.drop(times.number);
+    events_.flow_begin(shown_streams_, tiles_->fetch, tile.fetch.begun);
+    events_.flow_step(shown_streams_, tiles_->shift, times.shifting);
+    events_.flow_end(shown_streams_, main_unit().track, multiply.begun);
 }
 
 void Timeline::tile_fetched(const hw::TileTimes& times) {
-    fifo_tiles_.add(times.fetched, 1, times.tag);
+    tiles_->held.add(times.fetched, 1, times.tag);
     // Tiles are shown one after the other, although a memory with several channels may overlap them.
     const Cycle begun = std::max(times.fetched, last_whole_);
     last_whole_ = std::max(times.whole, last_whole_);
-    if (!times.spilled) weight_bytes_.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
+    if (!times.spilled) tiles_->bytes.add(last_whole_, static_cast<std::int64_t>(times.bytes), times.tag);
     fetches_.push_back({begun, last_whole_});
     if (!window_.takes(times.tag, begun, last_whole_)) return;
-    begin_wait(fetch_track_, begun, last_whole_, "fetch", times.number, times.tag)
+    begin_wait(tiles_->fetch, begun, last_whole_, "fetch", times.number, times.tag)
         << ",\"tile\":" << times.tile << ",\"bytes\":" << times.bytes
         << ",\"spilled\":" << (times.spilled ? "true" : "false") << ",\"issued\":" << times.fetched
         << ",\"complete\":" << times.whole;
@@ -253,11 +209,11 @@ void Timeline::tile_fetched(const hw::TileTimes& times) {
 }
 
 void Timeline::tile(const hw::TileTimes& times) {
-    fifo_tiles_.add(times.shifted, -1, times.tag);
+    tiles_->held.add(times.shifted, -1, times.tag);
     shifted_.push_back({.times = times, .fetch = fetches_.front()});
     fetches_.pop_front();
     if (!window_.takes(times.tag, times.shifting, times.shifted)) return;
-    begin_wait(shift_track_, times.shifting, times.shifted, "shift", times.number, times.tag)
+    begin_wait(tiles_->shift, times.shifting, times.shifted, "shift", times.number, times.tag)
         << ",\"tile\":" << times.tile;
     events_.end_slice();
 }
@@ -269,7 +225,8 @@ void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
                           bool without_rows = false) {
         const Cycle end = begin + cycles;
         if (cycles > 0 && window_.takes(times.tag, begin, end)) {
-            TextBuffer& text = begin_wait(matrix().track, begin, end, name, times.number, times.tag, color);
+            TextBuffer& text =
+                begin_wait(main_unit().track, begin, end, name, times.number, times.tag, color);
             if (without_rows && times.activations > 0) text << ",\"raw_stall\":" << times.activations;
             if (without_rows && times.inputs > 0) text << ",\"input_stall\":" << times.inputs;
             events_.end_slice();
@@ -281,7 +238,7 @@ void Timeline::matrix_idle(const hw::MatrixIdleTimes& times) {
     part("weight_shift", orange, times.idle.shifting);
     part("port_stall", yellow, times.idle.without_port);
     idle_until_ = begin;
-    gaps_.push_back(times.gaps);
+    entered_.push_back(times);
     show_streams();
 }
 
@@ -308,8 +265,8 @@ void Timeline::ended(Cycle end, hw::Tag tag) {
     layer(array_free, tag);
     close_layer(end);
     const hw::InstructionNumber number = halt_ ? halt_->number : 0;
-    if (!has_tiles_ && array_free < end && window_.takes(tag, array_free, end)) {
-        begin_wait(matrix().track, array_free, end, "non_matrix", number, tag, grey);
+    if (main_unit().traces.tells_idle && array_free < end && window_.takes(tag, array_free, end)) {
+        begin_wait(main_unit().track, array_free, end, "non_matrix", number, tag, grey);
         events_.end_slice();
     }
     if (halt_ && window_.takes(tag, halt_->issued, end)) {
@@ -326,14 +283,14 @@ void Timeline::failed(const hw::FailureTimes& where) {
     }
     for (std::size_t unit = 0; unit < units_.size(); ++unit) {
         const UnitState& state = units_[unit];
-        if (unit == matrix_unit || state.taken.empty()) continue;
+        if (state.traces.tells_idle || state.taken.empty()) continue;
         const hw::QueueTimes& taken = state.taken.front();
         unfinished(state.track, std::max(taken.taken, state.released), where.at, taken.number, taken.tag);
     }
-    if (has_tiles_) {
-        close_layer(std::max(where.at, main_unit().released));
-    } else {
+    if (main_unit().traces.tells_idle) {
         unfinished_stream(where);
+    } else {
+        close_layer(std::max(where.at, main_unit().released));
     }
     finish_counters();
 }
@@ -350,7 +307,7 @@ void Timeline::unfinished_issue(const hw::IssueTimes& times) {
 }
 
 void Timeline::unfinished_stream(const hw::FailureTimes& where) {
-    const UnitState& state = matrix();
+    const UnitState& state = main_unit();
     const Cycle begin = std::max(state.released, idle_until_);
     const Cycle end = std::max(where.at, begin);  // the last stream may end after the failure
     if (state.taken.empty()) {
@@ -380,8 +337,12 @@ void Timeline::unfinished_wait(Track track, Cycle begin, Cycle end, std::string_
 }
 
 void Timeline::finish_counters() {
-    for (CounterTrack* counter : {&fifo_tiles_, &weight_bytes_, &host_read_bytes_, &host_write_bytes_}) {
-        counter->finish();
+    if (tiles_) {
+        tiles_->held.finish();
+        tiles_->bytes.finish();
+    }
+    for (UnitState& state : units_) {
+        if (state.bytes) state.bytes->finish();
     }
 }
 

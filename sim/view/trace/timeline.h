@@ -11,11 +11,9 @@
 #include "hw/common/trace.h"
 #include "hw/isa/assembly/instruction_text.h"
 #include "hw/isa/program.h"
-#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "sim/view/energy/power_over_time.h"
 #include "sim/view/occupancy/occupancy.h"
-#include "sim/view/trace/bound_instructions.h"
 #include "sim/view/trace/chrome_events.h"
 #include "sim/view/trace/output_file.h"
 #include "sim/view/trace/window.h"
@@ -38,7 +36,7 @@ public:
     Timeline(ChromeEvents events, std::string_view name, const Window& window, const isa::Program& program,
              const machine::MachineConfig& machine);
 
-    void begun(const std::vector<hw::TracedQueue>& queues) override;
+    void begun(const hw::TracedCore& core) override;
     void instruction(const hw::InstructionTimes& times) override;
     void issued(const hw::IssueTimes& times) override;
     void queued(const hw::QueueTimes& times) override;
@@ -58,8 +56,10 @@ public:
 private:
     /// A unit with a queue: its tracks, and the known times of its latest instructions.
     struct UnitState {
+        hw::QueueTraces traces;
         Track queue_track{};
         Track track{};
+        std::optional<CounterTrack> bytes;   ///< moved between the chip and its host
         std::deque<hw::QueueTimes> taken;    ///< taken from the queue; the unit has not reported them yet
         std::vector<hw::StallTimes> stalls;  ///< of the instruction under way
         std::uint32_t repetition = 0;
@@ -81,13 +81,16 @@ private:
         Fetch fetch;
     };
 
-    static constexpr auto matrix_unit = static_cast<std::size_t>(isa::QueueId::Matrix);
+    /// The tracks and counters of weight tiles.
+    struct TileTracks {
+        Track fetch{};
+        Track shift{};
+        CounterTrack held;
+        CounterTrack bytes;
+    };
 
-    static constexpr auto tiles_unit = static_cast<std::size_t>(isa::QueueId::Tiles);
-
-    const UnitState& matrix() const { return units_.at(matrix_unit); }
-    /// The unit to whose instructions the track of layers belongs.
-    const UnitState& main_unit() const { return units_.at(has_tiles_ ? tiles_unit : matrix_unit); }
+    /// The unit to whose cycles the track of layers belongs.
+    const UnitState& main_unit() const { return units_.at(main_unit_); }
     const isa::Instruction& instruction_of(hw::InstructionNumber number) const {
         return program_.instructions[number];
     }
@@ -112,10 +115,7 @@ private:
     void step(UnitState& state, const hw::InstructionTimes& times);
     /// Shows the streams for which both the times and the gaps are known.
     void show_streams();
-    void show_stream(const Stream& stream, Cycle gaps);
-    void count_bytes(const hw::InstructionTimes& times);
-    /// The same for an instruction of a machine with tiles.
-    void count_host_rows(const hw::InstructionTimes& times);
+    void show_stream(const Stream& stream, const hw::MatrixIdleTimes& entered);
     /// The arrow from a tile's fetch over its shift to the multiply that uses it.
     void arrow(const ShiftedTile& tile, const hw::InstructionTimes& multiply);
     /// The layer that the matrix unit's cycles belong to from now on.
@@ -123,30 +123,22 @@ private:
     void close_layer(Cycle end);
     /// The layer's name as a JSON string.
     const std::string& layer_text(hw::Tag tag);
-    bool keeps_weights(hw::InstructionNumber number) const;
 
     const Window& window_;
     const isa::Program& program_;
     const isa::HostLabels labels_;
     const Cycle issue_cycles_;
-    const bool has_tiles_;
-    const bool has_unified_buffer_;
-    BoundInstructions bound_;  ///< of machines without a unified buffer
     ChromeEvents events_;
-    CounterTrack fifo_tiles_;
-    CounterTrack weight_bytes_;
-    CounterTrack host_read_bytes_;
-    CounterTrack host_write_bytes_;
 
     std::uint8_t tracks_ = 0;  ///< so far; they are numbered from 1
     Track layers_track_{};
     Track sequencer_track_{};
-    Track fetch_track_{};
-    Track shift_track_{};
     std::vector<UnitState> units_;  ///< by the number of the queue
+    std::size_t main_unit_ = 0;
+    std::optional<TileTracks> tiles_;
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<Stream> streams_;
-    std::deque<Cycle> gaps_;
+    std::deque<hw::MatrixIdleTimes> entered_;
     std::deque<Fetch> fetches_;        ///< of tiles in the FIFO
     Cycle idle_until_ = 0;             ///< the matrix unit's idle cycles are shown up to here
     Cycle last_whole_ = 0;             ///< when the latest tile was whole

@@ -50,7 +50,8 @@ Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const mac
         all_.add(&background_.emplace(std::move(sinks)).of_core(0));
     }
     // Waves only record events until the run is over, so another thread would not help them.
-    if (config.has("waves")) all_.add(&waves_.emplace(config, program, machine, folder / waves_file));
+    if (config.has("waves"))
+        all_.add(&waves_.emplace(config, program, machine, folder / waves_file).of_core(0));
 }
 
 Tracer::~Tracer() {

@@ -5,11 +5,11 @@
 
 namespace systole::trace {
 
-void DrivenSignal::drive(const Ramp& ramp) {
+void DrivenSignal::drive(const hw::Ramp& ramp) {
     const bool is_shown = ramp.begin < ramp.end && ramp.begin < window_.to && ramp.end > window_.from;
     if (!is_shown) return;
     if (!ramps_.empty()) {
-        Ramp& last = ramps_.back();
+        hw::Ramp& last = ramps_.back();
         if (ramp.begin < last.end) throw std::logic_error(name() + " is driven twice in the same cycle");
         const bool goes_on = last.step == 0 && ramp.step == 0 && last.end == ramp.begin &&
                              last.at(last.begin) == ramp.at(ramp.begin);

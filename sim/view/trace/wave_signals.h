@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/common/clock.h"
+#include "hw/common/unit_waves.h"
 
 namespace systole::trace {
 
@@ -46,49 +47,30 @@ private:
     const unsigned width_;
 };
 
-/// A number that changes in even steps: (first + step * k) / divisor in the k-th group of `every` cycles.
-struct Ramp {
-    Cycle begin = 0;
-    Cycle end = 0;
-    std::uint64_t first = 0;
-    std::uint64_t step = 0;
-    Cycle every = 1;
-    std::uint64_t divisor = 1;
-
-    std::uint64_t at(Cycle cycle) const { return (first + step * ((cycle - begin) / every)) / divisor; }
-};
-
 /// A signal that is driven for part of the time, by ramps that do not overlap.
-class DrivenSignal final : public WaveSignal {
+class DrivenSignal final : public WaveSignal, public hw::DrivenWave {
 public:
     /// Outside ramps the signal has the value `rest`; if that is absent, it is not driven.
     DrivenSignal(std::string name, unsigned width, WaveWindow window, std::optional<std::uint64_t> rest)
         : WaveSignal(std::move(name), width, window), rest_(rest) {}
 
-    /// Adds a ramp, which must begin after all earlier ones. A ramp of no cycles is ignored. Throws
-    /// std::logic_error if two ramps overlap.
-    void drive(const Ramp& ramp);
-    /// Drives one value in the cycles [begin, end).
-    void hold(Cycle begin, Cycle end, std::uint64_t value = 1) {
-        drive({.begin = begin, .end = end, .first = value});
-    }
+    void drive(const hw::Ramp& ramp) override;
     std::optional<std::uint64_t> at(Cycle cycle) override;
-    std::size_t bytes() const override { return ramps_.capacity() * sizeof(Ramp); }
+    std::size_t bytes() const override { return ramps_.capacity() * sizeof(hw::Ramp); }
 
 private:
     const std::optional<std::uint64_t> rest_;
-    std::vector<Ramp> ramps_;
+    std::vector<hw::Ramp> ramps_;
     std::size_t next_ = 0;  ///< the first ramp that has not ended
 };
 
 /// A count that starts at 0, rises with each `come` and falls with each `go`.
-class LevelSignal final : public WaveSignal {
+class LevelSignal final : public WaveSignal, public hw::LevelWave {
 public:
     using WaveSignal::WaveSignal;
 
-    /// Calls may come in any order. The count must never be negative.
-    void come(Cycle cycle) { note(cycle, come_, first_); }
-    void go(Cycle cycle) { note(cycle, gone_, first_gone_); }
+    void come(Cycle cycle) override { note(cycle, come_, first_); }
+    void go(Cycle cycle) override { note(cycle, gone_, first_gone_); }
     void finish() override;
     std::optional<std::uint64_t> at(Cycle cycle) override;
     std::size_t bytes() const override { return (come_.capacity() + gone_.capacity()) * sizeof(Cycle); }

@@ -11,20 +11,22 @@
 #include <vector>
 
 #include "base/whole_file.h"
+#include "hw/common/bound_instructions.h"
 #include "hw/common/registers.h"
 #include "hw/common/trace.h"
+#include "hw/common/unit_waves.h"
 #include "hw/isa/program.h"
+#include "hw/isa/queue.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/record/trace_config.h"
-#include "sim/view/trace/bound_instructions.h"
 #include "sim/view/trace/processing_elements.h"
 #include "sim/view/trace/wave_signals.h"
 
 namespace systole::trace {
 
-/// The signals of the chip's units, cycle by cycle, as a VCD file; docs/waves.md explains each signal. The
+/// The signals of the cores' units, cycle by cycle, as a VCD file; docs/waves.md explains each signal. The
 /// class records events during the run and plays them afterwards (sim/view/trace/wave_player.h).
-class Waves final : public hw::TraceListener, public hw::RegisterSink {
+class Waves final : public hw::RegisterSink {
 public:
     /// The limit on traced cycles, because a file takes tens of bytes a cycle.
     static constexpr Cycle most_cycles = 5'000'000;
@@ -36,16 +38,8 @@ public:
     Waves(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
           std::filesystem::path file);
 
-    void begun(const std::vector<hw::TracedQueue>& queues) override;
-    void instruction(const hw::InstructionTimes& times) override;
-    void issued(const hw::IssueTimes& times) override;
-    void queued(const hw::QueueTimes& times) override;
-    void stalled(const hw::StallTimes& times) override;
-    void tile_fetched(const hw::TileTimes& times) override;
-    void tile(const hw::TileTimes& times) override;
-    void matrix_idle(const hw::MatrixIdleTimes& times) override;
-    void stream(const hw::StreamTimes& times) override;
-    void ended(Cycle end, hw::Tag tag) override;
+    /// To be told the events of a core.
+    hw::TraceSink& of_core(std::size_t core) { return cores_.at(core); }
     void cycle(Cycle cycle, const hw::ArrayRegisters& registers) override;
 
     /// Whether waves show registers of the array.
@@ -55,54 +49,71 @@ public:
     void write();
 
 private:
-    /// A bit, and a number that is driven while the bit is 1.
-    struct NumberedFlag {
-        DrivenSignal& flag;
-        DrivenSignal& number;
+    using Signals = std::vector<std::unique_ptr<WaveSignal>>;
 
-        void hold(Cycle begin, Cycle end, std::uint64_t value) const {
-            flag.hold(begin, end);
-            number.hold(begin, end, value);
-        }
-    };
-    struct QueueSignals {
-        std::string prefix;  ///< of their names
-        LevelSignal* waiting = nullptr;
-        /// The instruction at which the unit works; absent if the unit has signals of its own.
-        std::optional<NumberedFlag> work;
-        std::map<std::string, DrivenSignal*> stalls;  ///< by the names of those that the run has had
-    };
-    /// The signals of a machine with an array; those of other machines are made from their queues.
-    struct ArraySignals {
-        NumberedFlag host_read;
-        NumberedFlag host_write;
-        NumberedFlag buffer_host_in;
-        NumberedFlag buffer_host_out;
-        NumberedFlag buffer_setup_read;
-        NumberedFlag buffer_activation_read;
-        NumberedFlag buffer_activation_write;
-        NumberedFlag fetch;
-        LevelSignal& fifo_tiles;
-        LevelSignal& fifo_whole;
-        DrivenSignal& active;
-        DrivenSignal& weight_stall;
-        DrivenSignal& weight_shift;
-        DrivenSignal& non_matrix;
-        DrivenSignal& raw_stall;
-        DrivenSignal& input_stall;
-        DrivenSignal& setup_stall;
-        DrivenSignal& port_stall;
-        DrivenSignal& matrix_layer;
-        DrivenSignal& stream_instruction;
-        DrivenSignal& stream_repetition;
-        DrivenSignal& stream_tile;
-        NumberedFlag shift;
-        NumberedFlag sums_write;
-        NumberedFlag sums_read;
-        DrivenSignal& activation_busy;
-        DrivenSignal& activation_load;
-        DrivenSignal& activation_instruction;
-        DrivenSignal& activation_layer;
+    /// The signals of the sequencer, of each queue, and of the units as they describe them.
+    class OfCore final : public hw::TraceListener, public hw::WaveMaker {
+    public:
+        /// `scope`: in which its signals are, with a dot at its end.
+        OfCore(Waves& file, std::string scope);
+
+        void begun(const hw::TracedCore& core) override;
+        void instruction(const hw::InstructionTimes& times) override;
+        void issued(const hw::IssueTimes& times) override;
+        void queued(const hw::QueueTimes& times) override;
+        void stalled(const hw::StallTimes& times) override;
+        void tile_fetched(const hw::TileTimes& times) override;
+        void tile(const hw::TileTimes& times) override;
+        void matrix_idle(const hw::MatrixIdleTimes& times) override;
+        void stream(const hw::StreamTimes& times) override;
+        void ended(Cycle end, hw::Tag tag) override;
+
+        void shows(isa::QueueId queue) override;
+        DrivenSignal& flag(const std::string& name) override;
+        DrivenSignal& number(const std::string& name, std::uint64_t most) override;
+        LevelSignal& level(const std::string& name, std::uint64_t most) override;
+        const isa::Program& program() const override { return file_.program_; }
+        hw::BoundInstructions& bound() override { return bound_; }
+
+        template <class Signal, class... Rest>
+        Signal& add(const std::string& name, unsigned width, Rest... rest);
+        /// In the order of the file.
+        std::vector<Signals*> signals() { return {&sequencer_, &levels_, &units_, &cells_, &queues_}; }
+        /// The next signals are those of the array's registers.
+        void add_cells() { adding_ = &cells_; }
+
+    private:
+        struct Queue {
+            std::string prefix;  ///< of its signals' names
+            LevelSignal* waiting = nullptr;
+            /// Shows the instructions at which the unit works: the listener of the unit, or a bit and a
+            /// number.
+            hw::TraceListener* unit = nullptr;
+            std::optional<hw::NumberedWave> work = {};
+            std::map<std::string, DrivenSignal*> stalls = {};  ///< by the names of those that the run has had
+        };
+
+        Queue& queue(std::size_t unit);
+
+        Waves& file_;
+        const std::string scope_;
+        hw::BoundInstructions bound_;
+        // By part of the file.
+        Signals sequencer_;
+        Signals levels_;  ///< of queues that units show
+        Signals units_;
+        Signals cells_;
+        Signals queues_;  ///< of all others, and waits
+        Signals* adding_ = &sequencer_;
+        hw::NumberedWave issue_;
+        hw::DrivenWave& empty_;
+        hw::DrivenWave& queue_full_;
+        hw::DrivenWave& draining_;
+        std::vector<std::unique_ptr<hw::TraceListener>> listeners_;  ///< of units
+        std::vector<isa::QueueId> shown_;  ///< queues of the unit that makes its signals
+        std::vector<Queue> by_number_;
+        std::optional<Cycle> last_issue_;
+        std::optional<Cycle> draining_since_;
     };
     struct CellSignals {
         Cell cell;
@@ -112,26 +123,9 @@ private:
         RegisterSignal& partial_sum;
     };
 
-    template <class Signal, class... Rest>
-    Signal& add(const std::string& name, unsigned width, Rest... rest);
-    /// A bit, which is 0 unless it is set to 1.
-    DrivenSignal& flag(const std::string& name);
-    /// A number up to `most`, which is driven only while it has a meaning.
-    DrivenSignal& number(const std::string& name, std::uint64_t most);
-    NumberedFlag numbered(const std::string& flag_name, const std::string& number_name, std::uint64_t most);
-    /// A memory port, which is held or not, and the row at it.
-    NumberedFlag port(const std::string& name, std::uint64_t rows);
-    LevelSignal& level(const std::string& name, std::uint64_t most);
-    ArraySignals array_signals();
-    /// Whether the constructor adds the signals of the queue's unit; those of other units are made from its
-    /// instructions.
-    bool has_own_signals(std::size_t unit) const;
     void add_cell(const Cell& cell);
-
     /// Notes that the run has reached this cycle. Throws ConfigError if the window has become too large.
     void heard(Cycle cycle);
-    void activation_unit(const hw::InstructionTimes& times);
-    void enter_line(Cycle begin, const hw::StreamTimes& times);
 
     const isa::Program& program_;
     const machine::MachineConfig& machine_;
@@ -139,32 +133,14 @@ private:
     WholeFile file_;
     const bool is_open_;  ///< the window ends with the run
     const WaveWindow window_;
-    std::vector<std::unique_ptr<WaveSignal>> signals_;  ///< declared before the references to its elements
-    BoundInstructions bound_;
+    std::deque<OfCore> cores_;
+    std::vector<CellSignals> cells_;
 
     // The state of the run so far.
     Cycle heard_ = 0;
     std::uint64_t notes_ = 0;
     bool failed_ = false;
     std::optional<Cycle> end_;
-    std::optional<Cycle> last_issue_;
-    std::optional<Cycle> draining_since_;
-    Cycle last_whole_ = 0;
-    Cycle array_free_ = 0;
-    std::deque<std::uint32_t> tiles_;  ///< tiles that have been fetched and not yet used
-    std::uint32_t tile_in_array_ = 0;
-    std::optional<hw::InstructionNumber> streaming_;
-    std::uint64_t repetition_ = 0;
-
-    // The signals, in the order of the file.
-    NumberedFlag issue_;
-    DrivenSignal& empty_;
-    DrivenSignal& queue_full_;
-    DrivenSignal& draining_;
-    const std::size_t levels_at_;  ///< the place of the queues' levels, which `begun` adds
-    std::optional<ArraySignals> array_;
-    std::vector<CellSignals> cells_;
-    std::vector<QueueSignals> queues_;  ///< by number
 };
 
 }  // namespace systole::trace

@@ -19,8 +19,8 @@ namespace {
 
 /// The kinds of events in their order, each once in a row, and the queues.
 struct EventOrder final : hw::TraceSink {
-    void begun(const std::vector<hw::TracedQueue>& its) override {
-        queues = its;
+    void begun(const hw::TracedCore& core) override {
+        queues = core.queues;
         note("begun");
     }
     void instruction(const hw::InstructionTimes& /*times*/) override { note("event"); }
@@ -57,17 +57,23 @@ EventOrder events_of(const std::string& text) {
     return events;
 }
 
-hw::TracedQueue queue(isa::QueueId id, const std::string& track, const std::string& signals) {
-    return {static_cast<std::size_t>(id), std::string(isa::name(id)), track, signals};
+hw::TracedQueue queue(isa::QueueId id, const hw::QueueTraces& traces) {
+    return {static_cast<std::size_t>(id), isa::name(id), traces};
 }
 
 /// The queues of a program that does not use the host.
 const std::vector<hw::TracedQueue> chip_queues{
-    queue(isa::QueueId::HostRead, "host_read", "host_interface.read_"),
-    queue(isa::QueueId::Weights, "weights", "weight_fifo."),
-    queue(isa::QueueId::Matrix, "matrix unit", "systolic_data_setup."),
-    queue(isa::QueueId::Activation, "activation", "activation_unit."),
-    queue(isa::QueueId::HostWrite, "host_write", "host_interface.write_")};
+    queue(isa::QueueId::HostRead,
+          {.track = "host_read", .signals = "host_interface.read_", .bytes = "host read"}),
+    queue(isa::QueueId::Weights,
+          {.track = "weights",
+           .signals = "weight_fifo.",
+           .tiles = hw::TileTracks{"weight memory", "weight shift", "weight FIFO", "weight memory read"}}),
+    queue(isa::QueueId::Matrix,
+          {.track = "matrix unit", .signals = "systolic_data_setup.", .is_main = true, .tells_idle = true}),
+    queue(isa::QueueId::Activation, {.track = "activation", .signals = "activation_unit."}),
+    queue(isa::QueueId::HostWrite,
+          {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"})};
 
 }  // namespace
 
@@ -85,7 +91,7 @@ TEST_CASE("A program that uses the host has the host's queue behind those of the
         "images=8\nhalt\n");
     CHECK(events.kinds == std::vector<std::string>{"begun", "event", "ended"});
     std::vector<hw::TracedQueue> queues = chip_queues;
-    queues.push_back(queue(isa::QueueId::Host, "host", "host."));
+    queues.push_back(queue(isa::QueueId::Host, {.track = "host", .signals = "host.", .works = "work"}));
     CHECK(events.queues == queues);
 }
 

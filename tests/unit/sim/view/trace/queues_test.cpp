@@ -43,12 +43,15 @@ std::vector<std::string> track_names(const ReadTimeline& timeline) {
 
 /// A queue and a unit that no code knows.
 constexpr std::size_t unknown = isa::queue_count + 3;
-const std::vector<hw::TracedQueue> with_unknown{
-    {.unit = unknown, .name = "gather", .track = "gather unit", .signals = "gather_unit."},
-    {.unit = static_cast<std::size_t>(isa::QueueId::Matrix),
-     .name = "matrix",
-     .track = "matrix unit",
-     .signals = "systolic_data_setup."}};
+const hw::TracedCore with_unknown{
+    .queues = {
+        {.unit = unknown, .name = "gather", .traces = {.track = "gather unit", .signals = "gather_unit."}},
+        {.unit = static_cast<std::size_t>(isa::QueueId::Matrix),
+         .name = "matrix",
+         .traces = {.track = "matrix unit",
+                    .signals = "systolic_data_setup.",
+                    .is_main = true,
+                    .tells_idle = true}}}};
 
 hw::QueueTimes left_queue(hw::InstructionNumber number, Cycle issued, Cycle first, Cycle taken) {
     return {.unit = unknown, .number = number, .issued = issued, .first = first, .taken = taken};

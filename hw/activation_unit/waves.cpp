@@ -1,52 +1,23 @@
-#include "sim/view/trace/wave_rows.h"
-
+// The signals that waves show of the unit, and the ports through which it moves rows.
 #include <algorithm>
+#include <memory>
 #include <variant>
 
-#include "base/data_type.h"
+#include "hw/activation_unit/activation_unit.h"
+#include "hw/common/window_waves.h"
 #include "hw/isa/block.h"
 #include "hw/isa/image_slices.h"
+#include "hw/isa/queue.h"
 #include "hw/isa/rows.h"
 #include "hw/isa/window.h"
 
-namespace systole::trace {
+namespace systole::hw {
 namespace {
 
 using isa::Register;
 
-/// Computes the rows in which lines of windows begin.
-struct WindowLines {
-    const isa::Registers& registers;
-    std::uint64_t first_row = 0;
-    DataType elements = DataType::Uint8;
-    std::uint64_t kernel_row = 0;  ///< first kernel row whose elements are read
-    std::uint64_t row_bytes = 1;
-
-    std::uint64_t row_of(std::uint64_t line) const {
-        const std::uint64_t height = registers[Register::WindowOutputHeight];
-        // Padding above the image is not read.
-        const std::uint64_t from_pad = line % height * registers[Register::WindowStrideY] + kernel_row;
-        const std::uint64_t pad = registers[Register::WindowPadTop];
-        const std::uint64_t pixel_row = std::min<std::uint64_t>(
-            from_pad > pad ? from_pad - pad : 0, registers[Register::WindowInputHeight] - std::uint64_t{1});
-        const std::uint64_t byte = pixel_row * registers[Register::WindowInputWidth] *
-                                   registers[Register::WindowChannels] * bytes_of(elements);
-        return first_row + line / height * registers[Register::WindowImageRows] + byte / row_bytes;
-    }
-};
-
-/// Drives the row of each line; all lines take the same number of cycles.
-template <class RowOfLine>
-void drive_lines(PortCycles cycles, std::uint64_t lines, DrivenSignal& rows, const RowOfLine& row_of_line) {
-    const Cycle line_cycles = (cycles.end - cycles.begin) / lines;
-    for (std::uint64_t line = 0; line < lines; ++line) {
-        const Cycle begin = cycles.begin + line * line_cycles;
-        rows.hold(begin, begin + line_cycles, row_of_line(line));
-    }
-}
-
 /// Drives the rows of element-wise work; all rows take the same number of cycles.
-void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSignal& rows) {
+void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenWave& rows) {
     const Cycle row_cycles = (cycles.end - cycles.begin) / slices.rows;
     Cycle begin = cycles.begin;
     for (std::uint64_t image = 0; image < slices.images(); ++image) {
@@ -61,7 +32,7 @@ void drive_slices(const isa::ImageSlices& slices, PortCycles cycles, DrivenSigna
 /// inside.
 void drive_blocks(const isa::Activate& activate, const isa::Registers& registers,
                   const isa::BlockGeometry& blocks, PortCycles cycles, std::uint64_t row_bytes,
-                  DrivenSignal& rows) {
+                  DrivenWave& rows) {
     const Cycle line_cycles = (cycles.end - cycles.begin) / activate.length / blocks.height;
     const std::uint64_t image_rows = registers[Register::ActivationImageRows];
     Cycle begin = cycles.begin;
@@ -83,7 +54,7 @@ void drive_blocks(const isa::Activate& activate, const isa::Registers& registers
 
 /// Drives the rows of the results of `activate`, pixel by pixel.
 void drive_pixels(const isa::Activate& activate, const isa::Registers& registers, PortCycles cycles,
-                  std::uint64_t row_bytes, DrivenSignal& rows) {
+                  std::uint64_t row_bytes, DrivenWave& rows) {
     if (activate.length == 0) return;
     if (const auto blocks = isa::block_geometry(registers)) {
         drive_blocks(activate, registers, *blocks, cycles, row_bytes, rows);
@@ -113,7 +84,7 @@ void drive_pixels(const isa::Activate& activate, const isa::Registers& registers
 }
 
 void drive_pooled_lines(const isa::Vector& vector, const isa::Registers& registers, PortCycles cycles,
-                        std::uint64_t row_bytes, DrivenSignal& rows) {
+                        std::uint64_t row_bytes, DrivenWave& rows) {
     drive_lines(cycles, vector.length, rows, [&](std::uint64_t line) {
         return isa::written_lines(registers, vector.destination_row,
                                   {.first = vector.first_line + line, .count = 1}, row_bytes)
@@ -121,51 +92,8 @@ void drive_pooled_lines(const isa::Vector& vector, const isa::Registers& registe
     });
 }
 
-}  // namespace
-
-void stream_reads(const isa::BoundInstruction& bound, const hw::StreamTimes& times, std::uint64_t repetition,
-                  std::uint64_t row_bytes, DrivenSignal& rows) {
-    const isa::Registers& registers = *bound.registers;
-    const Cycle end = times.begun + times.lines * times.line_cycles;
-    if (const auto* multiply = std::get_if<isa::MatrixMultiply>(&bound.instruction)) {
-        const std::uint64_t element_rows = bytes_of(multiply->flags.activations);
-        rows.drive({.begin = times.begun,
-                    .end = end,
-                    .first = multiply->unified_buffer_row + repetition * element_rows,
-                    .step = registers[Register::MultiplyRowStride],
-                    .every = times.line_cycles});
-        return;
-    }
-    const auto& convolve = std::get<isa::Convolve>(bound.instruction);
-    // Each array row takes one element of the window.
-    const std::uint64_t first_element = (registers[Register::WindowTile] + repetition) * row_bytes;
-    const std::uint64_t kernel_row_elements =
-        std::uint64_t{registers[Register::WindowKernelWidth]} * registers[Register::WindowChannels];
-    const WindowLines lines{.registers = registers,
-                            .first_row = convolve.unified_buffer_row,
-                            .elements = convolve.flags.activations,
-                            .kernel_row = first_element / kernel_row_elements,
-                            .row_bytes = row_bytes};
-    drive_lines({times.begun, end}, times.lines, rows,
-                [&](std::uint64_t line) { return lines.row_of(convolve.first_line + line); });
-}
-
-void stream_writes(const hw::StreamTimes& times, DrivenSignal& rows) {
-    const Cycle busy = times.line_rows * times.passes;
-    const bool has_gaps = busy != times.line_cycles;
-    const std::uint64_t pieces = has_gaps ? times.lines : 1;
-    const std::uint64_t rows_of_piece = has_gaps ? times.line_rows : times.lines * times.line_rows;
-    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-        const Cycle begin = sums_written(times) + piece * times.line_cycles;
-        rows.drive({.begin = begin,
-                    .end = begin + rows_of_piece * times.passes,
-                    .first = times.accumulator_row + piece * rows_of_piece,
-                    .step = 1,
-                    .every = times.passes});
-    }
-}
-
-void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenSignal& rows) {
+/// The rows from which parameters and tables are read, in the cycles before the first result.
+void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenWave& rows) {
     Cycle begin = cycles.begin;
     // `activate` loads parameters, then the table; what vector work reads first is an operand, and where it
     // has two, the second is one as well.
@@ -179,8 +107,10 @@ void table_reads(const isa::BoundInstruction& bound, PortCycles cycles, DrivenSi
     }
 }
 
+/// The rows that vector work reads. For element-wise work, those of the first operand; for pooling, the row
+/// in which the line's first window begins, or the nearest row of the image.
 void vector_reads(const isa::Vector& vector, const isa::Registers& registers, PortCycles cycles,
-                  std::uint64_t row_bytes, DrivenSignal& rows) {
+                  std::uint64_t row_bytes, DrivenWave& rows) {
     if (!vector.is_pooling()) {
         drive_slices(
             isa::image_slices(registers, Register::VectorSourceImageRows, vector.source_row, vector.length),
@@ -192,8 +122,9 @@ void vector_reads(const isa::Vector& vector, const isa::Registers& registers, Po
                 [&](std::uint64_t line) { return lines.row_of(vector.first_line + line); });
 }
 
+/// The rows that the unit writes: the row in which a pixel, an element-wise row or a line of pooling begins.
 void activation_writes(const isa::BoundInstruction& bound, PortCycles cycles, std::uint64_t row_bytes,
-                       DrivenSignal& rows) {
+                       DrivenWave& rows) {
     const isa::Registers& registers = *bound.registers;
     if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
         drive_pixels(*activate, registers, cycles, row_bytes, rows);
@@ -209,4 +140,68 @@ void activation_writes(const isa::BoundInstruction& bound, PortCycles cycles, st
     }
 }
 
-}  // namespace systole::trace
+class ActivationUnitWaves final : public TraceListener {
+public:
+    ActivationUnitWaves(WaveMaker& maker, const machine::MachineConfig& machine)
+        : bound_(maker.bound()),
+          row_bytes_(machine.matrix_unit.rows),
+          read_(maker.port("unified_buffer.activation_read", machine.unified_buffer.rows)),
+          write_(maker.port("unified_buffer.activation_write", machine.unified_buffer.rows)),
+          sums_(maker.port("accumulators.read", machine.accumulators.rows)),
+          busy_(maker.flag("activation_unit.busy")),
+          load_(maker.flag("activation_unit.load")),
+          instruction_(maker.instruction("activation_unit.instruction")),
+          layer_(maker.layer("activation_unit.layer")) {
+        maker.shows(isa::QueueId::Activation);
+    }
+
+    void instruction(const InstructionTimes& times) override {
+        const isa::BoundInstruction& bound = bound_[times.number];
+        busy_.hold(times.begun, times.released);
+        load_.hold(times.begun, times.loaded);
+        instruction_.hold(times.begun, times.released, times.number);
+        layer_.hold(times.begun, times.released, times.tag);
+
+        read_.flag.hold(times.begun, times.loaded);
+        table_reads(bound, {times.begun, times.loaded}, read_.number);
+        const PortCycles rows{times.loaded, times.released};
+        if (const auto* activate = std::get_if<isa::Activate>(&bound.instruction)) {
+            sums_.flag.hold(rows.begin, rows.end);
+            if (activate->length > 0) {
+                sums_.number.drive({.begin = rows.begin,
+                                    .end = rows.end,
+                                    .first = activate->accumulator_row,
+                                    .step = 1,
+                                    .every = (rows.end - rows.begin) / activate->length});
+            }
+        } else {
+            read_.flag.hold(rows.begin, rows.end);
+            vector_reads(std::get<isa::Vector>(bound.instruction), *bound.registers, rows, row_bytes_,
+                         read_.number);
+        }
+        const Cycle latency = times.complete - times.released;
+        const PortCycles written{times.loaded + latency, times.complete};
+        write_.flag.hold(written.begin, written.end);
+        activation_writes(bound, written, row_bytes_, write_.number);
+        bound_.drop(times.number);
+    }
+
+private:
+    BoundInstructions& bound_;
+    const std::uint64_t row_bytes_;
+    NumberedWave read_;
+    NumberedWave write_;
+    NumberedWave sums_;
+    DrivenWave& busy_;
+    DrivenWave& load_;
+    DrivenWave& instruction_;
+    DrivenWave& layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceListener> ActivationUnit::waves(WaveMaker& maker) const {
+    return std::make_unique<ActivationUnitWaves>(maker, context_.machine);
+}
+
+}  // namespace systole::hw

@@ -9,25 +9,25 @@
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 
-namespace systole::trace {
+namespace systole::hw {
 
 /// The instructions of a program that access rows, with their registers bound as the sequencer issues them.
-/// Trace sinks, which receive instruction numbers, look them up here.
+/// Waves, which receive instruction numbers, look them up here.
 class BoundInstructions {
 public:
     /// The program must outlive the object.
     explicit BoundInstructions(const isa::Program& program) : program_(program) {}
 
     /// The instruction of this number, which accesses rows and has not been dropped.
-    const isa::BoundInstruction& operator[](hw::InstructionNumber number);
+    const isa::BoundInstruction& operator[](InstructionNumber number);
     /// The instruction will not be looked up again.
-    void drop(hw::InstructionNumber number) { bound_.erase(number); }
+    void drop(InstructionNumber number) { bound_.erase(number); }
 
 private:
     const isa::Program& program_;
-    hw::InstructionNumber next_ = 0;  ///< the first instruction that has not been bound
+    InstructionNumber next_ = 0;  ///< the first instruction that has not been bound
     std::shared_ptr<const isa::Registers> registers_ = std::make_shared<isa::Registers>();
-    std::map<hw::InstructionNumber, isa::BoundInstruction> bound_;
+    std::map<InstructionNumber, isa::BoundInstruction> bound_;
 };
 
 /// Whether a unit's queue executes the instruction itself, so that the unit never receives it.
@@ -36,4 +36,4 @@ inline bool is_sync(const isa::Instruction& instruction) {
            std::holds_alternative<isa::SyncSignal>(instruction);
 }
 
-}  // namespace systole::trace
+}  // namespace systole::hw

@@ -1,10 +1,10 @@
-#include "sim/view/trace/bound_instructions.h"
+#include "hw/common/bound_instructions.h"
 
 #include <variant>
 
 #include "hw/isa/footprint.h"
 
-namespace systole::trace {
+namespace systole::hw {
 namespace {
 
 bool has_rows(const isa::Instruction& instruction) {
@@ -14,7 +14,7 @@ bool has_rows(const isa::Instruction& instruction) {
 
 }  // namespace
 
-const isa::BoundInstruction& BoundInstructions::operator[](hw::InstructionNumber number) {
+const isa::BoundInstruction& BoundInstructions::operator[](InstructionNumber number) {
     for (; next_ <= number; ++next_) {
         const isa::Instruction& instruction = program_.instructions[next_];
         if (const auto* set = std::get_if<isa::SetConfig>(&instruction)) {
@@ -28,4 +28,4 @@ const isa::BoundInstruction& BoundInstructions::operator[](hw::InstructionNumber
     return bound_.at(number);
 }
 
-}  // namespace systole::trace
+}  // namespace systole::hw
