@@ -100,10 +100,12 @@ void exchange_rows(std::span<const CollectivePart> parts, std::size_t lanes) {
 
 CollectiveUnit::CollectiveUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                                Collectives& meeting, WordMemoryAccess& vector_memory)
-    : QueuedUnit(name, isa::QueueId::Collective, context),
+    : QueuedUnit(name, isa::QueueId::Collective, context,
+                 context.cores > 1 ? &context.waits.exchanges() : nullptr),
       lanes_(context.machine.vector_unit.lanes),
       meeting_(meeting),
       vector_memory_(vector_memory) {
+    if (context.cores > 1) context.waits.set_role(isa::QueueId::Collective, QueueRole::Exchanges);
     register_counters(counters());
     start("collective_unit", [this](const Command& command) { execute(command); });
 }

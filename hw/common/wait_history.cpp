@@ -82,7 +82,7 @@ public:
         if (spans[awaited].activity == Activity::VectorWork) {
             spend(NonMatrixReason::VectorWork, met, spans[awaited].tag);
         } else {
-            spend(reason, met, wait_.tag);
+            spend(reason, met, layer_of(spans[awaited], reason));
         }
     }
 
@@ -95,6 +95,11 @@ public:
     void wait_for_rest() { spend(NonMatrixReason::Sync, wait_.end, wait_.tag); }
 
 private:
+    /// The layer for which cycles count in which a unit worked.
+    Tag layer_of(const UnitHistory::Span& work, NonMatrixReason reason) const {
+        return reason == NonMatrixReason::Collective ? work.tag : wait_.tag;
+    }
+
     /// What the unit did before it began the awaited instruction. `reason` is that of waiting for the latter.
     void earlier(const UnitHistory::Span& span, Cycle met, NonMatrixReason reason) {
         const Cycle until = std::min(span.until, met);
@@ -102,7 +107,7 @@ private:
         switch (span.activity) {
             case Activity::Work:
             case Activity::OwnWrites:
-                return spend(reason, until, wait_.tag);
+                return spend(reason, until, layer_of(span, reason));
             case Activity::VectorWork:
                 return spend(NonMatrixReason::VectorWork, until, span.tag);
             case Activity::NoInstruction:
@@ -111,6 +116,9 @@ private:
                 if (history_.role_of(span.signaller) == QueueRole::Delivers &&
                     reason != NonMatrixReason::Input) {
                     return spend_on_reads(NonMatrixReason::Input, until);
+                }
+                if (history_.role_of(span.signaller) == QueueRole::Exchanges) {
+                    return spend_on_exchanges(until, reason);
                 }
                 return spend(reason_of(span.signaller, reason), until, wait_.tag);
             case Activity::Port:
@@ -128,6 +136,7 @@ private:
         if (role == QueueRole::Feeds) return NonMatrixReason::Input;
         if (reason == NonMatrixReason::Input) return NonMatrixReason::InputBuffer;
         if (role == QueueRole::Fetches) return NonMatrixReason::OutputBuffer;
+        if (reason == NonMatrixReason::Collective) return NonMatrixReason::Raw;
         return reason;  // sums on their way through the array, or rows of other units
     }
 
@@ -145,6 +154,18 @@ private:
             spend(NonMatrixReason::Host, std::min(spans[place].until, until), wait_.tag);
         }
         spend(reason, until, wait_.tag);
+    }
+
+    /// Cycles in which an exchange with other cores was awaited; those before it began have this reason.
+    void spend_on_exchanges(Cycle until, NonMatrixReason before) {
+        const auto& spans = history_.exchanges_.spans();
+        for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
+            const UnitHistory::Span& span = spans[place];
+            if (!is_work(span) || span.complete <= now_) continue;
+            spend(before, std::min(span.from, until), wait_.tag);
+            spend(NonMatrixReason::Collective, std::min(span.complete, until), span.tag);
+        }
+        spend(before, until, wait_.tag);
     }
 
     /// Cycles in which an instruction was missing that had not been issued.
@@ -222,6 +243,7 @@ void WaitHistory::explain(const Wait& wait, const Count& count) const {
     explanation.wait_for(activation_, wait.needs.activations, NonMatrixReason::Raw);
     explanation.wait_for(cross_lane_, wait.needs.cross_lane, NonMatrixReason::Raw);
     explanation.wait_for_own_writes();
+    explanation.wait_for(exchanges_, wait.needs.exchanges, NonMatrixReason::Collective);
     explanation.wait_for(inputs_, wait.needs.inputs, NonMatrixReason::Input);
     explanation.wait_for(activation_, wait.needs.accumulators, NonMatrixReason::Accumulators);
     explanation.wait_for(outputs_, wait.needs.outputs, NonMatrixReason::OutputBuffer);
@@ -251,6 +273,7 @@ void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& coun
     if (is_fed_) {
         add(activation_, Activity::VectorWork, NonMatrixReason::VectorWork);
         add(cross_lane_, Activity::VectorWork, NonMatrixReason::VectorWork);
+        add(exchanges_, Activity::Work, NonMatrixReason::Collective);
         std::ranges::stable_sort(work, {}, &Work::from);
     }
     Cycle now = begin;
@@ -272,6 +295,7 @@ void WaitHistory::forget(Cycle cycle) {
     activation_.forget(cycle);
     cross_lane_.forget(cycle);
     outputs_.forget(cycle);
+    exchanges_.forget(cycle);
     while (!not_issued_.empty() && not_issued_.front().until <= cycle) not_issued_.pop_front();
 }
 

@@ -33,8 +33,9 @@ enum class NonMatrixReason : std::uint8_t {
     ProgramBegin,  ///< the first matrix instruction had not been issued
     ProgramEnd,    ///< the last rows had entered the array
     Host,  ///< the host computed a segment whose results were awaited, or its operands were on their way
+    Collective,  ///< cores exchanged rows, or waited for others to do so: counts for the layer of this work
 };
-inline constexpr std::size_t non_matrix_reason_count = 15;
+inline constexpr std::size_t non_matrix_reason_count = 16;
 
 /// What a queue is to the waits of the matrix unit: what its signals and its being full say. Its unit says it
 /// (WaitHistory::set_role).
@@ -45,6 +46,7 @@ enum class QueueRole : std::uint8_t {
     Feeds,        ///< delivers what that unit delivers, to another memory
     Fetches,      ///< fetches results
     Host,         ///< the host's processor
+    Exchanges,    ///< exchanges rows with other cores, in the unit of WaitHistory::exchanges
 };
 
 /// What a unit did in the cycles of the recent past, for the reasons of the matrix unit's waiting.
@@ -91,8 +93,10 @@ struct MatrixNeeds {
     isa::Position accumulators = 0;  ///< reads accumulators that it writes
     // Of a tensor core.
     isa::Position cross_lane = 0;  ///< of the unit between lanes
-    isa::Position outputs = 0;     ///< reads rows that it writes, for HBM
-    Cycle own_writes = 0;          ///< earlier products have written the rows that it reads
+    isa::Position exchanges =
+        0;                      ///< writes rows that it reads, or reads rows that it writes, for other cores
+    isa::Position outputs = 0;  ///< reads rows that it writes, for HBM
+    Cycle own_writes = 0;       ///< earlier products have written the rows that it reads
 };
 
 /// The recent past of the units that the matrix unit waits for. The units report what they do; the matrix
@@ -124,6 +128,7 @@ public:
     // Of a tensor core.
     UnitHistory& cross_lane() { return cross_lane_; }
     UnitHistory& outputs() { return outputs_; }
+    UnitHistory& exchanges() { return exchanges_; }
     UnitHistory& host() { return host_; }
     /// In these cycles the sequencer could not issue an instruction, which had not arrived.
     void not_arrived(Cycle from, Cycle until) { not_issued(from, until, std::nullopt); }
@@ -134,8 +139,8 @@ public:
     /// Counts each cycle of a wait once.
     void explain(const Wait& wait, const Count& count) const;
     /// Counts the cycles [begin, end) after the last stream, the program's end, with the program's last tag:
-    /// those in which the host worked, and the rest. Those in which the vector unit of a tensor core, or its
-    /// unit between lanes, worked count for the layer of this work.
+    /// those in which the host worked, and the rest. Those in which the vector unit of a tensor core, its
+    /// unit between lanes or its links to other cores worked count for the layer of this work.
     void explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const;
     /// No later wait begins before this cycle.
     void forget(Cycle cycle);
@@ -163,6 +168,7 @@ private:
     UnitHistory activation_;
     UnitHistory cross_lane_;
     UnitHistory outputs_;
+    UnitHistory exchanges_;
     UnitHistory host_;
     RingQueue<NotIssued> not_issued_;
 };

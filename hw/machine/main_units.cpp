@@ -22,7 +22,8 @@ std::vector<CyclePart> reasons_of_array() {
                                  {"sync", "sync", "a semaphore came later than the rows"},
                                  {"program_begin", "program begin", "before the first matrix instruction"},
                                  {"program_end", "program end", "after the last rows had entered"},
-                                 {"host", "host", "the host computed, or its data moved"}};
+                                 {"host", "host", "the host computed, or its data moved"},
+                                 {"collective", "collective", "cores exchanged rows"}};
     for (CyclePart& part : parts) {
         part.counter = "matrix_unit.non_matrix_reasons." + part.counter + "_cycles";
     }

@@ -25,10 +25,18 @@ machine::CycleCause issue() {
             {"queues", "host_bandwidth"}};
 }
 
-/// Appends what is alike in both families: the host, begin and end, and the cells.
-void add_common(std::vector<machine::CycleCause>& all, bool with_host,
+/// Appends what is alike in both families: collectives, the host, begin and end, and the cells.
+void add_common(std::vector<machine::CycleCause>& all, PossibleWaits waits,
                 std::vector<std::string> at_begin_and_end) {
-    if (with_host) {
+    if (waits.collectives) {
+        all.push_back({"collective",
+                       Share,
+                       {reason("collective")},
+                       "Bound by the links",
+                       "the array waits until the cores have exchanged rows",
+                       {"links"}});
+    }
+    if (waits.host) {
         all.push_back({"host",
                        Share,
                        {reason("host")},
@@ -56,7 +64,7 @@ void add_common(std::vector<machine::CycleCause>& all, bool with_host,
                    {"clock"}});
 }
 
-std::vector<machine::CycleCause> causes_of_unified_buffer(bool with_host) {
+std::vector<machine::CycleCause> causes_of_unified_buffer(PossibleWaits waits) {
     std::vector<machine::CycleCause> all{
         {"weight_stall",
          PerTile,
@@ -114,11 +122,11 @@ std::vector<machine::CycleCause> causes_of_unified_buffer(bool with_host) {
          "Bound by synchronization",
          "the array waits for a semaphore for longer than its rows take",
          {"activation_latency", "host_bandwidth", "queues"}}};
-    add_common(all, with_host, {"host_bandwidth", "activation_latency"});
+    add_common(all, waits, {"host_bandwidth", "activation_latency"});
     return all;
 }
 
-std::vector<machine::CycleCause> causes_of_vector_memory(bool with_host) {
+std::vector<machine::CycleCause> causes_of_vector_memory(PossibleWaits waits) {
     std::vector<machine::CycleCause> all{
         {"weight_stall",
          Share,
@@ -164,15 +172,15 @@ std::vector<machine::CycleCause> causes_of_vector_memory(bool with_host) {
          "Bound by synchronization",
          "the array waits for a semaphore, although its rows are ready",
          {"vector_operations", "hbm_bandwidth", "queues"}}};
-    add_common(all, with_host, {"hbm_bandwidth", "host_bandwidth", "vector_operations"});
+    add_common(all, waits, {"hbm_bandwidth", "host_bandwidth", "vector_operations"});
     return all;
 }
 
 }  // namespace
 
-std::vector<machine::CycleCause> idle_causes(machine::Family family, bool with_host) {
-    return family == machine::Family::TensorCore ? causes_of_vector_memory(with_host)
-                                                 : causes_of_unified_buffer(with_host);
+std::vector<machine::CycleCause> idle_causes(machine::Family family, PossibleWaits waits) {
+    return family == machine::Family::TensorCore ? causes_of_vector_memory(waits)
+                                                 : causes_of_unified_buffer(waits);
 }
 
 }  // namespace systole::hw

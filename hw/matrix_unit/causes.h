@@ -7,8 +7,13 @@
 
 namespace systole::hw {
 
+/// For what else the array waits where the program has it.
+struct PossibleWaits {
+    bool host = false;         ///< work of the host
+    bool collectives = false;  ///< sums and moves over several cores
+};
+
 /// Why the array is idle, or active with cells that do nothing, in the order in which a report lists them.
-/// `with_host`: the program has work for the host.
-std::vector<machine::CycleCause> idle_causes(machine::Family family, bool with_host);
+std::vector<machine::CycleCause> idle_causes(machine::Family family, PossibleWaits waits);
 
 }  // namespace systole::hw

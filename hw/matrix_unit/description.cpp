@@ -135,8 +135,8 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
     }
     unit.what_ifs = {{"clock", "2x the clock", {{"clock_mhz", machine.clock_mhz * 2.0}}}};
     if (array.rows % 2 == 0 && array.columns % 2 == 0) unit.what_ifs.push_back(smaller_array(machine));
-    const bool with_host = reasons_.by_reason.back() != nullptr;
-    unit.causes = idle_causes(machine.family, with_host);
+    unit.causes = idle_causes(machine.family, {.host = reasons_.has(NonMatrixReason::Host),
+                                               .collectives = reasons_.has(NonMatrixReason::Collective)});
     unit.main = is_tensor_core ? main_unit_of_tensor_core() : machine::main_unit_named(unit.name);
     unit.die_part = {
         .name = "matrix_unit",

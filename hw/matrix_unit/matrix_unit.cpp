@@ -20,7 +20,7 @@ MatrixUnit::MatrixUnit(const sc_core::sc_module_name& name, const UnitContext& c
       accumulators_(accumulators),
       engine_(make_engine(context, weights, options.registers)),
       counters_(neighbours_of(context.machine.family), options.row_sums),
-      reasons_(neighbours_of(context.machine.family), options.host) {
+      reasons_(neighbours_of(context.machine.family), options.host, options.collectives) {
     register_counters(counters_);
     register_counters(std::string(basename()) + ".non_matrix_reasons", reasons_);
 }
@@ -156,7 +156,7 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
 void MatrixUnit::count_non_matrix(NonMatrixReason reason, Cycle cycles, Tag tag) {
     if (cycles == 0) return;
     counters_.non_matrix_cycles.add(cycles * arrays_, tag);
-    reasons_.by_reason.at(static_cast<std::size_t>(reason))->add(cycles * arrays_, tag);
+    reasons_.of(reason)->add(cycles * arrays_, tag);
 }
 
 void MatrixUnit::finish(Cycle end, Tag tag) {

@@ -86,13 +86,26 @@ struct MatrixUnitCounters final : CounterGroup {
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
 /// each tag.
 struct NonMatrixReasonCounters final : CounterGroup {
-    /// `with_host`: whether the program has work for the host; reports of others have no such reason.
-    NonMatrixReasonCounters(const ArrayNeighbours& its_neighbours, bool with_host)
+    /// `with_host`: whether the program has work for the host. `with_collectives`: whether there are other
+    /// cores. Reports of others have no such reasons.
+    NonMatrixReasonCounters(const ArrayNeighbours& its_neighbours, bool with_host, bool with_collectives)
         : neighbours(its_neighbours) {
-        if (!with_host) return;
-        by_reason.back() =
-            &add("host_cycles", CounterUnit::Cycles,
-                 "the host computed a segment whose results were awaited, or its operands were on their way");
+        if (with_host) {
+            of(NonMatrixReason::Host) = &add(
+                "host_cycles", CounterUnit::Cycles,
+                "the host computed a segment whose results were awaited, or its operands were on their way");
+        }
+        if (with_collectives) {
+            of(NonMatrixReason::Collective) = &add(
+                "collective_cycles", CounterUnit::Cycles,
+                "cores summed or exchanged rows, or waited for others to do so; they count for the layer "
+                "of this work");
+        }
+    }
+
+    Counter*& of(NonMatrixReason reason) { return by_reason.at(static_cast<std::size_t>(reason)); }
+    bool has(NonMatrixReason reason) const {
+        return by_reason.at(static_cast<std::size_t>(reason)) != nullptr;
     }
 
     const ArrayNeighbours& neighbours;
@@ -114,6 +127,7 @@ struct NonMatrixReasonCounters final : CounterGroup {
              "a semaphore was awaited for longer than the rows and accumulators require"),
         &add("program_begin_cycles", CounterUnit::Cycles, "the first matrix instruction had not been issued"),
         &add("program_end_cycles", CounterUnit::Cycles, "the last rows had entered the array"),
+        nullptr,
         nullptr};
 };
 
@@ -121,6 +135,7 @@ struct NonMatrixReasonCounters final : CounterGroup {
 struct MatrixUnitOptions {
     bool host = false;
     bool row_sums = false;
+    bool collectives = false;           ///< with other cores
     RegisterSink* registers = nullptr;  ///< null for none
 };
 

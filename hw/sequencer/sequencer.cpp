@@ -21,6 +21,7 @@ MatrixNeeds needs_of(const isa::Conflicts& conflicts, machine::Family family) {
         return {.activations = memory[static_cast<std::size_t>(isa::QueueId::Vector)],
                 .inputs = memory[static_cast<std::size_t>(isa::QueueId::DmaIn)],
                 .cross_lane = memory[static_cast<std::size_t>(isa::QueueId::CrossLane)],
+                .exchanges = memory[static_cast<std::size_t>(isa::QueueId::Collective)],
                 .outputs = memory[static_cast<std::size_t>(isa::QueueId::DmaOut)]};
     }
     constexpr auto activation = static_cast<std::size_t>(isa::QueueId::Activation);
