@@ -48,7 +48,7 @@ public:
         tracer_.emplace(config_, program, machine, folder_);
     }
     hw::TraceSink* trace(std::size_t core) override {
-        return core == 0 ? tracer_->sink() : tracer_->sink_of(core);
+        return tracer_->sink(core);
     }
     hw::RegisterSink* registers() override { return tracer_->registers(); }
     void finish(const run::RunRecord& record) override {

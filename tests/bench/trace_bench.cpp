@@ -65,8 +65,8 @@ double simulate(const machine::MachineConfig& machine, const isa::Program& progr
     if (!folder.empty()) {
         const run::Occupancy occupancy =
             std::move(recorder).occupancy(program, system.cycles(), system.descriptions());
-        known.memories = {{"unified buffer", "rows",
-                           occupancy::changes_of(occupancy.values.in("unified_buffer"), system.cycles())}};
+        known.memories = {{{"unified buffer", "rows",
+                            occupancy::changes_of(occupancy.values.in("unified_buffer"), system.cycles())}}};
     }
     tracer.finish(system.cycles(), known);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

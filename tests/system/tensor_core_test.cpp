@@ -162,6 +162,17 @@ TEST_CASE("Eight cores share a batch, and their report sums what each of them di
     CHECK(products.size() == 8);
     for (const auto& [process, count] : products) CHECK(count == products.at(1));
     CHECK(report.at("tops").at("peak").get<double>() == Approx(8 * one.at("tops").at("peak").get<double>()));
+    // The groups have all cores, and lists of their own but for the first, whose are those of the report.
+    std::set<std::string> grouped;
+    for (const Json& group : report.at("cores_alike")) {
+        for (const Json& name : group.at("names")) grouped.insert(name);
+        const bool is_first = &group == &report.at("cores_alike").front();
+        CHECK(group.contains("memory") != is_first);
+        const Json& memory = is_first ? report.at("memory") : group.at("memory");
+        CHECK_FALSE(memory.at("over_time").at("vector_memory_bytes").empty());
+        CHECK_FALSE(memory.at("vector_memory_map").at("values").empty());
+    }
+    CHECK(grouped.size() == 8);
 }
 
 TEST_CASE("The cells of a tensor core are not shown", "[system]") {

@@ -19,6 +19,8 @@ struct Span {
     Cycle begun = 0;     ///< its first row moved
     Cycle released = 0;  ///< its last row had moved
     Cycle complete = 0;  ///< its last result was in place
+
+    bool operator==(const Span&) const = default;
 };
 
 /// The times by instruction number, up to the last recorded one. There can be millions: a deque grows without

@@ -243,8 +243,7 @@ private:
     Observer* observer_;
 };
 
-/// The machine of a run, with all its listeners. Of several cores, the first one's instructions and values
-/// are recorded; when batches and units were at work, and the timeline, are of all.
+/// The machine of a run, with all its listeners. Some of them record each core by itself.
 class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
@@ -255,10 +254,10 @@ public:
                 "power over time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
-        if (observed.instruction_times) listeners_.add(&times_.emplace(program));
+        if (observed.instruction_times) listeners_.add(&times_.emplace_back(program));
         if (observed.power_windows > 0) listeners_.add(&activities_.emplace_back());
         if (observer != nullptr) listeners_.add(observer->trace(0));
-        if (observed.occupancy) listeners_.add(&spans_.emplace());
+        if (observed.occupancy) listeners_.add(&spans_.emplace_back());
         if (observed.phases) listeners_.add(&phases_.emplace());
         if (!observed.registers.empty()) {
             if (const auto reason = spec.machine.no_cells_reason()) {
@@ -281,8 +280,10 @@ public:
         std::vector<hw::CoreObservers> others;
         for (std::uint32_t core = 1; core < spec.machine.cores(); ++core) {
             hw::TraceFanOut& own = listeners_of_others_.emplace_back();
+            if (observed.instruction_times) own.add(&times_.emplace_back(program));
             if (observed.power_windows > 0) own.add(&activities_.emplace_back());
             if (observer != nullptr) own.add(observer->trace(core));
+            if (observed.occupancy) own.add(&spans_.emplace_back());
             others.push_back({.trace = own.sink(), .host_trace = &batches_.emplace_back(core)});
         }
         system_.emplace(
@@ -317,23 +318,56 @@ public:
         const std::uint64_t full = program_.batch > 0 ? program_.inferences / program_.batch : 0;
         record.latency = latency_of(batches_of(batches_, program_, record.cycles), full);
         if (host_) record.host_segments = host_->work();
-        if (times_) record.instruction_times = instruction_lines(program_, times_->times(), record.cycles);
+        record_cores(record);
         for (const ActivityRecorder& core : activities_) {
             if (&core != &activities_.front()) activities_.front().add(core);
         }
         if (!activities_.empty()) record.work = activities_.front().work();
-        if (spans_) record.occupancy = (*std::move(spans_)).occupancy(program_, record.cycles, record.units);
         if (phases_) record.phases = phases_->phases();
         if (register_recorder_) register_recorder_->check(record.cycles);
         record.registers = std::move(registers_);
     }
 
 private:
+    /// What was noted of the instructions of each core: of equal cores once.
+    void record_cores(RunRecord& record) {
+        const auto noted = static_cast<std::uint32_t>(std::max(times_.size(), spans_.size()));
+        std::vector<CoresAlike> groups;
+        const auto is_like = [this](std::uint32_t core, std::uint32_t other) {
+            return (times_.empty() || times_[core].times() == times_[other].times()) &&
+                   (spans_.empty() || spans_[core].spans() == spans_[other].spans());
+        };
+        for (std::uint32_t core = 0; core < noted; ++core) {
+            const auto alike = std::ranges::find_if(
+                groups, [&](const CoresAlike& group) { return is_like(group.cores.front(), core); });
+            if (alike != groups.end()) {
+                alike->cores.push_back(core);
+            } else {
+                groups.push_back({.cores = {core}});
+            }
+        }
+        for (CoresAlike& group : groups) {
+            const std::uint32_t core = group.cores.front();
+            if (!times_.empty()) {
+                group.instruction_times = instruction_lines(program_, times_[core].times(), record.cycles);
+            }
+            if (!spans_.empty()) {
+                group.occupancy = std::move(spans_[core]).occupancy(program_, record.cycles, record.units);
+            }
+        }
+        if (groups.empty()) return;
+        record.instruction_times = std::move(groups.front().instruction_times);
+        record.occupancy = std::move(groups.front().occupancy);
+        groups.front().instruction_times.clear();
+        groups.front().occupancy.reset();
+        if (noted > 1) record.cores_alike = std::move(groups);
+    }
+
     const isa::Program& program_;
-    std::deque<BatchRecorder> batches_;  ///< by core
-    std::optional<TimesRecorder> times_;
+    std::deque<BatchRecorder> batches_;        ///< by core
+    std::deque<TimesRecorder> times_;          ///< by core
     std::deque<ActivityRecorder> activities_;  ///< by core
-    std::optional<SpanRecorder> spans_;
+    std::deque<SpanRecorder> spans_;           ///< by core
     std::optional<PhaseRecorder> phases_;
     RegisterDump registers_;
     std::optional<RegisterRecorder> register_recorder_;

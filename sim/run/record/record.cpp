@@ -56,6 +56,14 @@ const std::vector<RowValue>& MemoryValues::in(std::string_view unit) const {
     return found->values;
 }
 
+const std::optional<Occupancy>& occupancy_of(const RunRecord& record, std::uint32_t core) {
+    for (const CoresAlike& group : record.cores_alike) {
+        if (group.cores.front() == 0) continue;
+        if (std::ranges::find(group.cores, core) != group.cores.end()) return group.occupancy;
+    }
+    return record.occupancy;
+}
+
 const machine::Occupied& occupied(const RunRecord& record, std::string_view unit) {
     for (const machine::UnitDescription& each : record.units) {
         if (each.name == unit && each.occupied) return *each.occupied;

@@ -310,6 +310,15 @@ struct Occupancy {
 };
 SYSTOLE_RECORD_FIELDS(Occupancy, values, most_held, window_cycles)
 
+/// Cores whose instructions have the same times, and so their values in memory.
+struct CoresAlike {
+    std::vector<std::uint32_t> cores;  ///< by number
+    std::vector<InstructionLine> instruction_times = {};
+    std::optional<Occupancy> occupancy = {};
+    bool operator==(const CoresAlike&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(CoresAlike, cores, instruction_times, occupancy)
+
 /// An input whose pixels go in from 0 to 255, because the network scales them itself.
 struct PixelScaling {
     std::string input;
@@ -517,6 +526,9 @@ struct RunRecord {
     Work work;  ///< where power over time is asked for
     std::optional<Phases> phases;
     std::optional<Occupancy> occupancy;
+    /// Of several cores where instructions or occupancy are noted: all cores, in the order of the first of
+    /// each group. Those of the group of core 0 are above, and not here.
+    std::vector<CoresAlike> cores_alike;
     Pictures pictures;
     RegisterDump registers;
     std::vector<BufferContents> printed;
@@ -543,11 +555,14 @@ struct RunRecord {
 };
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, parts, bounds, program, batch,
                       cut_images, latency, network, host_work, host_segments, answers, instruction_times,
-                      work, phases, occupancy, pictures, registers, printed, unfilled_buffers, pixel_scaling,
-                      speed)
+                      work, phases, occupancy, cores_alike, pictures, registers, printed, unfilled_buffers,
+                      pixel_scaling, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);
+
+/// The occupancy of a core's memories; absent where it was not noted.
+const std::optional<Occupancy>& occupancy_of(const RunRecord& record, std::uint32_t core);
 
 /// How the occupancy of a unit's memory is told. Throws std::logic_error if it is not.
 const machine::Occupied& occupied(const RunRecord& record, std::string_view unit);

@@ -19,6 +19,9 @@ constexpr std::size_t most_predictions = 200;
 /// The report without the data that grows with the run and that the page does not show.
 Json as_shown(Json report) {
     for (const char* const key : {"instruction_times", "registers", "buffers"}) report.erase(key);
+    if (report.contains("cores_alike")) {
+        for (Json& group : report["cores_alike"]) group.erase("instruction_times");
+    }
     Json& predictions = report.at("predictions");
     if (predictions.size() > most_predictions) {
         predictions.erase(predictions.begin() + most_predictions, predictions.end());

@@ -188,6 +188,20 @@ void add_program(Json& json, const run::RunRecord& record) {
     }
 }
 
+/// Cores whose instructions have the same times. Those of the first group are elsewhere in the report.
+Json cores_alike_json(const run::RunRecord& record) {
+    return list_of(record.cores_alike, [&](const run::CoresAlike& group) {
+        Json names = Json::array();
+        for (const std::uint32_t core : group.cores) names.push_back(record.spec.machine.core_name(core));
+        Json object{{"names", std::move(names)}};
+        if (!group.instruction_times.empty()) {
+            object["instruction_times"] = list_of(group.instruction_times, instruction);
+        }
+        if (group.occupancy) object["memory"] = occupancy_json(record, *group.occupancy);
+        return object;
+    });
+}
+
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
 Json simulator(const run::RunRecord& record) {
     const run::Speed& speed = record.speed;
@@ -330,6 +344,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
         json["units"][std::string(counter.group())][std::string(counter.name())] = counter.value();
     }
     if (!record.parts.empty()) json["parts"] = parts_json(record);
+    if (!record.cores_alike.empty()) json["cores_alike"] = cores_alike_json(record);
     json["simulator"] = simulator(record);
     json["configuration"] = effective_configuration(record);
     for (const Figure& figure : figures()) {

@@ -35,9 +35,8 @@ std::uint64_t end_of_room(const std::vector<occupancy::RowValue>& values, std::u
 
 /// Peak occupancy of each memory in each window of the run, in the unit of its description; the last window
 /// ends with the run. Null if no memory describes its occupancy.
-Json over_time(const run::RunRecord& record) {
+Json over_time(const run::RunRecord& record, const run::Occupancy& occupancy) {
     const std::uint64_t cycles = record.cycles;
-    const run::Occupancy& occupancy = *record.occupancy;
     std::vector<std::pair<machine::Occupied, std::vector<std::uint64_t>>> memories;
     for (const run::ValuesOfMemory& each : occupancy.values.memories) {
         const machine::Occupied& memory = run::occupied(record, each.unit);
@@ -74,8 +73,7 @@ Json value_json(const std::string& writer, const occupancy::Shape& shape, Cycle 
 
 /// The values of a memory in the order of their first write: all that begin before `until`. `left_out` is the
 /// number of the later ones.
-Json map_json(const run::RunRecord& record, const std::vector<run::RowValue>& of_memory) {
-    const std::uint64_t cycles = record.cycles;
+Json map_json(const run::MemoryValues& all, const std::vector<run::RowValue>& of_memory, Cycle cycles) {
     std::uint64_t until = end_of_room(of_memory, cycles);
     const std::uint64_t step_cycles = until / run::most_windows;
     std::vector<occupancy::Shape> shapes;
@@ -94,7 +92,7 @@ Json map_json(const run::RunRecord& record, const std::vector<run::RowValue>& of
             until = first_begin(shape);
             break;
         }
-        const std::string& writer = record.occupancy->values.writers[shape.front().writer];
+        const std::string& writer = all.writers[shape.front().writer];
         values.push_back(value_json(writer, shape, cycles));
     }
     const std::size_t left_out = count - values.size();
@@ -105,6 +103,16 @@ Json map_json(const run::RunRecord& record, const std::vector<run::RowValue>& of
 }
 
 }  // namespace
+
+Json occupancy_json(const run::RunRecord& record, const run::Occupancy& occupancy) {
+    Json object = Json::object();
+    if (Json time = over_time(record, occupancy); !time.is_null()) object["over_time"] = std::move(time);
+    for (const run::ValuesOfMemory& each : occupancy.values.memories) {
+        const std::string& figure = run::occupied(record, each.unit).map;
+        if (!figure.empty()) object[figure] = map_json(occupancy.values, each.values, record.cycles);
+    }
+    return object;
+}
 
 Json memory_json(const Basis& basis) {
     const run::RunRecord& record = basis.record;
@@ -117,12 +125,7 @@ Json memory_json(const Basis& basis) {
     }
     if (basis.parts.weight_memory) object["spilled_weight_bytes"] = record.program.spilled_bytes;
     if (record.cut_images) object["cut_images"] = to_json(*record.cut_images);
-    if (!record.occupancy) return object;
-    if (Json time = over_time(record); !time.is_null()) object["over_time"] = std::move(time);
-    for (const run::ValuesOfMemory& each : record.occupancy->values.memories) {
-        const std::string& figure = run::occupied(record, each.unit).map;
-        if (!figure.empty()) object[figure] = map_json(record, each.values);
-    }
+    if (record.occupancy) object.update(occupancy_json(record, *record.occupancy));
     return object;
 }
 

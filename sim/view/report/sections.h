@@ -68,6 +68,8 @@ Json drawing_json(const run::RunRecord& record);
 
 /// How full the memories are, at most and over time.
 Json memory_json(const Basis& basis);
+/// How full those of a core are over time, with maps of their values.
+Json occupancy_json(const run::RunRecord& record, const run::Occupancy& occupancy);
 
 Json energy_json(const Basis& basis);
 /// Why a run on this machine has no energy: the machine has neither a section `energy` nor published watts,

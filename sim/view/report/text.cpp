@@ -5,7 +5,9 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,6 +101,7 @@ private:
     static std::string_view usual_reason(std::string_view section) {
         static constexpr std::array reasons{
             std::pair{"bounds", "no part of the machine has work"},
+            std::pair{"cores", "the machine has one"},
             std::pair{"accuracy", "no layer has numbers to compare"},
             std::pair{"requests", "the run asks for none; give --arrivals or --latency-limit"},
             std::pair{"area", "the machine does not say its process"},
@@ -410,6 +413,39 @@ private:
         }
     }
 
+    /// Each core of several, with its classes of cycles; those that are alike in every counter once.
+    void write_cores() {
+        if (!has("parts")) return;
+        std::string titles;
+        for (const machine::CycleClass& each : main_.main->classes) {
+            titles += fmt::format("{:>8}", each.column);
+        }
+        line("");
+        line("{}", heading(fmt::format("{:<24}{:>12}{}", "Cores", "ended at", titles)));
+        bool has_others = false;
+        for (const Json& part : report_["parts"]) {
+            if (part["cycles"].is_null()) continue;  // a chip
+            const auto names = part["names"].get<std::vector<std::string>>();
+            has_others = has_others || names.size() > 1;
+            const Json& unit = part["units"][main_.name];
+            std::vector<std::uint64_t> cycles;
+            for (const machine::CycleClass& each : main_.main->classes) {
+                cycles.push_back(unit[each.counter.substr(each.counter.rfind('.') + 1)]);
+            }
+            const std::uint64_t all = std::accumulate(cycles.begin(), cycles.end(), std::uint64_t{0});
+            std::string shares;
+            for (const std::uint64_t each : cycles) {
+                shares += fmt::format("{:>8}", percent(share_of(each, all)));
+            }
+            line("  {:<22}{:>12}{}",
+                 names.size() == 1 ? names.front()
+                                   : fmt::format("{} and {} more", names.front(), names.size() - 1),
+                 grouped(part["cycles"].get<std::uint64_t>()), shares);
+        }
+        note(2, fmt::format("({}shares of the run's cycles)",
+                            has_others ? "cores that are alike in all that they did are one line; " : ""));
+    }
+
     void write_layers() {
         if (report_["layers"].size() < 2 && !chosen_)
             return;  // a single layer would repeat the figures above
@@ -519,7 +555,7 @@ private:
     }
 
     void write_instructions() {
-        if (!record_.instruction_times.empty()) add(instruction_table(record_.instruction_times, look_));
+        if (!record_.instruction_times.empty()) add(instruction_table(record_, look_));
     }
 
     void write_registers() {
@@ -545,6 +581,7 @@ std::vector<Writer::Section> Writer::sections() {
         all.push_back({each.name, &Writer::write_cycles, true});
     }
     constexpr std::array others{Section{"bounds", &Writer::write_bounds},
+                                Section{"cores", &Writer::write_cores},
                                 Section{"layers", &Writer::write_layers},
                                 Section{"traffic", &Writer::write_traffic},
                                 Section{"accuracy", &Writer::write_accuracy},

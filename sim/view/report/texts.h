@@ -37,7 +37,8 @@ std::string requests_text(const Json& requests, const terminal::Look& look = {})
 std::string accuracy_text(std::span<const run::LayerAccuracy> layers, const terminal::Look& look = {});
 
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
-std::string instruction_table(std::span<const run::InstructionLine> lines, const terminal::Look& look = {});
+/// Of several cores, a line for those in which it has the same times.
+std::string instruction_table(const run::RunRecord& record, const terminal::Look& look = {});
 /// A line of any length for each cycle, with the registers of all cells side by side, row by row. On a
 /// terminal the table has the cells that fit, and further tables have the others.
 std::string register_table(const run::RegisterDump& dump, const terminal::Look& look = {});

@@ -31,7 +31,8 @@ void InstructionLines::begun(const hw::TracedCore& core) {
     }
 }
 
-void InstructionLines::give(const InstructionLine& line) {
+void InstructionLines::give(InstructionLine line) {
+    line.core = core_;
     const Cycle end = std::max(line.released, line.complete);
     if (window_.takes(line.tag, line.begun - line.waited, end)) {
         writer_.line(line, program_.instructions[line.number]);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -44,11 +45,12 @@ struct InstructionLine {
     hw::InstructionNumber number = 0;
     std::uint32_t repetition = 0;
     hw::Tag tag = 0;
-    std::string_view unit;  ///< the unit whose queue takes it, or "sequencer"
-    Cycle issued = 0;       ///< put into the unit's queue, or executed by the sequencer
-    Cycle begun = 0;        ///< its first row moved; a `sync` was executed
-    Cycle released = 0;     ///< the unit could begin the next instruction
-    Cycle complete = 0;     ///< its last result was in place; for `halt`, the run's cycles
+    std::string_view unit;       ///< the unit whose queue takes it, or "sequencer"
+    std::string_view core = {};  ///< empty of a machine with one
+    Cycle issued = 0;            ///< put into the unit's queue, or executed by the sequencer
+    Cycle begun = 0;             ///< its first row moved; a `sync` was executed
+    Cycle released = 0;          ///< the unit could begin the next instruction
+    Cycle complete = 0;          ///< its last result was in place; for `halt`, the run's cycles
     Cycle waited = 0;  ///< cycles as the first in its queue, or since the repetition before, until `begun`
     std::optional<MatrixCycles> matrix;  ///< of streams; of `halt`, the cycles after the last stream
 };
@@ -66,9 +68,9 @@ public:
 /// line is passed on when the instruction has left the unit; lines of one unit are in program order.
 class InstructionLines final : public hw::TraceListener {
 public:
-    /// All must outlive the object.
-    InstructionLines(const isa::Program& program, const Window& window, LineWriter& writer)
-        : program_(program), window_(window), writer_(writer) {}
+    /// All must outlive the object. `core`: the name of that whose events it is told, if there are several.
+    InstructionLines(const isa::Program& program, const Window& window, LineWriter& writer, std::string core)
+        : program_(program), window_(window), writer_(writer), core_(std::move(core)) {}
 
     void begun(const hw::TracedCore& core) override;
     void instruction(const hw::InstructionTimes& times) override;
@@ -89,7 +91,7 @@ private:
         Cycle released = 0;
     };
 
-    void give(const InstructionLine& line);
+    void give(InstructionLine line);
     /// The line of an instruction that takes no time, executed at `at`.
     template <class Times>
     void give_moment(const Times& times, std::string_view unit, Cycle at, Cycle waits_since);
@@ -99,6 +101,7 @@ private:
     const isa::Program& program_;
     const Window& window_;
     LineWriter& writer_;
+    const std::string core_;
     std::vector<UnitState> units_;  ///< by the number of the queue
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<InstructionLine> streams_;

@@ -10,9 +10,10 @@
 
 namespace systole::trace {
 
-CsvLines::CsvLines(OutputFile& file, const isa::Program& program)
-    : program_(program), labels_(program.buffers), text_(file) {
-    text_ << "number,repetition,layer,unit,instruction,issued,begun,released,complete,waited";
+CsvLines::CsvLines(OutputFile& file, const isa::Program& program, bool has_cores)
+    : program_(program), has_cores_(has_cores), labels_(program.buffers), text_(file) {
+    text_ << "number,repetition,layer," << (has_cores ? "core," : "")
+          << "unit,instruction,issued,begun,released,complete,waited";
     for (const auto& [name, cycles] : matrix_columns) text_ << ',' << name;
     text_ << '\n';
 }
@@ -20,6 +21,7 @@ CsvLines::CsvLines(OutputFile& file, const isa::Program& program)
 void CsvLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
     text_ << line.number << ',' << line.repetition << ',';
     field(isa::layer_name(program_, line.tag));
+    if (has_cores_) text_ << ',' << line.core;
     text_ << ',' << line.unit << ',';
     field(isa::instruction_text(instruction, labels_));
     text_ << ',' << line.issued << ',' << line.begun << ',' << line.released << ',' << line.complete << ','
@@ -38,7 +40,12 @@ void CsvLines::field(std::string_view text) {
 
 namespace {
 
-constexpr std::string_view columns = "{:>8}  {:<10}  {:>12} {:>12} {:>12} {:>12} {:>10}  {:<20}  {}{}\n";
+constexpr std::string_view columns = "{:>8}  {:<10}{}  {:>12} {:>12} {:>12} {:>12} {:>10}  {:<20}  {}{}\n";
+
+/// The column of cores, if there are several.
+std::string core_column(bool has_cores, std::string_view core) {
+    return has_cores ? fmt::format("  {:<12}", core) : std::string();
+}
 
 /// "  (active 200, weight_stall 888, weight_shift 256)", without the counts that are 0.
 std::string reasons(const InstructionLine& line) {
@@ -66,18 +73,18 @@ std::string on_one_line(const std::string& name) {
 
 }  // namespace
 
-TextLines::TextLines(OutputFile& file, const isa::Program& program)
-    : program_(program), labels_(program.buffers), text_(file) {
-    text_ << fmt::format(columns, "number", "unit", "issued", "begun", "released", "complete", "waited",
-                         "layer", "instruction", "");
+TextLines::TextLines(OutputFile& file, const isa::Program& program, bool has_cores)
+    : program_(program), has_cores_(has_cores), labels_(program.buffers), text_(file) {
+    text_ << fmt::format(columns, "number", "unit", core_column(has_cores, "core"), "issued", "begun",
+                         "released", "complete", "waited", "layer", "instruction", "");
 }
 
 void TextLines::line(const InstructionLine& line, const isa::Instruction& instruction) {
     const std::string what = line.repetition == 0 ? isa::instruction_text(instruction, labels_)
                                                   : fmt::format("  repetition {}", line.repetition);
-    text_ << fmt::format(columns, line.number, line.unit, line.issued, line.begun, line.released,
-                         line.complete, line.waited, on_one_line(isa::layer_name(program_, line.tag)), what,
-                         reasons(line));
+    text_ << fmt::format(columns, line.number, line.unit, core_column(has_cores_, line.core), line.issued,
+                         line.begun, line.released, line.complete, line.waited,
+                         on_one_line(isa::layer_name(program_, line.tag)), what, reasons(line));
     text_.end_line();
 }
 

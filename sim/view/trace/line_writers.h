@@ -12,8 +12,8 @@ namespace systole::trace {
 /// one for each. Columns of the matrix unit are empty for others.
 class CsvLines final : public LineWriter {
 public:
-    /// Both must outlive the object.
-    CsvLines(OutputFile& file, const isa::Program& program);
+    /// Both must outlive the object. `has_cores`: several, for which there is a column.
+    CsvLines(OutputFile& file, const isa::Program& program, bool has_cores = false);
 
     void line(const InstructionLine& line, const isa::Instruction& instruction) override;
     void finish() override { text_.flush(); }
@@ -22,6 +22,7 @@ private:
     void field(std::string_view text);
 
     const isa::Program& program_;
+    const bool has_cores_;
     const isa::HostLabels labels_;
     TextBuffer text_;
 };
@@ -29,14 +30,15 @@ private:
 /// Instructions as text for people: columns of times, then the instruction, then the reasons for its waiting.
 class TextLines final : public LineWriter {
 public:
-    /// Both must outlive the object.
-    TextLines(OutputFile& file, const isa::Program& program);
+    /// Both must outlive the object. `has_cores`: several, for which there is a column.
+    TextLines(OutputFile& file, const isa::Program& program, bool has_cores = false);
 
     void line(const InstructionLine& line, const isa::Instruction& instruction) override;
     void finish() override { text_.flush(); }
 
 private:
     const isa::Program& program_;
+    const bool has_cores_;
     const isa::HostLabels labels_;
     TextBuffer text_;
 };

@@ -25,6 +25,18 @@ constexpr std::string_view yellow = "yellow";
 
 }  // namespace
 
+void show_power(ChromeEvents& events, const Window& window, const energy::PowerOverTime& power) {
+    for (std::size_t i = 0; i < power.windows.size(); ++i) {
+        const Cycle begin = i * power.window_cycles;
+        if (begin >= window.to() || begin + power.window_cycles <= window.from()) continue;
+        const energy::Joules& joules = power.windows[i];
+        for (std::size_t consumer = 0; consumer < joules.size(); ++consumer) {
+            events.counter("power", joules.name(consumer), begin,
+                           fmt::format("{:.6g}", joules[consumer] / power.seconds[i]));
+        }
+    }
+}
+
 Timeline::Timeline(ChromeEvents events, std::string_view name, const Window& window,
                    const isa::Program& program, const machine::MachineConfig& machine)
     : window_(window),
@@ -343,18 +355,6 @@ void Timeline::finish_counters() {
     }
     for (UnitState& state : units_) {
         if (state.bytes) state.bytes->finish();
-    }
-}
-
-void Timeline::power(const energy::PowerOverTime& power) {
-    for (std::size_t i = 0; i < power.windows.size(); ++i) {
-        const Cycle begin = i * power.window_cycles;
-        if (begin >= window_.to() || begin + power.window_cycles <= window_.from()) continue;
-        const energy::Joules& joules = power.windows[i];
-        for (std::size_t consumer = 0; consumer < joules.size(); ++consumer) {
-            events_.counter("power", joules.name(consumer), begin,
-                            fmt::format("{:.6g}", joules[consumer] / power.seconds[i]));
-        }
     }
 }
 

@@ -27,6 +27,9 @@ struct OccupiedTrack {
     occupancy::Changes changes;
 };
 
+/// Watts by consumer, as counters.
+void show_power(ChromeEvents& events, const Window& window, const energy::PowerOverTime& power);
+
 /// A core's run as slices on tracks, counters and arrows, in Chrome's trace-event format; docs/traces.md says
 /// what each means. Events are written as soon as they are known. Those of one track are in the order of
 /// time; the file is not sorted otherwise.
@@ -47,8 +50,6 @@ public:
     void ended(Cycle end, hw::Tag tag) override;
     void failed(const hw::FailureTimes& where) override;
 
-    /// Watts by consumer.
-    void power(const energy::PowerOverTime& power);
     void memory(const OccupiedTrack& memory);
     /// Completes the file: no call may follow, not to the timelines of other processes either.
     void finish();

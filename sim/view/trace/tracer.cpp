@@ -23,35 +23,42 @@ std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceC
 
 Tracer::Tracer(const TraceConfig& config, const isa::Program& program, const machine::MachineConfig& machine,
                const std::filesystem::path& folder)
-    : window_(config, program), program_(program) {
+    : window_(config, program), program_(program), machine_name_(machine.name) {
+    for (std::uint32_t core = 0; core < machine.cores(); ++core) cores_.push_back({machine.core_name(core)});
+    const bool has_several = cores_.size() > 1;
     if (config.has("timeline")) {
         files_.push_back(std::make_unique<GzipFile>(folder / timeline_file));
         const ChromeEvents events(*files_.back(), machine.clock_hz());
-        for (std::uint32_t core = 0; core < machine.cores(); ++core) {
-            const std::string of_core = machine.core_name(core);
-            const std::string name = of_core.empty() ? machine.name : machine.name + " " + of_core;
-            timelines_.emplace_back(events.of_process(core + 1), name, window_, program, machine);
+        for (Core& core : cores_) {
+            const std::string name = has_several ? machine.name + " " + core.name : machine.name;
+            const auto process = static_cast<unsigned>(timelines_.size() + 1);
+            timelines_.emplace_back(events.of_process(process), name, window_, program, machine);
+            core.behind.add(&timelines_.back());
         }
-        told_behind_.add(&timelines_.front());
+        machine_.emplace(events.of_process(has_several ? static_cast<unsigned>(cores_.size() + 1) : 1U));
     }
     if (config.has("csv")) {
         auto file = std::make_unique<OutputFile>(folder / csv_file);
-        auto writer = std::make_unique<CsvLines>(*file, program);
+        auto writer = std::make_unique<CsvLines>(*file, program, has_several);
         add_lines(std::move(file), std::move(writer));
     }
     if (config.has("text")) {
         auto file = std::make_unique<OutputFile>(folder / text_file);
-        auto writer = std::make_unique<TextLines>(*file, program);
+        auto writer = std::make_unique<TextLines>(*file, program, has_several);
         add_lines(std::move(file), std::move(writer));
     }
-    if (hw::TraceSink* const first = told_behind_.sink()) {
-        std::vector<hw::TraceSink*> sinks{first};
-        for (std::size_t core = 1; core < timelines_.size(); ++core) sinks.push_back(&timelines_[core]);
-        all_.add(&background_.emplace(std::move(sinks)).of_core(0));
+    if (!files_.empty()) {
+        std::vector<hw::TraceSink*> sinks;
+        for (Core& core : cores_) sinks.push_back(core.behind.sink());
+        background_.emplace(std::move(sinks));
+        for (std::size_t core = 0; core < cores_.size(); ++core) {
+            cores_[core].all.add(&background_->of_core(core));
+        }
     }
+    if (!config.has("waves")) return;
     // Waves only record events until the run is over, so another thread would not help them.
-    if (config.has("waves"))
-        all_.add(&waves_.emplace(config, program, machine, folder / waves_file).of_core(0));
+    waves_.emplace(config, program, machine, folder / waves_file);
+    for (std::size_t core = 0; core < cores_.size(); ++core) cores_[core].all.add(&waves_->of_core(core));
 }
 
 Tracer::~Tracer() {
@@ -66,27 +73,39 @@ Tracer::~Tracer() {
 void Tracer::add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer) {
     files_.push_back(std::move(file));
     writers_.push_back(std::move(writer));
-    lines_.push_back(std::make_unique<InstructionLines>(program_, window_, *writers_.back()));
-    told_behind_.add(lines_.back().get());
+    for (Core& core : cores_) {
+        lines_.push_back(std::make_unique<InstructionLines>(program_, window_, *writers_.back(), core.name));
+        core.behind.add(lines_.back().get());
+    }
 }
 
-std::vector<OccupiedTrack> occupied_tracks(const run::RunRecord& record) {
-    std::vector<OccupiedTrack> tracks;
-    if (!record.occupancy) return tracks;
-    for (const run::ValuesOfMemory& each : record.occupancy->values.memories) {
-        const machine::Occupied& memory = run::occupied(record, each.unit);
-        if (memory.track.empty()) continue;
-        tracks.push_back({memory.track, memory.places, occupancy::changes_of(each.values, record.cycles)});
+std::vector<std::vector<OccupiedTrack>> occupied_tracks(const run::RunRecord& record) {
+    std::vector<std::vector<OccupiedTrack>> cores;
+    for (std::uint32_t core = 0; core < record.spec.machine.cores(); ++core) {
+        const std::optional<run::Occupancy>& occupancy = run::occupancy_of(record, core);
+        if (!occupancy) return {};
+        std::vector<OccupiedTrack>& tracks = cores.emplace_back();
+        for (const run::ValuesOfMemory& each : occupancy->values.memories) {
+            const machine::Occupied& memory = run::occupied(record, each.unit);
+            if (memory.track.empty()) continue;
+            tracks.push_back(
+                {memory.track, memory.places, occupancy::changes_of(each.values, record.cycles)});
+        }
     }
-    return tracks;
+    return cores;
 }
 
 void Tracer::finish(Cycle cycles, const Afterwards& known) {
-    if (all_.sink() == nullptr) return;
+    if (sink() == nullptr) return;
     if (background_) background_->finish();
     if (!timelines_.empty()) {
-        if (known.power) timelines_.front().power(*known.power);
-        for (const OccupiedTrack& each : known.memories) timelines_.front().memory(each);
+        if (known.power) {
+            if (cores_.size() > 1) machine_->name_process(machine_name_ + " all cores");
+            show_power(*machine_, window_, *known.power);
+        }
+        for (std::size_t core = 0; core < known.memories.size(); ++core) {
+            for (const OccupiedTrack& each : known.memories[core]) timelines_[core].memory(each);
+        }
     }
     close();
     if (window_.from() > 0 && window_.from() >= cycles) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -48,11 +49,11 @@ std::vector<std::pair<std::string_view, std::string_view>> files_of(const TraceC
 /// Data for the timeline that is known only after the run.
 struct Afterwards {
     std::optional<energy::PowerOverTime> power = {};
-    std::vector<OccupiedTrack> memories = {};
+    std::vector<std::vector<OccupiedTrack>> memories = {};  ///< by core
 };
 
-/// The memories of a run that have a track, if the run noted their occupancy.
-std::vector<OccupiedTrack> occupied_tracks(const run::RunRecord& record);
+/// The memories of each core that have a track, if the run noted their occupancy.
+std::vector<std::vector<OccupiedTrack>> occupied_tracks(const run::RunRecord& record);
 
 /// Writes the requested traces of a run into its folder, during the run.
 class Tracer {
@@ -66,12 +67,8 @@ public:
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
-    /// The sink of the first core's events; null if no trace is requested.
-    hw::TraceSink* sink() { return all_.sink(); }
-    /// The same of another core, which only the timeline shows.
-    hw::TraceSink* sink_of(std::size_t core) {
-        return core < timelines_.size() ? &background_->of_core(core) : nullptr;
-    }
+    /// The sink of a core's events; null if no trace is requested.
+    hw::TraceSink* sink(std::size_t core = 0) { return cores_.at(core).all.sink(); }
     /// The sink of the array's registers; null if no trace shows them.
     hw::RegisterSink* registers() { return waves_ && waves_->has_cells() ? &*waves_ : nullptr; }
 
@@ -83,20 +80,28 @@ public:
     bool has_timeline() const { return !timelines_.empty(); }
 
 private:
+    /// Who is told the events of a core.
+    struct Core {
+        std::string name;  ///< empty of a machine with one
+        hw::TraceFanOut behind = {};
+        hw::TraceFanOut all = {};
+    };
+
     void add_lines(std::unique_ptr<OutputFile> file, std::unique_ptr<LineWriter> writer);
     /// Closes every file, even if closing another one fails; then throws the first error.
     void close();
 
     const Window window_;
     const isa::Program& program_;
+    const std::string machine_name_;
     std::vector<std::unique_ptr<OutputFile>> files_;
-    std::deque<Timeline> timelines_;  ///< by core
+    std::optional<ChromeEvents> machine_;  ///< what the timeline shows of all cores together
+    std::deque<Timeline> timelines_;       ///< by core
     std::vector<std::unique_ptr<LineWriter>> writers_;
     std::vector<std::unique_ptr<InstructionLines>> lines_;
-    hw::TraceFanOut told_behind_;
+    std::deque<Core> cores_;
     std::optional<Background> background_;  ///< declared after the sinks to which it forwards
     std::optional<Waves> waves_;
-    hw::TraceFanOut all_;
     bool closed_ = false;
 };
 

@@ -58,16 +58,50 @@ TEST_CASE("Instructions without times have lines, too", "[report]") {
     CHECK(lines[2].unit == "matrix");
     CHECK_FALSE(lines[2].complete);
     CHECK(lines[3].complete == 1010);
-    CHECK(report::instruction_table(lines) ==
+    run::RunRecord record;
+    record.instruction_times = lines;
+    CHECK(report::instruction_table(record) ==
           "#  unit      issued begun released complete  instruction\n"
           "0  sequencer      -     -        -        -  tag 1\n"
           "1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0 block=1\n"
           "2  matrix         -     -        -        -  sync.wait matrix sem=2\n"
           "3  sequencer      -     -        -    1,010  halt\n");
     // On a terminal an instruction goes on below itself.
-    CHECK_THAT(report::instruction_table(lines, {.columns = 64}),
+    CHECK_THAT(report::instruction_table(record, {.columns = 64}),
                Catch::Contains("\n1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0\n" +
                                std::string(45, ' ') + "block=1\n"));
+}
+
+TEST_CASE("Of several cores, an instruction has a line for those with the same times", "[report]") {
+    const auto lines = [](Cycle begun) {
+        return std::vector<run::InstructionLine>{{.number = 0,
+                                                  .unit = "sequencer",
+                                                  .issued = 1,
+                                                  .begun = 1,
+                                                  .released = 1,
+                                                  .complete = 1,
+                                                  .text = "tag 1"},
+                                                 {.number = 1,
+                                                  .unit = "vector",
+                                                  .issued = 2,
+                                                  .begun = begun,
+                                                  .released = begun + 4,
+                                                  .complete = begun + 6,
+                                                  .text = "chain 0"}};
+    };
+    run::RunRecord record;
+    record.spec.machine.family = machine::Family::TensorCore;
+    record.spec.machine.system = {.chips = 2, .cores = 2};
+    record.instruction_times = lines(10);
+    record.cores_alike = {{.cores = {0, 2}},
+                          {.cores = {1}, .instruction_times = lines(1500)},
+                          {.cores = {3}, .instruction_times = lines(1501)}};
+    CHECK(report::instruction_table(record) ==
+          "#  unit       core                   issued begun released complete  instruction\n"
+          "0  sequencer  all                         1     1        1        1  tag 1\n"
+          "1  vector     chip0.core0 and 1 more      2    10       14       16  chain 0\n"
+          "1  vector     chip0.core1                 2 1,500    1,504    1,506  chain 0\n"
+          "1  vector     chip1.core1                 2 1,501    1,505    1,507  chain 0\n");
 }
 
 TEST_CASE("Times that arrive out of order are matched to their instructions", "[report]") {

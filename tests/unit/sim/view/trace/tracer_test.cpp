@@ -121,9 +121,9 @@ TEST_CASE("The timeline shows power and the unified buffer's rows where they are
     tracer.finish(system.cycles(), {.power = energy::power_over_time(
                                         energy::Consumers(system.descriptions(), counters, machine), machine,
                                         recorder.work(), system.cycles(), windows),
-                                    .memories = {{.track = "unified buffer",
-                                                  .places = "rows",
-                                                  .changes = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}}}});
+                                    .memories = {{{.track = "unified buffer",
+                                                   .places = "rows",
+                                                   .changes = {{10, 5}, {12, -2}, {20, 0}, {30, -3}}}}}});
     const ReadTimeline timeline = tests::read_timeline(folder / trace::timeline_file);
     CHECK(timeline.counters.at("power chip_static") == std::vector<std::int64_t>(windows, 2));
     CHECK(timeline.counters.at("power matrix_unit").size() == windows);

@@ -3,6 +3,7 @@ import { chart, tip, valueAxis } from '../chart.js';
 import { section } from '../dom.js';
 import { bytes, counted, grouped, si, words } from '../format.js';
 import { colourOf } from '../palette.js';
+import { memoriesOfCores } from './memory.js';
 
 /// A writer has the same colour everywhere.
 function coloursOf(values) {
@@ -59,11 +60,11 @@ function drawing(api, colours, value, colour) {
     return { type: 'group', children };
 }
 
-/// The map of one memory, the unit of that name.
-function mapOf(report, unit, map, id) {
+/// The map of one memory, the unit of that name; `cores`: that have it, if there are several.
+function mapOf(report, unit, map, id, cores) {
     if (map.values.length === 0) return null;
     const title = report.memory.over_time?.memories?.find(({ figure }) => figure.startsWith(`${unit}_`))?.title ?? words(unit);
-    const heading = `${title.replaceAll(' ', '-')} map`;
+    const heading = `${title.replaceAll(' ', '-')} map${cores === '' ? '' : ` of ${cores}`}`;
     const values = map.values.map((value) => ({ ...value, extent: extentOf(value) }));
     const leftOut = map.left_out; // with too many values, the map ends before the first of them
     const rows = report.configuration.machine[unit]?.rows;
@@ -114,8 +115,9 @@ function mapOf(report, unit, map, id) {
 /// A section for each memory of which the report has a map.
 export function bufferMap(report) {
     const suffix = '_map';
-    return Object.entries(report.memory).filter(([key]) => key.endsWith(suffix))
-        .map(([key, map], index) =>
-            mapOf(report, key.slice(0, -suffix.length), map, index === 0 ? 'buffer-map' : key.replaceAll('_', '-')))
-        .filter((each) => each !== null);
+    return memoriesOfCores(report).flatMap(({ cores, memory }, group) =>
+        Object.entries(memory).filter(([key]) => key.endsWith(suffix)).map(([key, map], index) => {
+            const id = index === 0 ? 'buffer-map' : key.replaceAll('_', '-');
+            return mapOf(report, key.slice(0, -suffix.length), map, group === 0 ? id : `${id}-${group + 1}`, cores);
+        })).filter((each) => each !== null);
 }

@@ -65,14 +65,32 @@ const shown = {
 
 const colours = [2, 4, 3];
 
+/// The memories of cores that are alike: { cores, memory }. `cores` is empty of a machine with one.
+export function memoriesOfCores(report) {
+    const groups = (report.cores_alike ?? []).filter(({ memory: own }, index) => index === 0 || own);
+    if (groups.length === 0) return [{ cores: '', memory: report.memory }];
+    return groups.map(({ names, memory: own }) => ({
+        cores: names.length === report.cores ? `all ${names.length} cores, alike`
+            : `${names.join(', ')}${names.length > 1 ? ', alike' : ''}`,
+        memory: own ?? report.memory,
+    }));
+}
+
+function chartsOf({ cores, memory: { over_time: time } }, report) {
+    return h('div', null,
+        cores === '' ? null : h('p', { class: 'meaning' }, `Of ${cores}:`),
+        h('div', { class: 'columns' }, time.memories.map(({ title, figure, unit, capacity }, index) =>
+            memoryChart({ name: title, values: time[figure], capacity, show: shown[unit] ?? ((amount) => `${grouped(amount)} ${unit}`),
+                colour: colourOf(colours[index] ?? index + 2), windowCycles: time.window_cycles, cycles: report.cycles }))));
+}
+
 export function memory(report) {
     const { over_time: time } = report.memory;
     if (!time || time[time.memories[0].figure].length === 0) return null;
     return section('memory', 'Memory over time',
-        'Memory counts from the first write of a value to its last read; a weight tile holds its place from the '
-        + 'issue of its fetch until it has been shifted out. Each point is the peak of '
+        `Memory counts from the first write of a value to its last read${
+            time.memories.some(({ unit }) => unit === 'tiles') ? '; a weight tile holds its place from the issue of its '
+                + 'fetch until it has been shifted out' : ''}. Each point is the peak of `
         + `${grouped(time.window_cycles)} cycles.`,
-        h('div', { class: 'columns' }, time.memories.map(({ title, figure, unit, capacity }, index) =>
-            memoryChart({ name: title, values: time[figure], capacity, show: shown[unit] ?? ((amount) => `${grouped(amount)} ${unit}`),
-                colour: colourOf(colours[index] ?? index + 2), windowCycles: time.window_cycles, cycles: report.cycles }))));
+        memoriesOfCores(report).map((group) => chartsOf(group, report)));
 }
