@@ -8,7 +8,7 @@ void CollectiveUnit::describe(const machine::MachineConfig& machine, machine::Un
     const machine::InterconnectConfig& links = machine.interconnect;
     constexpr double bytes_a_gb = 1e9;
     unit.box = {.title = "Links to other cores",
-                .column = 5,
+                .column = 2,
                 .row = 3,
                 .lines = {{"{} each way", {{links.gb_per_s * bytes_a_gb, "B/s"}}},
                           machine::latency_line(links.latency_cycles, links.latency_ns)},
@@ -22,8 +22,8 @@ void CollectiveUnit::describe(const machine::MachineConfig& machine, machine::Un
                    .most = {2 * machine.interconnect_rate().bytes, machine.interconnect_rate().cycles},
                    .traffic = "between_cores",
                    .label = "between cores",
-                   .figures = machine::Side::Below,
-                   .shift_y = 30}};
+                   .shift_x = -92,  // at the left of the vector unit
+                   .shift_y = -45}};
     unit.what_ifs = {{"links", "4x the rate of the links", {{"interconnect.gb_per_s", links.gb_per_s * 4}}}};
 }
 

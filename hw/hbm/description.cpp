@@ -10,7 +10,7 @@ void Hbm::describe(const machine::MachineConfig& machine, machine::UnitDescripti
     std::uint64_t used_rows = 0;
     for (const Part& part : parts_) used_rows += part.used_rows();
     unit.on_die = false;
-    unit.box = {.title = "High-bandwidth memory",
+    unit.box = {.title = "HBM",
                 .column = 1,
                 .row = 3,
                 .lines = {{"{} at {}",

@@ -180,6 +180,8 @@ struct MainUnit {
     std::vector<std::string> weights;  ///< bytes of weights that came for it, summed
     std::vector<std::string> works;    ///< where the chip computes, one of these has counted
     std::vector<std::string> groups;   ///< of counters: parts of its cycles, and what else it did
+    std::string divided;               ///< the class of which the groups have the parts
+    std::string parts_words;           ///< what these are: "reasons for non-matrix"
     std::vector<CyclePart> parts = {};
     // Words of texts.
     std::string cells;         ///< which cells have work: "of the cells in active cycles"

@@ -1,9 +1,11 @@
 // What the unit says of itself.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
@@ -47,7 +49,17 @@ machine::MainUnit main_unit_of_tensor_core() {
                     {"matrix_unit.non_matrix_cycles", "non-matrix", "other",
                      "the array had no instruction, or its rows were not there"}};
     unit.weights = {"weight_load.bytes"};
-    for (machine::CyclePart& part : unit.parts) part.meaning.clear();  // its counters say it better
+    const std::vector<std::pair<std::string, std::string>> meanings{
+        {"raw", "rows were still being computed"},
+        {"input", "rows were still coming to vector memory"},
+        {"accumulators", "rows to be written were still read"},
+        {"output_buffer", "results there had not gone to HBM"},
+        {"input_buffer", "rows for HBM's data were in use"},
+        {"vector_work", "the vector or cross-lane unit worked"},
+        {"setup", "rows of vector memory were being read"}};
+    for (const auto& [name, meaning] : meanings) {
+        std::ranges::find(unit.parts, reason(name), &machine::CyclePart::counter)->meaning = meaning;
+    }
     unit.works = {"matrix_unit.active_cycles", "vector_unit.busy_cycles", "cross_lane_unit.busy_cycles"};
     return unit;
 }

@@ -24,7 +24,8 @@ void VectorMemory::describe(const machine::MachineConfig& machine, machine::Unit
                      .capacity = bytes,
                      .units_a_place = machine.vector_row_bytes(),
                      .track = "vector memory",
-                     .places = "rows"};
+                     .places = "rows",
+                     .map = "vector_memory_map"};
     namespace floorplan = machine::floorplan;
     const double percent = floorplan::tensor_memory_percent();
     unit.die_part = {.name = "vector_memory",

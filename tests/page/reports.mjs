@@ -157,6 +157,11 @@ export function assembly() {
     return run('assembly', 'docs/micro_benchmarks/fifo_runs_dry.asm', '--machine', 'tpu_v1', '--instructions');
 }
 
+/// Eight tensor cores, each with a part of every batch.
+export function tensorCores() {
+    return run('tensor_cores', 'mnist_cnn', '--machine', 'tpu_v2_8', '--limit', '32', '--batch', '16', '--no-explain');
+}
+
 /// Three layers of assembly on 4 x 4 tiles.
 export function tiles() {
     return run('tiles', 'tests/support/tiles/three_layers.asm', '--machine', 'tests/support/tiles/machine.json',

@@ -79,6 +79,10 @@ Json by_event(const Basis& basis) {
     energy.voltage = energy::operating_point(machine).voltage;
     energy.watts = ratio(energy.static_joules + energy.dynamic_joules, basis.seconds);
     Json object = to_json(energy, basis, std::move(by_unit));
+    if (machine.tensor_energy) {
+        object["of"] =
+            machine.cores() > 1 ? "cores and high-bandwidth memory" : "core and high-bandwidth memory";
+    }
     // Without weight memory, host and what else is on the board.
     object["die_watts"] = or_null(ratio(joules.on_die(), basis.seconds));
     const double published = machine.power.busy_watts;

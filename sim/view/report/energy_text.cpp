@@ -58,7 +58,7 @@ private:
         const bool has_board = record_.spec.machine.tile_energy.has_value();
         write_figures(is_calibrated ? "chip and weight memory"
                       : has_board   ? "chip, link, host and board"
-                                    : "core and high-bandwidth memory");
+                                    : energy_["of"].get<std::string>());
         const std::optional<double> published = number_at(energy_, "published_busy_watts");
         entry("  chip alone", si(number_at(energy_, "die_watts"), "W"),
               published ? fmt::format("{} published, busy", si(published, "W")) : std::string());
@@ -73,7 +73,9 @@ private:
     std::string consumer_name(const std::string& key) const {
         if (key == energy::Consumers::chip_static) return "chip, static";
         for (const machine::UnitDescription& unit : record_.units) {
-            if (unit.name == key && unit.die_part && unit.die_part->name == key) return unit.die_part->label;
+            if (unit.name != key) continue;
+            if (unit.die_part && unit.die_part->name == key) return unit.die_part->label;
+            if (unit.box && is_abbreviation(unit.box->title)) return unit.box->title;
         }
         std::string name(key);
         std::replace(name.begin(), name.end(), '_', ' ');

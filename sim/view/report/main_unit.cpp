@@ -1,11 +1,13 @@
 // The cycles of the main unit, and their sums by kind of its instructions.
 #include "sim/view/report/main_unit.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace systole::report {
 namespace {
@@ -27,6 +29,17 @@ MainUnit& MainUnit::operator+=(const MainUnit& other) {
     add(counters, other.counters);
     for (std::size_t i = 0; i < groups.size(); ++i) add(groups[i].counters, other.groups[i].counters);
     return *this;
+}
+
+machine::CyclePart part_words(const machine::MainUnit& main, const run::Counter& counter) {
+    const auto part = std::ranges::find(main.parts, counter.path, &machine::CyclePart::counter);
+    if (part != main.parts.end()) {
+        return {part->counter, part->name, part->meaning.empty() ? counter.meaning : part->meaning};
+    }
+    const std::string_view key = counter.name();
+    std::string name(key.substr(0, key.rfind("_cycles")));
+    std::ranges::replace(name, '_', ' ');
+    return {counter.path, std::move(name), counter.meaning};
 }
 
 std::uint64_t MainUnit::cycles() const {

@@ -40,6 +40,9 @@ struct MainUnit {
 MainUnit main_unit(const machine::UnitDescription& main, const run::Counters& counters,
                    std::optional<run::Tag> tag);
 
+/// The words for a counter in a group of the main unit: its own, or what the counter says.
+machine::CyclePart part_words(const machine::MainUnit& main, const run::Counter& counter);
+
 nlohmann::ordered_json to_json(const CounterValues& counters);
 nlohmann::ordered_json to_json(const MainUnit& unit);
 

@@ -45,7 +45,20 @@ std::optional<BatchSeconds> latency_of(const Basis& basis) {
 }
 
 /// Which classes the main unit's cycles have, for pages that know none of them by name.
-Json cycle_classes(const machine::UnitDescription& unit) {
+/// The parts of a class: the reasons for it, or the kinds of work.
+Json cycle_parts(const machine::MainUnit& main, const run::Counters& counters) {
+    Json parts = Json::array();
+    for (const std::string& group : main.groups) {
+        for (const run::Counter& counter : counters.of(group)) {
+            if (!counter.name().ends_with("_cycles")) continue;
+            const machine::CyclePart words = part_words(main, counter);
+            parts.push_back({{"key", counter.name()}, {"name", words.name}, {"meaning", words.meaning}});
+        }
+    }
+    return parts;
+}
+
+Json cycle_classes(const machine::UnitDescription& unit, const run::Counters& counters) {
     const machine::MainUnit& main = *unit.main;
     const auto name_of = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
     return {{"unit", unit.name},
@@ -53,6 +66,10 @@ Json cycle_classes(const machine::UnitDescription& unit) {
             {"cells", main.cells},
             {"useful_macs", main.useful_macs.substr(unit.name.size() + 1)},
             {"unused_macs", main.unused_macs.substr(unit.name.size() + 1)},
+            {"products", name_of(main.products)},
+            {"divided", name_of(main.divided)},
+            {"parts_words", main.parts_words},
+            {"parts", cycle_parts(main, counters)},
             {"classes", list_of(main.classes, [&](const machine::CycleClass& each) {
                  return Json{{"key", name_of(each.counter)},
                              {"name", each.name},
@@ -315,7 +332,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     if (basis.parts.weight_memory) {
         json["roofline"] = roofline_json(machine, record.needed_macs(), weight_bytes(record, std::nullopt));
     }
-    if (basis.parts.names_classes) json["cycle_classes"] = cycle_classes(basis.main);
+    if (basis.parts.names_classes) json["cycle_classes"] = cycle_classes(basis.main, record.counters);
     json[basis.main.name] = to_json(main_unit(basis.main, record.counters, std::nullopt));
     json["bounds"] = bounds_json(basis);
     const Json paths = paths_json(record);

@@ -164,4 +164,8 @@ std::string bar(std::optional<double> share, std::size_t width) {
     return filled;
 }
 
+bool is_abbreviation(std::string_view title) {
+    return std::ranges::none_of(title, [](char letter) { return letter >= 'a' && letter <= 'z'; });
+}
+
 }  // namespace systole::report

@@ -56,4 +56,7 @@ std::string bytes(std::uint64_t value);
 /// A bar of `width` characters for a share from 0 to 1.
 std::string bar(std::optional<double> share, std::size_t width);
 
+/// Whether a title is in capitals: "DMA".
+bool is_abbreviation(std::string_view title);
+
 }  // namespace systole::report

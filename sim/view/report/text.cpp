@@ -362,8 +362,8 @@ private:
             const Json& cycles = *find_path(report_, group);
             for (const run::Counter& counter : record_.counters.of(group)) {
                 if (!counter.name().ends_with("_cycles")) continue;
-                auto [name, meaning] = words_of(counter);
-                sorted.push_back({std::move(name), std::move(meaning), cycles[std::string(counter.name())]});
+                const machine::CyclePart words = part_words(*main_.main, counter);
+                sorted.push_back({words.name, words.meaning, cycles[std::string(counter.name())]});
             }
         }
         std::ranges::stable_sort(sorted, std::ranges::greater(), &Reason::cycles);
@@ -373,18 +373,6 @@ private:
                                  percent(share_of(cycles, count("cycles") * record_.spec.machine.arrays()))),
                      meaning);
         }
-    }
-
-    /// The words for a part: those of the main unit, or what its counter says.
-    std::pair<std::string, std::string> words_of(const run::Counter& counter) const {
-        const auto part = std::ranges::find(main_.main->parts, counter.path, &machine::CyclePart::counter);
-        if (part != main_.main->parts.end()) {
-            return {part->name, part->meaning.empty() ? counter.meaning : part->meaning};
-        }
-        const std::string_view key = counter.name();
-        std::string name(key.substr(0, key.rfind("_cycles")));
-        std::ranges::replace(name, '_', ' ');
-        return {std::move(name), counter.meaning};
     }
 
     /// What the machine needs at least, and how far the mapping and the schedule are from it.
@@ -469,7 +457,9 @@ private:
         for (const machine::UnitDescription& unit : record_.units) {
             if (!unit.box || !unit.box->filled) continue;
             std::string name = unit.box->title;
-            name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+            if (!is_abbreviation(name)) {
+                name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+            }
             const std::uint64_t used =
                 memory[fmt::format("{}_{}_bytes", unit.name, unit.box->filled->figure)];
             const std::uint64_t all = memory[unit.name + "_bytes"];

@@ -103,9 +103,9 @@ export function shareDifference(share, reference) {
     return `${points > 0 ? '+' : ''}${points.toFixed(1)} points`.replace('-', '−');
 }
 
-/// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles".
+/// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles". Abbreviations are in capitals.
 export function words(key) {
-    return key.replaceAll('_', ' ');
+    return key.split('_').map((word) => (['dma', 'hbm'].includes(word) ? word.toUpperCase() : word)).join(' ');
 }
 
 export function ratio(numerator, denominator) {

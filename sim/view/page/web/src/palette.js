@@ -29,10 +29,10 @@ const wordsOf = (key) => key.replace(/_cycles$/, '').replaceAll('_', ' ');
 
 /// The parts of a class that apply to the main unit of the report or of a layer, with their cycles, the longest first:
 /// reasons, or kinds of work. Reports of earlier versions have none.
-export function reasonsOf(unit) {
+export function reasonsOf(unit, ofMain = partWords) {
     const groups = Object.values(unit).filter((value) => typeof value === 'object' && value !== null);
     return groups.flatMap((group) => Object.entries(group)).filter(([key]) => key.endsWith('_cycles'))
-        .map(([key, cycles]) => ({ key, name: wordsOf(key), meaning: '', ...partWords[key], cycles }))
+        .map(([key, cycles]) => ({ key, name: wordsOf(key), meaning: '', ...ofMain[key], cycles }))
         .filter(({ cycles }) => cycles > 0)
         .sort((one, other) => other.cycles - one.cycles);
 }
@@ -61,23 +61,32 @@ export function mainUnitOf({ cycle_classes: described }) {
     if (!described) return unsaid;
     const { unit: name, words, cells, classes: all } = described;
     const read = (unit, path) => path.split('.').reduce((place, key) => place?.[key], unit) ?? 0;
-    const classes = all.map(({ key, name: title, meaning }, index) => ({
-        key, name: title, meaning, colour: classColours[Math.min(index, classColours.length - 1)] }));
+    const classes = all.map(({ key, name: title, column, meaning }, index) => ({
+        key, name: title, column, meaning, colour: classColours[Math.min(index, classColours.length - 1)] }));
+    const divided = all.find(({ key }) => key === described.divided) ?? all[0];
+    const usefulShareOf = (unit) => ratio(read(unit, described.useful_macs),
+        read(unit, described.useful_macs) + read(unit, described.unused_macs)) ?? 0;
+    // Where the unit multiplies in all cycles of a class, these are divided by the cells at work.
+    const partsOf = ({ key, name: title, column, colour }) => (key === described.products
+        ? [{ name: `${column}: useful MACs`, colour, cycles: (unit) => unit[key] * usefulShareOf(unit) },
+            { name: `${column}: unused cells`, colour: paleBlue, cycles: (unit) => unit[key] * (1 - usefulShareOf(unit)) }]
+        : [{ name: title, colour, cycles: (unit) => unit[key] }]);
     return {
         of: (place) => place[name],
         words,
         meaning: `Every cycle of ${words} belongs to one class. ${
             all.map(({ name: title, meaning }) => `${title[0].toUpperCase()}${title.slice(1)}: ${meaning}`).join('. ')}.`,
         classes,
-        parts: classes.map(({ key, name: title, colour }) => ({ name: title, colour, cycles: (unit) => unit[key] })),
-        divided: classes[0].name,
-        partsOfDivided: `parts of ${classes[0].name}`,
+        parts: classes.flatMap(partsOf),
+        partWords: described.parts && Object.fromEntries(described.parts.map(({ key, name: title, meaning }) =>
+            [key, { name: title, meaning }])),
+        divided: divided.name,
+        partsOfDivided: described.parts_words ?? `parts of ${divided.name}`,
         used: `useful ${cells}`,
-        usefulShare: (unit) => ratio(read(unit, described.useful_macs),
-            read(unit, described.useful_macs) + read(unit, described.unused_macs)) ?? 0,
+        usefulShare: usefulShareOf,
         columns: all.map(({ key, name: title, meaning }) => [key.replace(/_cycles$/, ''), title, key,
             `of the layer's cycles: ${meaning}`]),
-        mostly: `most of its cycles of ${classes[0].name}`,
+        mostly: `most of its cycles of ${divided.name}`,
         usedMeaning: cells,
     };
 }

@@ -9,7 +9,7 @@ function classTip(main, name, unit, cycles) {
     const line = (text, amount, colour) => [text, `${grouped(amount)} · ${percent(ratio(amount, cycles))}`, colour];
     return tip(`${name}: ${grouped(cycles)} cycles`, [
         ...main.classes.map(({ key, name: text, colour }) => line(text, unit[key], colour)),
-        ...reasonsOf(unit).map(({ name: text, cycles: amount }) => line(`· ${text}`, amount)),
+        ...reasonsOf(unit, main.partWords).map(({ name: text, cycles: amount }) => line(`· ${text}`, amount)),
         [main.used, percent(main.usefulShare(unit))],
     ]);
 }
@@ -18,7 +18,7 @@ function classTip(main, name, unit, cycles) {
 function runChart(main, report) {
     const unit = main.of(report);
     const ofAll = cyclesOfArrays(report);
-    const why = reasonsOf(unit);
+    const why = reasonsOf(unit, main.partWords);
     const names = ['run', ...why.map(({ name }) => name)];
     return chart({
         label: 'Cycles of the run by class',

@@ -52,8 +52,9 @@ function cards(report) {
         const value = numberAt(report, key);
         if (!isNumber(value) || isNumber(numberAt(report, other))) return null;
         // A machine without a weight memory has no traffic of its own with it.
-        const own = report.traffic.weight_bytes === undefined
-            ? remark.replace('chip and weight memory', report.call?.cold_joules ? 'chip, link, host and board' : 'the chip')
+        const own = report.energy?.of || report.traffic.weight_bytes === undefined
+            ? remark.replace('chip and weight memory', report.energy?.of
+                ?? (report.call?.cold_joules ? 'chip, link, host and board' : 'the chip'))
             : remark;
         const words = wordsOn[key] ?? figureWords[key];
         const text = words ? words(report) : own;

@@ -44,7 +44,7 @@ function rowOf(main, layer, index, shownName) {
         cycles: layer.cycles,
         share: layer.share,
         ...Object.fromEntries(main.columns.map(([field, , key]) => [field, ratio(unit[key], sumOf(main, unit))])),
-        reason: reasonsOf(unit)[0]?.name,
+        reason: reasonsOf(unit, main.partWords)[0]?.name,
         bound: bound?.cycles,
         limit: bound?.name,
         ratio: layer.bounds?.ratio,
