@@ -542,6 +542,7 @@ void check_absent(const std::string& section, const std::string& why, const Json
                                                   {"buffers", "buffers"},
                                                   {"area", "area"},
                                                   {"tile_array", "tile_array"},
+                                                  {"cores", "parts"},
                                                   {"bounds", "words.bounds"}};
     REQUIRE(keys.contains(section));
     const std::string& key = keys.at(section);
