@@ -147,7 +147,7 @@ judge: packages-judge
 	$(judge_python) tests/judges/onnx_node_tests.py --jobs $(JOBS)
 	$(judge_python) tests/judges/keras_quantized.py
 
-# 8-bit networks also on an Edge TPU with TFLite's rounding, float ones also on a core of the Cloud TPU.
+# 8-bit networks also on an Edge TPU with TFLite's rounding, float ones also on Cloud TPUs.
 judge-networks: packages-judge
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim judge_reference
@@ -158,7 +158,9 @@ judge-networks: packages-judge
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1
 	$(judge_python) tests/judges/compare.py --cases build/judges/networks --jobs 1 --only _int8 --rows --refusals \
 	    --machine edge_tpu_usb --set tile_array.rounding=tflite
-	$(judge_python) tests/judges/tensor_core.py
+	@set -e; for machine in tpu_v2_1core tpu_v2_8 tpu_v3_8; do \
+	    $(judge_python) tests/judges/tensor_core.py --machine $$machine; \
+	done
 
 # The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.
 judge-python: packages-judge
