@@ -62,17 +62,22 @@ enum class WordOperation : std::uint8_t {
     FloatToInt,   ///< towards zero; beyond two's complement its nearest end, NaN is 0
     Select,       ///< the second operand where the first is not 0, else the third
     MultiplyAdd,  ///< of float32: the first operand times the second, plus the third, rounded once
+    // Of float32.
+    Sine,
+    Cosine,
+    Remainder,  ///< what the quotient, rounded towards 0, leaves of the first operand, with its sign; exact
 };
 
 /// What belongs to an operation.
 struct WordOperationTraits {
     std::string_view name;  ///< in assembly and messages
     std::uint8_t operands = 2;
-    /// Computed as a series of other operations: a division, a root or one of the functions with a curve.
+    /// Computed as a series of other operations: a division, its remainder, a root or one of the functions
+    /// with a curve.
     bool is_function = false;
 };
 
-inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::MultiplyAdd) + 1;
+inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::Remainder) + 1;
 
 /// In the order of the enumeration.
 inline constexpr std::array<WordOperationTraits, word_operation_count> word_operation_traits{{
@@ -121,6 +126,9 @@ inline constexpr std::array<WordOperationTraits, word_operation_count> word_oper
     {"float_to_int", 1},
     {"select", 3},
     {"multiply_add", 3},
+    {"sine", 1, true},
+    {"cosine", 1, true},
+    {"remainder", 2, true},
 }};
 
 /// In the order of the enumeration.

@@ -124,6 +124,15 @@ inline Word sqrt(const Word& x) {
 inline Word rsqrt(const Word& x) {
     return apply(WordOperation::Rsqrt, {x});
 }
+inline Word sine(const Word& x) {
+    return apply(WordOperation::Sine, {x});
+}
+inline Word cosine(const Word& x) {
+    return apply(WordOperation::Cosine, {x});
+}
+inline Word remainder(const WordOperand& a, const WordOperand& b) {
+    return apply(WordOperation::Remainder, {a, b});
+}
 inline Word less(const WordOperand& a, const WordOperand& b) {
     return apply(WordOperation::Less, {a, b});
 }

@@ -171,11 +171,21 @@ def part(word: int, number: int) -> int:
     raise AssertionError
 
 
+def remainder(a: int, b: int) -> int:
+    if is_nan(a) or is_nan(b) or is_infinite(a) or b & ~SIGN == 0:
+        return NAN
+    if is_infinite(b):
+        return a
+    rest = abs(fraction_of(a)) % abs(fraction_of(b))
+    return nearest(-rest if a & SIGN else rest, a & SIGN)
+
+
 BINARY = {
     "add": add,
     "subtract": subtract,
     "multiply": multiply,
     "divide": divide,
+    "remainder": remainder,
     "maximum": maximum,
     "minimum": minimum,
     "less": truth(lambda order: order < 0),
@@ -218,7 +228,29 @@ def erf(x):
     return 2 * total / pi.sqrt()
 
 
+# So long that the largest angle, with 39 digits in front of the point, leaves 41 behind it.
+PI = decimal.Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862090")
+
+
+def sine(x, turned=0):
+    """By its series, behind the nearest quarter of a circle; `turned` quarters further."""
+    with decimal.localcontext() as context:
+        context.prec = 100
+        quarter = (2 * x / PI).to_integral_value()
+        rest = x - quarter * PI / 2
+        quarter += turned
+        term = rest if quarter % 2 == 0 else decimal.Decimal(1)
+        total, k = term, 1 if quarter % 2 == 0 else 0
+        while abs(term) > abs(total) * decimal.Decimal("1e-45"):
+            term = -term * rest * rest / ((k + 1) * (k + 2))
+            total += term
+            k += 2
+        return total if quarter % 4 in (0, 1, -3) else -total
+
+
 FUNCTIONS = {
+    "sine": (sine, -3e38, 3e38),
+    "cosine": (lambda x: sine(x, 1), -3e38, 3e38),
     "exp": (exp, -80, 80),
     "expm1": (lambda x: x + x * x / 2 + x**3 / 6 if abs(x) < decimal.Decimal("1e-15") else x.exp() - 1, -80, 80),
     "log": (lambda x: x.ln(), 0, 1e30),

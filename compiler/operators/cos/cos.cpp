@@ -10,6 +10,10 @@ float cos_of(float x, const FunctionParameters& /*parameters*/) {
     return std::cos(x);
 }
 
+Word cos_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return cosine(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_cos() {
@@ -17,6 +21,7 @@ std::unique_ptr<ir::Operator> make_cos() {
         .name = "cos",
         .summary = "The cosine.",
         .apply = apply_to_all<cos_of>,
+        .words = cos_words,
         .layers = {json_function_layer("cos"), onnx_function("cos", "Cos"), tflite_function("cos", "COS")},
         .functions = {{ir::Format::GraphJson, "cos"}}});
 }

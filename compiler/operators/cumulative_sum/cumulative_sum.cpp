@@ -7,6 +7,7 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -41,6 +42,21 @@ float sum_of(float a, float b) {
 /// As the runtime's, a sum that does not fit wraps around.
 std::int32_t sum_of(std::int32_t a, std::int32_t b) {
     return wrapping_add(a, b);
+}
+
+/// Each element becomes the next one of its line, whose first one becomes 0.
+ir::ValueId moved_up(WordsBuilder& builder, ir::ValueId input, std::size_t axis) {
+    std::vector<std::int64_t> first(builder.shape_of(input).rank(), 0);
+    std::vector<std::int64_t> count = extents_of(builder.shape_of(input));
+    if (--count[axis] == 0) {
+        return builder.chain({input}, [](std::span<const Word> in) { return constant(in[0].steps(), 0.0F); });
+    }
+    const ir::ValueId kept = builder.slice(input, first, count);
+    std::vector<std::int64_t> before = first;
+    before[axis] = 1;
+    return builder.append(
+        "pad", {{"before", before}, {"after", first}, {"mode", std::string("constant")}, {"value", 0.0}},
+        {kept});
 }
 
 class CumulativeSum final : public Operator {
@@ -96,6 +112,7 @@ public:
                                          name_of(node.output().type)));
         }
     }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void compute(const TensorCall& call) const override {
         if (call.node.input().type == DataType::Float32) {
             sum<float>(call);
@@ -125,6 +142,30 @@ private:
         });
     }
 };
+
+/// Windows that begin in front of the line and end with an element: each sum begins anew, as the vector unit
+/// has no sums that go on from row to row.
+void CumulativeSum::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const ir::Shape shape = builder.view(node).input().shape;
+    const std::size_t axis = axis_of_attribute(builder.view(node));
+    const AxisLines lines = lines_along(shape, axis);
+    const auto count = static_cast<std::uint32_t>(lines.count);
+    std::vector<std::int64_t> backwards(count);
+    for (std::uint32_t i = 0; i < count; ++i) backwards[i] = count - 1 - i;
+    const bool reverse = node.integer("reverse") != 0;
+    ir::ValueId sums = builder.input_of(node);
+    if (reverse) sums = builder.take(sums, axis, backwards);
+    sums = builder.reshape(sums, ir::image_shape({.height = static_cast<std::uint32_t>(lines.outer),
+                                                  .width = count,
+                                                  .channels = static_cast<std::uint32_t>(lines.inner)}));
+    if (count > 1) {
+        sums = builder.windows(systole::Reduction::Sum, sums, {.kernel_width = count, .pad_left = count - 1});
+    }
+    sums = builder.reshape(sums, shape);
+    if (node.integer("exclusive") != 0) sums = moved_up(builder, sums, axis);
+    if (reverse) sums = builder.take(sums, axis, backwards);
+    builder.set(node.output(), sums);
+}
 
 }  // namespace
 

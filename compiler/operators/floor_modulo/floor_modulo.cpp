@@ -19,6 +19,12 @@ std::int32_t floor_modulo_of_integers(std::int32_t a, std::int32_t b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+Word floor_modulo_of_words(const Word& a, const Word& b) {
+    const Word rest = remainder(a, b);
+    const Word has_sign_of_divisor = apply(WordOperation::EqualInt, {less(rest, 0.0F), less(b, 0.0F)});
+    return select(equal(rest, 0.0F), rest, select(has_sign_of_divisor, rest, rest + b));
+}
+
 ir::LayerKind onnx_modulo() {
     return {.format = ir::Format::Onnx,
             .name = "Mod",
@@ -37,6 +43,7 @@ std::unique_ptr<ir::Operator> make_floor_modulo() {
                        .summary = "The remainder of the quotient that is rounded down, element by element: "
                                   "it has the sign of the divisor.",
                        .on_floats = apply_to_row<floor_modulo_of_floats>,
+                       .words = floor_modulo_of_words,
                        .on_integers = apply_to_row<floor_modulo_of_integers>,
                        .layers = {onnx_modulo(), tflite_pair("floor_modulo", "FLOOR_MOD")}});
 }

@@ -17,6 +17,10 @@ std::int32_t remainder_of_integers(std::int32_t a, std::int32_t b) {
     return static_cast<std::int32_t>(std::int64_t{a} % b);
 }
 
+Word remainder_of_words(const Word& a, const Word& b) {
+    return remainder(a, b);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_remainder() {
@@ -25,6 +29,7 @@ std::unique_ptr<ir::Operator> make_remainder() {
                        .summary = "The remainder of the quotient that is rounded towards 0, element by "
                                   "element: it has the sign of the dividend.",
                        .on_floats = apply_to_row<remainder_of_floats>,
+                       .words = remainder_of_words,
                        .on_integers = apply_to_row<remainder_of_integers>,
                        .layers = {}});
 }

@@ -10,6 +10,10 @@ float sin_of(float x, const FunctionParameters& /*parameters*/) {
     return std::sin(x);
 }
 
+Word sin_words(const Word& x, const FunctionParameters& /*parameters*/) {
+    return sine(x);
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_sin() {
@@ -17,6 +21,7 @@ std::unique_ptr<ir::Operator> make_sin() {
         .name = "sin",
         .summary = "The sine.",
         .apply = apply_to_all<sin_of>,
+        .words = sin_words,
         .layers = {json_function_layer("sin"), onnx_function("sin", "Sin"), tflite_function("sin", "SIN")},
         .functions = {{ir::Format::GraphJson, "sin"}}});
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "hw/math/floats/circle_functions.h"
 #include "hw/math/floats/float_values.h"
 #include "hw/math/target_clones.h"
 
@@ -162,6 +163,8 @@ SYSTOLE_ALWAYS_INLINE double value_of(double x) {
     if constexpr (Function == Erf) return erf_of(x);
     if constexpr (Function == Sqrt) return std::sqrt(x);
     if constexpr (Function == Rsqrt) return 1.0 / std::sqrt(x);
+    if constexpr (Function == Sine) return sine_of(x);
+    if constexpr (Function == Cosine) return cosine_of(x);
 }
 
 /// The loop of one function.
@@ -193,6 +196,10 @@ SYSTOLE_TARGET_CLONES bool apply_to(WordOperation function, const float* in, flo
             return apply_one<Sqrt>(in, out, count);
         case Rsqrt:
             return apply_one<Rsqrt>(in, out, count);
+        case Sine:
+            return apply_one<Sine>(in, out, count);
+        case Cosine:
+            return apply_one<Cosine>(in, out, count);
         default:
             return false;
     }

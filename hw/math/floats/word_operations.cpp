@@ -50,6 +50,31 @@ SYSTOLE_ALWAYS_INLINE std::uint32_t int_of(float x) {
     return static_cast<std::uint32_t>(is_inside ? inside : x == x ? end : 0);
 }
 
+/// Of settled numbers, by long division in whole numbers.
+std::uint32_t remainder_of(std::uint32_t dividend, std::uint32_t divisor) {
+    constexpr std::uint32_t sign = 0x80000000;
+    constexpr std::uint32_t infinite = 0x7F800000;
+    constexpr std::uint32_t hidden = 0x00800000;
+    constexpr unsigned exponent_at = 23;
+    const std::uint32_t a = dividend & ~sign;
+    const std::uint32_t b = divisor & ~sign;
+    if (a >= infinite || b > infinite || b == 0) return float_nan_bits;
+    if (a < b) return dividend;
+    const auto significand = [](std::uint32_t size) { return std::uint64_t{size & (hidden - 1)} | hidden; };
+    std::uint64_t rest = significand(a) % significand(b);
+    constexpr std::uint32_t most_bits = 40;  // with the 24 of a rest, 64
+    for (std::uint32_t left = (a >> exponent_at) - (b >> exponent_at); left > 0;) {
+        const std::uint32_t bits = std::min(left, most_bits);
+        rest = (rest << bits) % significand(b);
+        left -= bits;
+    }
+    // The last bit of the divisor, as a float64.
+    constexpr std::uint64_t bias = 1023 - 150;
+    const auto last = std::bit_cast<double>(((b >> exponent_at) + bias) << 52);
+    const auto size = settled(static_cast<float>(static_cast<double>(rest) * last));
+    return word_of(size) | (dividend & sign);
+}
+
 template <WordOperation Operation>
 SYSTOLE_ALWAYS_INLINE std::uint32_t result_of(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     using enum WordOperation;
@@ -96,6 +121,9 @@ SYSTOLE_ALWAYS_INLINE std::uint32_t result_of(std::uint32_t a, std::uint32_t b, 
     if constexpr (Operation == Select) return a != 0 ? b : c;
     if constexpr (Operation == MultiplyAdd) {
         return word_of(settled(__builtin_fmaf(as_float(a), as_float(b), as_float(c))));
+    }
+    if constexpr (Operation == Remainder) {
+        return remainder_of(word_of(settled(as_float(a))), word_of(settled(as_float(b))));
     }
 }
 
@@ -188,6 +216,8 @@ SYSTOLE_TARGET_CLONES bool apply_to(WordOperation operation, const Rows& rows) {
             return apply_one<Select>(rows);
         case MultiplyAdd:
             return apply_one<MultiplyAdd>(rows);
+        case Remainder:
+            return apply_one<Remainder>(rows);
         default:
             return false;
     }

@@ -230,6 +230,7 @@ TEST_CASE("Each function of one number has the words of its definition", "[compi
         {.name = "abs"},
         {.name = "ceil"},
         {.name = "celu", .attributes = {{"alpha", 0.5}}},
+        {.name = "cos"},
         {.name = "clip", .attributes = {{"minimum", -1.5}, {"maximum", 2.5}}},
         {.name = "clip", .attributes = {{"maximum", 0.25}}},
         {.name = "elu", .attributes = {{"alpha", 1.5}}},
@@ -250,6 +251,7 @@ TEST_CASE("Each function of one number has the words of its definition", "[compi
         {.name = "selu"},
         {.name = "sigmoid"},
         {.name = "sign"},
+        {.name = "sin"},
         {.name = "softplus"},
         {.name = "softsign"},
         {.name = "square"},
@@ -299,7 +301,7 @@ TEST_CASE("Functions of two numbers, reductions and normalizations become words"
     const std::pair<ir::Shape, Numbers> by_channel{{6}, {-1.0F, 2.0F, 0.5F, -0.25F, 3.0F, 4.0F}};
     const std::pair<ir::Shape, Numbers> number{{}, {0.75F}};
     for (const char* const op : {"add", "subtract", "multiply", "divide", "maximum", "minimum",
-                                 "squared_difference", "floor_divide"}) {
+                                 "squared_difference", "floor_divide", "remainder", "floor_modulo"}) {
         check(op, {}, {x, by_channel});
         check(op, {}, {by_channel, x});
         check(op, {}, {x, number});
@@ -321,6 +323,14 @@ TEST_CASE("Functions of two numbers, reductions and normalizations become words"
         check("log_softmax", {{"axis", axis}}, {x});
         check("normalize", {{"axis", axis}}, {x});
         check("normalize", {{"axis", axis}, {"order", std::int64_t{1}}}, {x});
+    }
+    for (const std::int64_t axis : {1, 2, 3}) {
+        for (const std::int64_t exclusive : {0, 1}) {
+            for (const std::int64_t reverse : {0, 1}) {
+                check("cumulative_sum", {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}},
+                      {x});
+            }
+        }
     }
     check("mean_variance_normalization", {{"axes", Integers{1, 2}}}, {x});
     check("instance_normalization", {}, {x, by_channel, by_channel});
@@ -438,10 +448,7 @@ TEST_CASE("Networks of other people's programs are computed in words, or refused
     const std::string floats =
         "; machines with a tensor core compute in bfloat16 and float32, and their networks must be in "
         "float32";
-    const std::string none = "machines with a tensor core do not compute ";
-    CHECK(refusals == std::set<std::string>{"int32" + floats, "uint8" + floats, "int16" + floats,
-                                            none + "cos yet", none + "sin yet", none + "cumulative_sum yet",
-                                            none + "remainder yet", none + "floor_modulo yet"});
+    CHECK(refusals == std::set<std::string>{"int32" + floats, "uint8" + floats, "int16" + floats});
 }
 
 TEST_CASE("What machines of floats do not compute is refused by name", "[compiler][passes]") {
@@ -453,8 +460,6 @@ TEST_CASE("What machines of floats do not compute is refused by name", "[compile
         }
         return "";
     };
-    CHECK(refusal(tests::one_node({.name = "cos"}, {{1, 1, 3}})) ==
-          "layer \"node\": machines with a tensor core do not compute cos yet");
     CHECK(
         refusal(graph_in_words("graph \"g\"\ninputs %0\noutputs %1\n%0 int8 1x3 \"x\"\n%1 int8 1x3 \"r\"\n"
                                "%1 = maximum(%0, %0) \"r\"\n")) ==

@@ -41,6 +41,10 @@ long double exact(WordOperation function, long double x) {
             return std::sqrt(x);
         case WordOperation::Rsqrt:
             return 1.0L / std::sqrt(x);
+        case WordOperation::Sine:
+            return std::sin(x);
+        case WordOperation::Cosine:
+            return std::cos(x);
         default:
             break;
     }
@@ -57,7 +61,7 @@ bool is_nearest(float y, long double value) {
 
 constexpr auto all = [] {
     using enum WordOperation;
-    return std::array{Exp, Expm1, Log, Log1p, Tanh, Logistic, Erf, Sqrt, Rsqrt};
+    return std::array{Exp, Expm1, Log, Log1p, Tanh, Logistic, Erf, Sqrt, Rsqrt, Sine, Cosine};
 }();
 
 TEST_CASE("Functions are the nearest float32 to their values") {
@@ -118,6 +122,10 @@ TEST_CASE("Functions at their limits") {
         {Logistic, float_infinity, 1.0F},
         {Logistic, -float_infinity, 0.0F},
         {Logistic, 0.0F, 0.5F},
+        {Sine, -0.0F, -0.0F},
+        {Sine, float_infinity, float_nan},
+        {Cosine, -float_infinity, float_nan},
+        {Cosine, -0.0F, 1.0F},
         {Erf, float_infinity, 1.0F},
         {Erf, -4.0F, -1.0F},
         {Erf, -0.0F, -0.0F},

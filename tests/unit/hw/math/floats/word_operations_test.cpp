@@ -72,6 +72,7 @@ TEST_CASE("Operations of floats are those of IEEE 754, settled") {
         REQUIRE(of_floats(LessEqual, {a, b}) == (a <= b ? 1 : 0));
         REQUIRE(of_floats(Equal, {a, b}) == (a == b ? 1 : 0));
         REQUIRE(of_floats(Sqrt, {a}) == bits_of(evaluate(Sqrt, a)));
+        REQUIRE(of_floats(Remainder, {a, b}) == bits_of(settled(std::fmod(a, b))));
         const float c = any_float(random);
         REQUIRE(of_floats(MultiplyAdd, {a, b, c}) == bits_of(settled(std::fma(a, b, c))));
         if (std::isnan(a) || std::isnan(b)) {
