@@ -48,7 +48,7 @@ public:
         if (!unit) return;
         const Footprint footprint = isa::footprint(instruction, registers_, program_);
         const auto self = static_cast<std::size_t>(*unit);
-        QueuePositions needed = history_.conflicts(footprint).any;
+        QueuePositions needed = history_.latest(footprint);
         if (waits_for_layer_[self]) {
             constexpr auto activation = static_cast<std::size_t>(QueueId::Activation);
             needed[activation] = std::max(needed[activation], clocks_[activation][activation]);

@@ -37,6 +37,14 @@ std::pmr::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::sp
     return segment->first == row ? segment : segments_.emplace_hint(behind, row, segment->second);
 }
 
+QueuePositions ProgramHistory::latest(const Footprint& footprint) const {
+    QueuePositions found{};
+    for (const MemoryRows& each : footprint) {
+        memories_[index_of(each.memory)].find_conflicts(each.rows, each.access, found);
+    }
+    return found;
+}
+
 Conflicts ProgramHistory::conflicts(const Footprint& footprint) const {
     Conflicts found;
     for (const MemoryRows& each : footprint) {

@@ -60,7 +60,9 @@ struct Conflicts {
 /// them writes it, the later must come after the earlier.
 class ProgramHistory {
 public:
-    /// The latest recorded instructions that an instruction with this footprint must come after.
+    /// The latest recorded instruction of each queue that an instruction with this footprint must come after.
+    QueuePositions latest(const Footprint& footprint) const;
+    /// The same, and in each memory. Takes longer.
     Conflicts conflicts(const Footprint& footprint) const;
     /// Records an instruction that comes after all recorded ones.
     void record(const Footprint& footprint, QueueId queue, Position position);

@@ -146,9 +146,13 @@ void Sequencer::push(const isa::Instruction& instruction, isa::QueueId unit, Com
         check_rows(instruction, command.bound.footprint);
         const isa::Footprint& footprint = command.bound.footprint;
         if (loaded_values_) loaded_values_->follow(instruction, *registers_, footprint);
-        const isa::Conflicts conflicts = history_.conflicts(footprint);
-        context_.order.issue(context_.queue(unit), command.number, conflicts.any);
-        if (unit == isa::QueueId::Matrix) command.needs = needs_of(conflicts, context_.machine.family);
+        if (unit == isa::QueueId::Matrix) {
+            const isa::Conflicts conflicts = history_.conflicts(footprint);
+            command.needs = needs_of(conflicts, context_.machine.family);
+            context_.order.issue(context_.queue(unit), command.number, conflicts.any);
+        } else {
+            context_.order.issue(context_.queue(unit), command.number, history_.latest(footprint));
+        }
         history_.record(footprint, unit, static_cast<isa::Position>(command.number + 1));
     }
     const Cycle ready = context_.clock.now();
