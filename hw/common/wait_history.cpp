@@ -118,7 +118,7 @@ private:
                     return spend_on_reads(NonMatrixReason::Input, until);
                 }
                 if (history_.role_of(span.signaller) == QueueRole::Exchanges) {
-                    return spend_on_exchanges(until, reason);
+                    return spend_on_exchanges(until, reason_of(span.signaller, reason));
                 }
                 return spend(reason_of(span.signaller, reason), until, wait_.tag);
             case Activity::Port:
@@ -181,6 +181,7 @@ private:
                 const QueueRole full = history_.role_of(*spans[place].full);
                 if (full == QueueRole::WorksOnRows) activation_held_up(until);
                 if (full == QueueRole::Delivers) spend_on_reads(NonMatrixReason::QueueFull, until);
+                if (full == QueueRole::Exchanges) spend_on_exchanges(until, NonMatrixReason::QueueFull);
                 if (full == QueueRole::Host) spend(NonMatrixReason::Host, until, wait_.tag);
                 spend(NonMatrixReason::QueueFull, until, wait_.tag);
             }
@@ -258,8 +259,8 @@ void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& coun
         NonMatrixReason reason = NonMatrixReason::Host;
         Tag tag = 0;
     };
-    std::vector<Work> work;
-    const auto add = [&](const UnitHistory& unit, Activity activity, NonMatrixReason reason) {
+    const auto add = [&](std::vector<Work>& work, const UnitHistory& unit, Activity activity,
+                         NonMatrixReason reason) {
         for (std::size_t place = 0; place < unit.spans().size(); ++place) {
             const UnitHistory::Span& span = unit.spans()[place];
             if (span.activity != activity || span.complete <= begin) continue;
@@ -269,12 +270,14 @@ void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& coun
                             .tag = reason == NonMatrixReason::Host ? tag : span.tag});
         }
     };
-    add(host_, Activity::Work, NonMatrixReason::Host);
+    std::vector<Work> work;
+    std::vector<Work> exchanges;
+    add(work, host_, Activity::Work, NonMatrixReason::Host);
     if (is_fed_) {
-        add(activation_, Activity::VectorWork, NonMatrixReason::VectorWork);
-        add(cross_lane_, Activity::VectorWork, NonMatrixReason::VectorWork);
-        add(exchanges_, Activity::Work, NonMatrixReason::Collective);
+        add(work, activation_, Activity::VectorWork, NonMatrixReason::VectorWork);
+        add(work, cross_lane_, Activity::VectorWork, NonMatrixReason::VectorWork);
         std::ranges::stable_sort(work, {}, &Work::from);
+        add(exchanges, exchanges_, Activity::Work, NonMatrixReason::Collective);
     }
     Cycle now = begin;
     const auto spend = [&](NonMatrixReason reason, Cycle until, Tag owner) {
@@ -282,11 +285,19 @@ void WaitHistory::explain_end(Cycle begin, Cycle end, Tag tag, const Count& coun
         count(reason, until - now, owner);
         now = until;
     };
+    // Exchanges have the cycles without other work.
+    const auto spend_others = [&](Cycle until) {
+        for (const Work& each : exchanges) {
+            spend(NonMatrixReason::ProgramEnd, std::min(each.from, until), tag);
+            spend(each.reason, std::min(each.until, until), each.tag);
+        }
+        spend(NonMatrixReason::ProgramEnd, until, tag);
+    };
     for (const Work& each : work) {
-        spend(NonMatrixReason::ProgramEnd, std::min(each.from, end), tag);
+        spend_others(std::min(each.from, end));
         spend(each.reason, std::min(each.until, end), each.tag);
     }
-    spend(NonMatrixReason::ProgramEnd, end, tag);
+    spend_others(end);
 }
 
 void WaitHistory::forget(Cycle cycle) {

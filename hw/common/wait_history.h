@@ -93,8 +93,8 @@ struct MatrixNeeds {
     isa::Position accumulators = 0;  ///< reads accumulators that it writes
     // Of a tensor core.
     isa::Position cross_lane = 0;  ///< of the unit between lanes
-    isa::Position exchanges =
-        0;                      ///< writes rows that it reads, or reads rows that it writes, for other cores
+    /// Writes rows that it reads, or reads rows that it writes, for other cores.
+    isa::Position exchanges = 0;
     isa::Position outputs = 0;  ///< reads rows that it writes, for HBM
     Cycle own_writes = 0;       ///< earlier products have written the rows that it reads
 };
@@ -139,8 +139,9 @@ public:
     /// Counts each cycle of a wait once.
     void explain(const Wait& wait, const Count& count) const;
     /// Counts the cycles [begin, end) after the last stream, the program's end, with the program's last tag:
-    /// those in which the host worked, and the rest. Those in which the vector unit of a tensor core, its
-    /// unit between lanes or its links to other cores worked count for the layer of this work.
+    /// those in which the host worked, and the rest. Those in which the vector unit of a tensor core or its
+    /// unit between lanes worked count for the layer of this work; so do, of the others, those of a
+    /// collective.
     void explain_end(Cycle begin, Cycle end, Tag tag, const Count& count) const;
     /// No later wait begins before this cycle.
     void forget(Cycle cycle);

@@ -44,6 +44,7 @@ struct HistoryOfTensorCore : WaitHistory {
         set_role(isa::QueueId::DmaIn, QueueRole::Delivers);
         set_role(isa::QueueId::DmaOut, QueueRole::Fetches);
         set_role(isa::QueueId::Vector, QueueRole::WorksOnRows);
+        set_role(isa::QueueId::Collective, QueueRole::Exchanges);
         set_role(isa::QueueId::Host, QueueRole::Host);
     }
 };
@@ -290,6 +291,56 @@ TEST_CASE("After the last product, a tensor core's vector work counts for its ow
     CHECK(parts == std::vector<Part>{{Reason::ProgramEnd, 10, own},
                                      {Reason::VectorWork, 25, 3},
                                      {Reason::VectorWork, 25, 4},
+                                     {Reason::ProgramEnd, 10, own}});
+}
+
+TEST_CASE("A wait for rows from HBM that waits for a collective is input_buffer around the collective",
+          "[wait_history]") {
+    HistoryOfTensorCore history;
+    history.exchanges().waited(Activity::NoInstruction, 120);
+    history.exchanges().worked(Activity::Work, 2, 5, 150, 160);
+    history.inputs().waited(Activity::Semaphore, 170, static_cast<std::size_t>(isa::QueueId::Collective));
+    history.inputs().worked(Activity::Work, 3, 1, 180, 190);
+    CHECK(explain(history, wait_for({.inputs = at(3)})) == std::vector<Part>{{Reason::InputBuffer, 20, own},
+                                                                             {Reason::Collective, 40, 5},
+                                                                             {Reason::InputBuffer, 10, own},
+                                                                             {Reason::Input, 20, own},
+                                                                             {Reason::Sync, 10, own}});
+}
+
+TEST_CASE("A full queue of collectives is theirs while one is under way", "[wait_history]") {
+    HistoryOfTensorCore history;
+    history.exchanges().waited(Activity::NoInstruction, 120);
+    history.exchanges().worked(Activity::Work, 2, 5, 150, 150);
+    history.queue_full(110, 170, isa::QueueId::Collective);
+    auto wait = wait_for({});
+    wait.issued = 180;
+    CHECK(explain(history, wait) == std::vector<Part>{{Reason::Issue, 10, own},
+                                                      {Reason::QueueFull, 10, own},
+                                                      {Reason::Collective, 30, 5},
+                                                      {Reason::QueueFull, 20, own},
+                                                      {Reason::Issue, 10, own},
+                                                      {Reason::Sync, 20, own}});
+}
+
+TEST_CASE("After the last product, vector work comes before a collective that goes on beside it",
+          "[wait_history]") {
+    HistoryOfTensorCore history;
+    history.exchanges().waited(Activity::NoInstruction, 110);
+    history.exchanges().worked(Activity::Work, 2, 5, 180, 180);
+    history.activation().waited(Activity::NoInstruction, 130);
+    history.activation().worked(Activity::VectorWork, 3, 3, 150, 155);
+    history.cross_lane().waited(Activity::NoInstruction, 170);
+    history.cross_lane().worked(Activity::VectorWork, 4, 4, 185, 190);
+    std::vector<Part> parts;
+    history.explain_end(100, 200, own, [&](Reason reason, Cycle cycles, Tag tag) {
+        parts.emplace_back(reason, cycles, tag);
+    });
+    CHECK(parts == std::vector<Part>{{Reason::ProgramEnd, 10, own},
+                                     {Reason::Collective, 20, 5},
+                                     {Reason::VectorWork, 25, 3},
+                                     {Reason::Collective, 15, 5},
+                                     {Reason::VectorWork, 20, 4},
                                      {Reason::ProgramEnd, 10, own}});
 }
 

@@ -17,18 +17,22 @@ using namespace systole;
 
 namespace {
 
-/// The first core's collectives and products, in the order of their ends.
+/// The first core's collectives, products, chains and reads of HBM, in the order of their ends.
 struct Listener final : hw::TraceListener {
     explicit Listener(const isa::Program& of) : program(of) {}
     void instruction(const hw::InstructionTimes& times) override {
         const isa::Instruction& instruction = program.instructions[times.number];
         if (std::holds_alternative<isa::Collective>(instruction)) collectives.push_back(times);
         if (std::holds_alternative<isa::Product>(instruction)) products.push_back(times);
+        if (std::holds_alternative<isa::RunChain>(instruction)) chains.push_back(times);
+        if (std::holds_alternative<isa::DmaIn>(instruction)) reads.push_back(times);
     }
 
     const isa::Program& program;
     std::vector<hw::InstructionTimes> collectives;
     std::vector<hw::InstructionTimes> products;
+    std::vector<hw::InstructionTimes> chains;
+    std::vector<hw::InstructionTimes> reads;
 };
 
 struct EightCores {
@@ -116,6 +120,43 @@ TEST_CASE("So has one that waits for a chain on what a collective gives", "[hw][
     CHECK(cores.reason("collective").value(2) == sum.complete - sum.begun);
     CHECK(cores.reason("collective").value() == sum.complete - sum.begun);
     CHECK(cores.reason("vector_work").value() == cores.listener.products[1].begun - sum.complete);
+}
+
+TEST_CASE("So has one that waits for rows from HBM whose place a collective still reads",
+          "[hw][collective]") {
+    const EightCores cores(first_product +
+                           "tag 2; sync.wait collective sem=1\n"
+                           "collective all_reduce cores=8 dst=2048 src=1024 rows=64\n"
+                           "sync.signal collective sem=2\n"
+                           "tag 1; sync.wait dma_in sem=2; dma_in hbm=0 at=6144 rows=64\n"
+                           "sync.signal dma_in sem=3; sync.wait matrix sem=3\n"
+                           "product dst=4096 src=6144 rows=64 depth=128 columns=128 keep\ntag 0; halt\n");
+    const hw::InstructionTimes& sum = cores.listener.collectives.front();
+    const hw::InstructionTimes& before = cores.listener.products.front();
+    REQUIRE(cores.listener.products.size() == 2);
+    REQUIRE(cores.listener.reads.front().begun == sum.complete);
+    CHECK(cores.reason("input_buffer").value() == sum.begun - before.released);
+    CHECK(cores.reason("collective").value(2) == sum.complete - sum.begun);
+    CHECK(cores.reason("input").value() == cores.listener.products[1].begun - sum.complete);
+}
+
+TEST_CASE("At the end of a program, vector work beside a collective is vector work", "[hw][collective]") {
+    const EightCores cores(first_product +
+                           "sync.signal matrix sem=2\n"
+                           "tag 2; sync.wait collective sem=1\n"
+                           "collective all_reduce cores=8 dst=2048 src=1024 rows=64\n"
+                           "tag 1; sync.wait vector sem=2; chain 0 rows=8 columns=128 dst=3072 a=1024\n"
+                           "chain 0 rows=64 columns=128 dst=4096 a=1024\ntag 0; halt\n");
+    const hw::InstructionTimes& sum = cores.listener.collectives.front();
+    REQUIRE(cores.listener.chains.size() == 2);
+    const hw::InstructionTimes& first = cores.listener.chains.front();
+    const hw::InstructionTimes& last = cores.listener.chains.back();
+    // The second begins behind the first and ends within the collective.
+    REQUIRE(first.begun == sum.begun);
+    REQUIRE(last.begun <= first.complete);
+    REQUIRE(last.complete < sum.complete);
+    CHECK(cores.reason("vector_work").value() == last.complete - first.begun);
+    CHECK(cores.reason("collective").value() == sum.complete - last.complete);
 }
 
 TEST_CASE("A machine with one core has no cycles of collectives", "[hw][collective]") {
