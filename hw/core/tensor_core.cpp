@@ -1,6 +1,10 @@
 #include "hw/core/tensor_core.h"
 
+#include <algorithm>
+#include <variant>
+
 #include "hw/common/ports.h"
+#include "hw/isa/instruction.h"
 
 namespace systole::hw {
 namespace {
@@ -8,6 +12,12 @@ namespace {
 /// Every unit has a port of its own to vector memory.
 std::vector<PortArbiter::Places> own_ports() {
     return std::vector<PortArbiter::Places>(first_bank_port + 1, {1, 1});
+}
+
+bool has_collectives(const isa::Program& program) {
+    return std::ranges::any_of(program.instructions, [](const isa::Instruction& instruction) {
+        return std::holds_alternative<isa::Collective>(instruction);
+    });
 }
 
 }  // namespace
@@ -24,7 +34,7 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
       weight_load_("weight_load", unit_context(), vector_memory_),
       matrix_unit_("matrix_unit", unit_context(), weight_load_, vector_memory_.sums(),
                    {.host = isa::uses_host(program),
-                    .collectives = context.cores > 1,
+                    .collectives = context.cores > 1 && has_collectives(program),
                     .registers = context.registers}),
       product_setup_("product_setup", unit_context(), vector_memory_, matrix_unit_),
       vector_unit_("vector_unit", unit_context(), program, vector_memory_),

@@ -86,8 +86,8 @@ struct MatrixUnitCounters final : CounterGroup {
 /// The non-matrix cycles by their reason: each has one. They sum to non_matrix_cycles, in the run and under
 /// each tag.
 struct NonMatrixReasonCounters final : CounterGroup {
-    /// `with_host`: whether the program has work for the host. `with_collectives`: whether there are other
-    /// cores. Reports of others have no such reasons.
+    /// `with_host`: whether the program has work for the host. `with_collectives`: whether it has sums and
+    /// moves over several cores. Reports of others have no such reasons.
     NonMatrixReasonCounters(const ArrayNeighbours& its_neighbours, bool with_host, bool with_collectives)
         : neighbours(its_neighbours) {
         if (with_host) {
@@ -135,7 +135,7 @@ struct NonMatrixReasonCounters final : CounterGroup {
 struct MatrixUnitOptions {
     bool host = false;
     bool row_sums = false;
-    bool collectives = false;           ///< with other cores
+    bool collectives = false;           ///< of several cores
     RegisterSink* registers = nullptr;  ///< null for none
 };
 

@@ -159,6 +159,12 @@ TEST_CASE("At the end of a program, vector work beside a collective is vector wo
     CHECK(cores.reason("collective").value() == sum.complete - last.complete);
 }
 
+TEST_CASE("A program without collectives has no cycles of them", "[hw][collective]") {
+    const EightCores cores(first_product + "tag 0; halt\n");
+    CHECK_THROWS(cores.reason("collective"));
+    CHECK_NOTHROW(cores.reason("sync"));
+}
+
 TEST_CASE("A machine with one core has no cycles of collectives", "[hw][collective]") {
     const tests::FreshSimulation simulation;
     const isa::Program program = isa::assemble(
@@ -169,4 +175,5 @@ TEST_CASE("A machine with one core has no cycles of collectives", "[hw][collecti
                       program, {.values = hw::Values::TimingOnly, .test_delta_delay = {}});
     system.run();
     CHECK_THROWS(system.counter("matrix_unit.non_matrix_reasons.collective_cycles"));
+    CHECK_NOTHROW(system.counter("matrix_unit.non_matrix_reasons.sync_cycles"));
 }
