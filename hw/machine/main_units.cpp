@@ -52,7 +52,8 @@ MainUnit array() {
             .cells = "of the cells in active cycles",
             .full = "full array",
             .full_meaning = "with every cell useful in every cycle",
-            .fill_meaning = "full array over the array's passes"};
+            .fill_meaning = "full array over the array's passes",
+            .energy_of = "chip and weight memory"};
 }
 
 MainUnit tiles() {
@@ -75,7 +76,8 @@ MainUnit tiles() {
             .cells = "of the lanes in cycles that multiply",
             .full = "all lanes",
             .full_meaning = "with every lane useful in every cycle",
-            .fill_meaning = "all lanes over the cycles that multiply"};
+            .fill_meaning = "all lanes over the cycles that multiply",
+            .energy_of = "chip, link, host and board"};
 }
 
 }  // namespace

@@ -188,6 +188,8 @@ struct MainUnit {
     std::string full;          ///< with work for all cells: "full array"
     std::string full_meaning;  ///< "with every cell useful in every cycle"
     std::string fill_meaning;  ///< what `fill` is: "full array over the array's passes"
+    std::string
+        energy_of;  ///< where events have an energy, that of a run is of these: "chip and weight memory"
 
     bool operator==(const MainUnit&) const = default;
 };

@@ -39,7 +39,7 @@ machine::Estimate area_of_floats(const machine::MatrixUnitConfig& array) {
     return machine::floorplan::between(machine::floorplan::tensor_array_percent * cells / cells_of_v2);
 }
 
-machine::MainUnit main_unit_of_tensor_core() {
+machine::MainUnit main_unit_of_tensor_core(const machine::MachineConfig& machine) {
     machine::MainUnit unit = machine::main_unit_named("matrix_unit");
     unit.classes = {{"matrix_unit.active_cycles", "array active", "active", "a row entered the array"},
                     {"matrix_unit.weight_stall_cycles", "weight stall", "stall",
@@ -60,6 +60,8 @@ machine::MainUnit main_unit_of_tensor_core() {
     for (const auto& [name, meaning] : meanings) {
         std::ranges::find(unit.parts, reason(name), &machine::CyclePart::counter)->meaning = meaning;
     }
+    unit.energy_of =
+        machine.cores() > 1 ? "cores and high-bandwidth memory" : "core and high-bandwidth memory";
     unit.works = {"matrix_unit.active_cycles", "vector_unit.busy_cycles", "cross_lane_unit.busy_cycles"};
     return unit;
 }
@@ -149,7 +151,7 @@ void MatrixUnit::describe(const machine::MachineConfig& machine, machine::UnitDe
     if (array.rows % 2 == 0 && array.columns % 2 == 0) unit.what_ifs.push_back(smaller_array(machine));
     unit.causes = idle_causes(machine.family, {.host = reasons_.has(NonMatrixReason::Host),
                                                .collectives = reasons_.has(NonMatrixReason::Collective)});
-    unit.main = is_tensor_core ? main_unit_of_tensor_core() : machine::main_unit_named(unit.name);
+    unit.main = is_tensor_core ? main_unit_of_tensor_core(machine) : machine::main_unit_named(unit.name);
     unit.die_part = {
         .name = "matrix_unit",
         .label = "matrix unit",

@@ -19,6 +19,12 @@ test('the page has no words of units that the machine does not have', async () =
     }
 });
 
+test('the energy says whose it is', async () => {
+    const { of } = report.energy;
+    assert.equal(of, 'cores and high-bandwidth memory');
+    assert.ok((await view.locator('#headline').innerText()).includes(`, ${of}, static share included`));
+});
+
 test('the reasons for non-matrix cycles have the words of the machine, and sum to their class', () => {
     const main = mainUnitOf(report);
     const reasons = reasonsOf(main.of(report), main.partWords);

@@ -46,7 +46,7 @@ SYSTOLE_RECORD_FIELDS(CycleCause, name, form, counters, head, words, what_ifs)
 SYSTOLE_RECORD_FIELDS(CycleClass, counter, name, column, meaning, waits_for_weights)
 SYSTOLE_RECORD_FIELDS(CyclePart, counter, name, meaning)
 SYSTOLE_RECORD_FIELDS(MainUnit, words, classes, products, macs, useful_macs, unused_macs, weights, works,
-                      groups, divided, parts_words, parts, cells, full, full_meaning, fill_meaning)
+                      groups, divided, parts_words, parts, cells, full, full_meaning, fill_meaning, energy_of)
 SYSTOLE_RECORD_FIELDS(Estimate, nominal, low, high)
 SYSTOLE_RECORD_FIELDS(DieAnchor, mm2, process_nm, io_percent, unnamed_percent, note)
 SYSTOLE_RECORD_FIELDS(DiePart, name, label, place, percent, shrinks, core_percent, unnamed_percent)

@@ -79,10 +79,7 @@ Json by_event(const Basis& basis) {
     energy.voltage = energy::operating_point(machine).voltage;
     energy.watts = ratio(energy.static_joules + energy.dynamic_joules, basis.seconds);
     Json object = to_json(energy, basis, std::move(by_unit));
-    if (machine.tensor_energy) {
-        object["of"] =
-            machine.cores() > 1 ? "cores and high-bandwidth memory" : "core and high-bandwidth memory";
-    }
+    if (basis.parts.names_energy) object["of"] = basis.main.main->energy_of;
     // Without weight memory, host and what else is on the board.
     object["die_watts"] = or_null(ratio(joules.on_die(), basis.seconds));
     const double published = machine.power.busy_watts;
@@ -111,7 +108,9 @@ Json from_published_watts(const Basis& basis) {
     if (energy.knows_static) {
         by_unit = {{"chip_static", energy.static_joules}, {"chip_dynamic", energy.dynamic_joules}};
     }
-    return to_json(energy, basis, std::move(by_unit));
+    Json object = to_json(energy, basis, std::move(by_unit));
+    if (basis.parts.names_energy) object["of"] = "the chip";
+    return object;
 }
 
 }  // namespace

@@ -55,10 +55,7 @@ private:
                  bar_for(share));
         }
         const bool is_calibrated = energy_.contains("uncalibrated");
-        const bool has_board = record_.spec.machine.tile_energy.has_value();
-        write_figures(is_calibrated ? "chip and weight memory"
-                      : has_board   ? "chip, link, host and board"
-                                    : energy_["of"].get<std::string>());
+        write_figures(record_.main_unit().main->energy_of);
         const std::optional<double> published = number_at(energy_, "published_busy_watts");
         entry("  chip alone", si(number_at(energy_, "die_watts"), "W"),
               published ? fmt::format("{} published, busy", si(published, "W")) : std::string());

@@ -11,15 +11,22 @@ FamilyParts parts_of(machine::Family family) {
                     .batching = true,
                     .claim = true,
                     .calls = false,
-                    .names_classes = false};
+                    .names_classes = false,
+                    .names_energy = false};
         case machine::Family::EdgeTpu:
             return {.weight_memory = false,
                     .batching = false,
                     .claim = false,
                     .calls = true,
-                    .names_classes = true};
+                    .names_classes = true,
+                    .names_energy = false};
         case machine::Family::TensorCore:
-            return {.weight_memory = false, .batching = false, .claim = false, .names_classes = true};
+            return {.weight_memory = false,
+                    .batching = false,
+                    .claim = false,
+                    .calls = false,
+                    .names_classes = true,
+                    .names_energy = true};
     }
     throw std::logic_error("a family without reports");
 }

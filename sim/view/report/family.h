@@ -14,6 +14,9 @@ struct FamilyParts {
     /// Reports say which classes the main unit's cycles have. Those of tpu_v1 are in the list of
     /// report.json's keys since its first version.
     bool names_classes = false;
+    /// Reports say whose energy they have. Those of the other families have had no such key since their first
+    /// version, and the page has words for them.
+    bool names_energy = false;
 };
 
 FamilyParts parts_of(machine::Family family);

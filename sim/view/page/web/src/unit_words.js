@@ -1,5 +1,5 @@
 // What reports do not say of units: the words of an array's cycles, which reports of TPU v1's family and all of earlier
-// versions leave out, and the colours of units in charts of energy. All else of the page knows no unit by name; one that
+// versions leave out, whose energy reports have that do not name it, and the colours of units in charts of energy. All else of the page knows no unit by name; one that
 // is not here is shown in the words of its report, and in a colour of its name.
 import { percent, ratio } from './format.js';
 
@@ -56,6 +56,10 @@ export const figureWords = {
     'matrix_unit.active_cycles': ({ matrix_unit: unit }) => `of all cycles; ${
         percent(ratio(unit.useful_macs, unit.useful_macs + unit.unused_macs))} of the array's cells then multiply for the network`,
 };
+
+/// Whose energy a report has.
+export const energyOf = ({ energy, call, traffic }) => energy?.of ?? (traffic.weight_bytes !== undefined ? 'chip and weight memory'
+    : call?.cold_joules ? 'chip, link, host and board' : 'the chip');
 
 /// The names of their colours (palette.js).
 export const unitColours = {

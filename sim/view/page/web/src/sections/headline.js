@@ -4,7 +4,7 @@ import {
     absent, bandText, bytes, counted, grouped, isNumber, percent, ratio, rough, roughTimes, showOf, si,
 } from '../format.js';
 import { cyclesOfArrays, largestBound } from '../palette.js';
-import { figureWords } from '../unit_words.js';
+import { energyOf, figureWords } from '../unit_words.js';
 
 /// So many remarks on the host's work are shown at once.
 const mostRemarks = 4;
@@ -51,13 +51,8 @@ function cards(report) {
     return figures.map(({ title, key, whole, factor, format, instead_of: other, remark }) => {
         const value = numberAt(report, key);
         if (!isNumber(value) || isNumber(numberAt(report, other))) return null;
-        // A machine without a weight memory has no traffic of its own with it.
-        const own = report.energy?.of || report.traffic.weight_bytes === undefined
-            ? remark.replace('chip and weight memory', report.energy?.of
-                ?? (report.call?.cold_joules ? 'chip, link, host and board' : 'the chip'))
-            : remark;
         const words = wordsOn[key] ?? figureWords[key];
-        const text = words ? words(report) : own;
+        const text = words ? words(report) : remark.replace('{}', energyOf(report));
         if (text === null) return null;
         return card(title, showOf(format)(whole ? ratio(value, wholeAt(report, whole)) : value * factor), value, text);
     });
