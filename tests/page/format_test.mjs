@@ -6,6 +6,14 @@ import { placeLabels } from '../../sim/view/page/web/src/labels.js';
 import { toldApart } from '../../sim/view/page/web/src/names.js';
 import { spread } from '../../sim/view/page/web/src/study/model.js';
 
+test('names in words have the capitals of the units that are titled by them', () => {
+    const words = format.wordsOf({ drawing: { boxes: [{ title: 'HBM' }, { title: 'Matrix unit' }] } });
+    assert.equal(words('hbm_cycles'), 'HBM cycles');
+    assert.equal(words('matrix_unit'), 'matrix unit');
+    assert.equal(words('dma_in'), 'dma in');
+    assert.equal(format.wordsOf({})('hbm'), 'hbm');
+});
+
 test('si takes the prefix that leaves one to three digits before the point', () => {
     assert.equal(format.si(0.00123, 's'), '1.23 ms');
     assert.equal(format.si(0, 'J'), '0 J');

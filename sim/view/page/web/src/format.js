@@ -103,9 +103,17 @@ export function shareDifference(share, reference) {
     return `${points > 0 ? '+' : ''}${points.toFixed(1)} points`.replace('-', '−');
 }
 
-/// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles". Abbreviations are in capitals.
+/// A counter's or key's name in words: "raw_stall_cycles" is "raw stall cycles".
 export function words(key) {
-    return key.split('_').map((word) => (['dma', 'hbm'].includes(word) ? word.toUpperCase() : word)).join(' ');
+    return key.replaceAll('_', ' ');
+}
+
+/// What makes such words of the names of a report's units and counters. Capitals are those of the titles of units that are
+/// abbreviations: "hbm_cycles" is "HBM cycles".
+export function wordsOf({ drawing }) {
+    const titles = (drawing?.boxes ?? []).map(({ title }) => title);
+    const abbreviations = new Set(titles.filter((title) => title === title.toUpperCase()));
+    return (key) => key.split('_').map((word) => (abbreviations.has(word.toUpperCase()) ? word.toUpperCase() : word)).join(' ');
 }
 
 export function ratio(numerator, denominator) {

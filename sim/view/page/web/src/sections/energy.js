@@ -1,10 +1,10 @@
 // The energy of the run: by unit, by layer, and over time if the run recorded it.
 import { chart, legend, nameAxis, rowTip, rowZoom, tip, valueAxis } from '../chart.js';
 import { choice, h, section } from '../dom.js';
-import { grouped, percent, ratio, si, words } from '../format.js';
+import { grouped, percent, ratio, si, wordsOf } from '../format.js';
 import { consumerColour, fillOf } from '../palette.js';
 
-function unitChart({ by_unit: units, joules }) {
+function unitChart({ by_unit: units, joules }, words) {
     const names = Object.keys(units).filter((name) => units[name] > 0).sort((a, b) => units[b] - units[a]);
     return chart({
         label: 'Energy by unit',
@@ -33,7 +33,7 @@ function unitChart({ by_unit: units, joules }) {
     });
 }
 
-function layerChart(layers) {
+function layerChart(layers, words) {
     const known = layers.filter(({ energy }) => energy);
     if (known.length === 0) return null;
     const units = Object.keys(known[0].energy.by_unit)
@@ -76,7 +76,7 @@ function layerChart(layers) {
     return h('div', null, h('div', { class: 'row' }, h('h3', null, 'By layer'), buttons), element);
 }
 
-function powerChart(power, cycles) {
+function powerChart(power, cycles, words) {
     if (!power) return null;
     const units = Object.keys(power.watts).filter((unit) => power.watts[unit].some((watts) => watts > 0));
     const at = (index) => index * power.window_cycles;
@@ -119,11 +119,12 @@ export function energy(report) {
     if (used.joules === null) {
         return used.notes?.length ? section('energy', 'Energy', `No energy: ${used.notes.join('; ')}.`) : null;
     }
+    const words = wordsOf(report);
     const basis = used.die_watts === undefined
         ? `From the chip's published watts, ${used.static_watts === null ? 'of the busy chip alone' : 'idle and busy'}.`
         : 'Each event of a unit has its energy; the static share is the energy of an idle chip, or of its board.';
     return section('energy', 'Energy', `${si(used.joules, 'J')} in the run, ${si(used.watts, 'W')} on average. ${basis}`,
         (used.notes ?? []).map((note) => h('p', { class: 'meaning' }, `Note: ${note}.`)),
-        h('h3', null, 'By unit'), unitChart(used), layerChart(report.layers),
-        powerChart(used.power_over_time, report.cycles));
+        h('h3', null, 'By unit'), unitChart(used, words), layerChart(report.layers, words),
+        powerChart(used.power_over_time, report.cycles, words));
 }
