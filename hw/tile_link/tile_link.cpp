@@ -172,7 +172,7 @@ void TileLink::execute_write(const Command& command) {
     } else if (std::holds_alternative<isa::InterruptHost>(instruction)) {
         writes_.begin();
         counters_.interrupts.add(1, command.tag);
-        writes_.moves(0);
+        writes_.moves(0);  // so that traces have a sample of the bytes written before it
     } else {
         throw std::logic_error("an instruction that the link does not write for");
     }

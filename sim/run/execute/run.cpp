@@ -243,7 +243,8 @@ private:
     Observer* observer_;
 };
 
-/// The machine of a run, with all its listeners. Some of them record each core by itself.
+/// The machine of a run, with all its listeners. Each core has its own; phases and registers are those of the
+/// first one.
 class Simulation {
 public:
     Simulation(const RunSpec& spec, const isa::Program& program, Observer* observer) : program_(program) {
@@ -254,11 +255,8 @@ public:
                 "power over time follows");
         }
         if (observer != nullptr) observer->begin(program, spec.machine);
-        if (observed.instruction_times) listeners_.add(&times_.emplace_back(program));
-        if (observed.power_windows > 0) listeners_.add(&activities_.emplace_back());
-        if (observer != nullptr) listeners_.add(observer->trace(0));
-        if (observed.occupancy) listeners_.add(&spans_.emplace_back());
-        if (observed.phases) listeners_.add(&phases_.emplace());
+        for (std::uint32_t core = 0; core < spec.machine.cores(); ++core) listen(core, observed, observer);
+        if (observed.phases) listeners_.front().add(&phases_.emplace());
         if (!observed.registers.empty()) {
             if (const auto reason = spec.machine.no_cells_reason()) {
                 throw machine::ConfigError("registers: " + *reason);
@@ -276,20 +274,14 @@ public:
             host_.emplace(program, baselines::read_baseline(nlohmann::json(*spec.host), "host"),
                           static_cast<double>(spec.machine.clock_hz()), !spec.timing_only);
         }
-        batches_.emplace_back();
         std::vector<hw::CoreObservers> others;
         for (std::uint32_t core = 1; core < spec.machine.cores(); ++core) {
-            hw::TraceFanOut& own = listeners_of_others_.emplace_back();
-            if (observed.instruction_times) own.add(&times_.emplace_back(program));
-            if (observed.power_windows > 0) own.add(&activities_.emplace_back());
-            if (observer != nullptr) own.add(observer->trace(core));
-            if (observed.occupancy) own.add(&spans_.emplace_back());
-            others.push_back({.trace = own.sink(), .host_trace = &batches_.emplace_back(core)});
+            others.push_back({.trace = listeners_[core].sink(), .host_trace = &batches_[core]});
         }
         system_.emplace(
             "tpu", spec.machine, program,
             hw::SystemOptions{.values = spec.timing_only ? hw::Values::TimingOnly : hw::Values::Computed,
-                              .trace = listeners_.sink(),
+                              .trace = listeners_.front().sink(),
                               .host_trace = &batches_.front(),
                               .registers = register_listeners_.sink(),
                               .other_cores = std::move(others),
@@ -329,6 +321,16 @@ public:
     }
 
 private:
+    /// Adds the listeners of a core.
+    void listen(std::uint32_t core, const Observed& observed, Observer* observer) {
+        hw::TraceFanOut& own = listeners_.emplace_back();
+        if (observed.instruction_times) own.add(&times_.emplace_back(program_));
+        if (observed.power_windows > 0) own.add(&activities_.emplace_back());
+        if (observer != nullptr) own.add(observer->trace(core));
+        if (observed.occupancy) own.add(&spans_.emplace_back());
+        batches_.emplace_back(core);
+    }
+
     /// What was noted of the instructions of each core: of equal cores once.
     void record_cores(RunRecord& record) {
         const auto noted = static_cast<std::uint32_t>(std::max(times_.size(), spans_.size()));
@@ -371,8 +373,7 @@ private:
     std::optional<PhaseRecorder> phases_;
     RegisterDump registers_;
     std::optional<RegisterRecorder> register_recorder_;
-    hw::TraceFanOut listeners_;
-    std::deque<hw::TraceFanOut> listeners_of_others_;  ///< of the second core and those behind it
+    std::deque<hw::TraceFanOut> listeners_;  ///< by core
     hw::RegisterFanOut register_listeners_;
     std::optional<SegmentHost> host_;  ///< declared before the system, which refers to it
     std::optional<hw::System> system_;
