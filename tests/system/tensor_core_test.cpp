@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,6 +261,41 @@ TEST_CASE("A tensor core's joules are those of its counted events, and of an idl
     CHECK(report.at("area").at("mm2") == Approx(312.5));
 }
 
+TEST_CASE("The text of several cores has when each ended, and its classes of cycles", "[system][tensor]") {
+    const std::string run = "mnist_cnn --machine tpu_v2_8 --limit 27 --batch 16 --timing-only ";
+    const Json report = report_of(run);
+    CHECK(report.at("energy").at("of") == "cores and high-bandwidth memory");
+    const Outcome text = sim("run " + run + "--show cores");
+    INFO(text.out);
+    CHECK(text.exit_code == 0);
+    CHECK(text.out.find("ended at  active   stall   shift   other\n") != std::string::npos);
+    std::size_t lines = 0;
+    for (const Json& part : report.at("parts")) {
+        if (part.at("cycles").is_null()) continue;
+        ++lines;
+        const std::size_t others = part.at("names").size() - 1;
+        const std::string names = part.at("names").at(0).get<std::string>() +
+                                  (others > 0 ? " and " + std::to_string(others) + " more" : "");
+        const std::size_t begin = text.out.find("\n  " + names + " ");
+        REQUIRE(begin != std::string::npos);
+        std::istringstream line(text.out.substr(begin + 3 + names.size()));
+        std::string ended;
+        line >> ended;
+        std::erase(ended, ',');
+        CHECK(ended == std::to_string(part.at("cycles").get<std::uint64_t>()));
+        const Json& unit = part.at("units").at("matrix_unit");
+        for (const char* const each :
+             {"active_cycles", "weight_stall_cycles", "weight_shift_cycles", "non_matrix_cycles"}) {
+            double percent = -1.0;
+            line >> percent;
+            line.ignore(2);
+            CHECK(percent == Approx(100.0 * unit.at(each).get<double>() / report.at("cycles").get<double>())
+                                 .margin(0.051));
+        }
+    }
+    CHECK(lines > 0);
+}
+
 TEST_CASE("Energy and area of a tensor core are in text, windows and studies", "[system][tensor]") {
     const std::string run = "run mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only ";
     const Outcome text = sim(run + "--show energy,area");
@@ -271,6 +307,7 @@ TEST_CASE("Energy and area of a tensor core are in text, windows and studies", "
     }
     const Json report =
         report_of("mnist_cnn --machine tpu_v2_1core --limit 8 --batch 8 --timing-only --power-windows 5");
+    CHECK(report.at("energy").at("of") == "core and high-bandwidth memory");
     const Json& power = report.at("energy").at("power_over_time");
     double joules = 0.0;
     for (const auto& [unit, watts] : power.at("watts").items()) {

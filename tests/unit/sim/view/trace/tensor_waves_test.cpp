@@ -13,9 +13,20 @@ using namespace systole;
 
 namespace {
 
+machine::MachineConfig machine_named(const std::string& name) {
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines" /
+                                 (name + ".json"));
+}
+
 machine::MachineConfig tensor_core() {
-    return machine::read_machine(std::filesystem::path(tests::source_dir()) /
-                                 "configs/machines/tpu_v2_1core.json");
+    return machine_named("tpu_v2_1core");
+}
+
+/// One core of a machine with eight: it has two arrays.
+machine::MachineConfig core_with_two_arrays() {
+    machine::MachineConfig machine = machine_named("tpu_v3_8");
+    machine.system = {.chips = 1, .cores = 1};
+    return machine;
 }
 
 /// A product that waits for its weights, one that keeps them, and one whose weights shift in behind it.
@@ -47,4 +58,15 @@ TEST_CASE("Waves of a tensor core have the matrix unit's cycles as its counters 
             CHECK(waves.count("matrix_unit.weight_shift") > 0);
             CHECK(waves.count("product_setup.busy") == system.counter("product_setup.busy_cycles").value());
         });
+}
+
+TEST_CASE("Waves of two arrays have each cycle once, and the counters twice", "[waves]") {
+    const tests::Folder folder;
+    const isa::Program program = isa::assemble(products_of_tensor_core, "test");
+    const machine::MachineConfig machine = core_with_two_arrays();
+    REQUIRE(machine.matrix_unit.arrays == 2);
+    tests::run_with_waves(program, machine, {.kinds = {"waves"}}, folder,
+                          [&](const hw::System& system, const tests::WaveListener& /*listener*/) {
+                              tests::check_states(tests::read_waves(folder), system, 2);
+                          });
 }

@@ -77,12 +77,13 @@ void run_with_waves(const isa::Program& program, const machine::MachineConfig& m
     check(system, listener);
 }
 
-/// Every cycle has exactly one class, and the bits agree with the counters.
-inline void check_states(const ReadVcd& waves, const hw::System& system) {
+/// Every cycle has exactly one class, and the bits agree with the counters, which count a cycle for each of
+/// the arrays of a unit.
+inline void check_states(const ReadVcd& waves, const hw::System& system, std::uint64_t arrays = 1) {
     for (const std::string state : {"active", "weight_stall", "weight_shift", "non_matrix", "raw_stall",
                                     "input_stall", "setup_stall", "port_stall"}) {
         CAPTURE(state);
-        CHECK(waves.count("matrix_unit." + state) ==
+        CHECK(waves.count("matrix_unit." + state) * arrays ==
               system.counter("matrix_unit." + state + "_cycles").value());
     }
     std::vector<std::uint64_t> states_in(system.cycles());
