@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -13,8 +13,8 @@
 #include "hw/common/queued_unit.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
-#include "hw/common/unit_waves.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_waves.h"
 #include "hw/isa/footprint.h"
 #include "hw/timing/matrix_unit.h"
 

@@ -3,9 +3,9 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -17,8 +17,8 @@
 #include "hw/common/ring_queue.h"
 #include "hw/common/trace.h"
 #include "hw/common/unit_context.h"
-#include "hw/common/unit_waves.h"
 #include "hw/common/unit_counters.h"
+#include "hw/common/unit_waves.h"
 #include "hw/common/weight_link.h"
 #include "hw/isa/footprint.h"
 #include "hw/isa/program.h"

@@ -47,9 +47,7 @@ public:
     void begin(const isa::Program& program, const machine::MachineConfig& machine) override {
         tracer_.emplace(config_, program, machine, folder_);
     }
-    hw::TraceSink* trace(std::size_t core) override {
-        return tracer_->sink(core);
-    }
+    hw::TraceSink* trace(std::size_t core) override { return tracer_->sink(core); }
     hw::RegisterSink* registers() override { return tracer_->registers(); }
     void finish(const run::RunRecord& record) override {
         trace::Afterwards known;

@@ -44,7 +44,6 @@ std::optional<BatchSeconds> latency_of(const Basis& basis) {
     return batch_seconds(basis.record);
 }
 
-/// Which classes the main unit's cycles have, for pages that know none of them by name.
 /// The parts of a class: the reasons for it, or the kinds of work.
 Json cycle_parts(const machine::MainUnit& main, const run::Counters& counters) {
     Json parts = Json::array();
@@ -58,6 +57,7 @@ Json cycle_parts(const machine::MainUnit& main, const run::Counters& counters) {
     return parts;
 }
 
+/// Which classes the main unit's cycles have, for pages that know none of them by name.
 Json cycle_classes(const machine::UnitDescription& unit, const run::Counters& counters) {
     const machine::MainUnit& main = *unit.main;
     const auto name_of = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
