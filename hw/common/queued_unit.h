@@ -103,8 +103,8 @@ public:
     void wait_for_order() { context_.workers.wait_for_order(queue_number_); }
 
     /// The unit is busy with the instruction until `released`, and its last result is in its place in cycle
-    /// `complete`; both are now or later. Who returns from `execute` before `released` waits until then
-    /// before the next `begin`. `loaded`: see InstructionTimes.
+    /// `complete`; both are now or later. A unit that returns from `execute` before `released` waits until
+    /// then before the next `begin`. `loaded`: see InstructionTimes.
     void complete(Cycle released, Cycle complete, Activity activity = Activity::Work, Cycle loaded = 0) {
         const Command& command = *command_;
         busy_until_ = released;

@@ -52,7 +52,7 @@ struct TracedQueue {
 /// left out if the program does not use it.
 struct TracedCore {
     std::vector<TracedQueue> queues;
-    std::vector<const UnitModule*> units = {};  ///< who describe their waves; not read after `begun`
+    std::vector<const UnitModule*> units = {};  ///< describe their waves; not read after `begun`
 };
 
 /// The times of an instruction in the sequencer.
@@ -139,10 +139,10 @@ struct MatrixIdleTimes {
     Cycle begin = 0;
     IdleCycles idle;
     // Stalls as the ISCA 2017 paper counts them, in cycles from `begin`. They may overlap.
-    Cycle activations = 0;       ///< the activation unit still wrote them
-    Cycle inputs = 0;            ///< the host still delivered them
-    Cycle gaps = 0;              ///< after its first row: the data setup was still collecting a line
-    bool keeps_weights = false;  ///< the stream's weights are those of the stream before it
+    Cycle activations = 0;      ///< the activation unit still wrote them
+    Cycle inputs = 0;           ///< the host still delivered them
+    Cycle gaps = 0;             ///< after its first row: the data setup was still collecting a line
+    bool keep_weights = false;  ///< the stream's weights are those of the stream before it
 
     bool operator==(const MatrixIdleTimes&) const = default;
 };

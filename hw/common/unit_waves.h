@@ -12,7 +12,7 @@
 #include "hw/machine/machine_config.h"
 
 /// How a unit describes its waves: it makes its signals, and a listener that drives them from the events of
-/// its core (UnitModule::waves). Who writes the waves knows no unit.
+/// its core (UnitModule::waves). The writer of the waves knows no unit.
 namespace systole::hw {
 
 /// A number that changes in even steps: (first + step * k) / divisor in the k-th group of `every` cycles.

@@ -149,7 +149,7 @@ void MatrixUnit::count_idle(const Stream& stream, const timing::StreamShape& sha
                                      .activations = unmet.activations,
                                      .inputs = unmet.inputs,
                                      .gaps = shape.gaps(),
-                                     .keeps_weights = stream.keep_weights});
+                                     .keep_weights = stream.keep_weights});
     }
 }
 

@@ -67,7 +67,7 @@ void Timeline::begun(const hw::TracedCore& core) {
         if (const auto& tiles = queue.traces.tiles) {
             const Track fetch = add_track(tiles->fetch);
             const Track shift = add_track(tiles->shift);
-            tiles_.emplace(TileTracks{.fetch = fetch,
+            tiles_.emplace(TileStates{.fetch = fetch,
                                       .shift = shift,
                                       .held = {events_, window_, tiles->held, "tiles"},
                                       .bytes = {events_, window_, tiles->bytes, "bytes"}});
@@ -181,7 +181,7 @@ void Timeline::show_streams() {
 
 void Timeline::show_stream(const Stream& stream, const hw::MatrixIdleTimes& entered) {
     const hw::InstructionTimes& times = stream.times;
-    if (!entered.keeps_weights && !shifted_.empty()) {
+    if (!entered.keep_weights && !shifted_.empty()) {
         in_array_ = shifted_.front();
         shifted_.pop_front();
     }

@@ -83,7 +83,7 @@ private:
     };
 
     /// The tracks and counters of weight tiles.
-    struct TileTracks {
+    struct TileStates {
         Track fetch{};
         Track shift{};
         CounterTrack held;
@@ -136,7 +136,7 @@ private:
     Track sequencer_track_{};
     std::vector<UnitState> units_;  ///< by the number of the queue
     std::size_t main_unit_ = 0;
-    std::optional<TileTracks> tiles_;
+    std::optional<TileStates> tiles_;
     // Streams for which only one of the two is known; which one comes first depends on the engine.
     std::deque<Stream> streams_;
     std::deque<hw::MatrixIdleTimes> entered_;

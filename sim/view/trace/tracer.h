@@ -80,7 +80,7 @@ public:
     bool has_timeline() const { return !timelines_.empty(); }
 
 private:
-    /// Who is told the events of a core.
+    /// The receivers of a core's events.
     struct Core {
         std::string name;  ///< empty of a machine with one
         hw::TraceFanOut behind = {};
