@@ -100,8 +100,8 @@ void exchange_rows(std::span<const CollectivePart> parts, std::size_t lanes) {
 
 CollectiveUnit::CollectiveUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                                Collectives& meeting, WordMemoryAccess& vector_memory)
-    : QueuedUnit(name, isa::QueueId::Collective, context,
-                 context.cores > 1 ? &context.waits.exchanges() : nullptr),
+    : QueuedUnit(name, isa::QueueId::Collective, {.track = "collective", .signals = "collective_unit."},
+                 context, context.cores > 1 ? &context.waits.exchanges() : nullptr),
       lanes_(context.machine.vector_unit.lanes),
       meeting_(meeting),
       vector_memory_(vector_memory) {

@@ -91,6 +91,9 @@ public:
         return executing_ || commands_.empty() ? executing_ : std::optional(commands_.front().number);
     }
 
+    /// How traces show the queue and its unit.
+    const QueueTraces& traces() const { return traces_; }
+    void show_as(const QueueTraces& traces) { traces_ = traces; }
     /// Sets the sink that is told each command that leaves the queue; null for none.
     void observe(TraceSink* trace) { trace_ = trace; }
     /// Sets the history that is told the waits of `next`; null for none.
@@ -131,6 +134,7 @@ private:
     RingQueue<Command> commands_;
     std::optional<InstructionNumber> executing_;  ///< returned by `next` and not completed
     Cycle complete_at_ = 0;
+    QueueTraces traces_;
     TraceSink* trace_ = nullptr;
     UnitHistory* history_ = nullptr;
     WaitCounters waits_{};

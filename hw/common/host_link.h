@@ -9,6 +9,7 @@
 #include "hw/common/clock.h"
 #include "hw/common/port_arbiter.h"
 #include "hw/common/shared_link.h"
+#include "hw/common/trace.h"
 #include "hw/machine/machine_config.h"
 #include "hw/machine/unit_description.h"
 
@@ -70,6 +71,12 @@ private:
     std::deque<SharedLink> outbound_;
     PortArbiter ports_;
 };
+
+/// How traces show the queues of the link's unit, in each family.
+inline constexpr QueueTraces host_read_traces{
+    .track = "host_read", .signals = "host_interface.read_", .bytes = "host read"};
+inline constexpr QueueTraces host_write_traces{
+    .track = "host_write", .signals = "host_interface.write_", .bytes = "host write"};
 
 /// What the description of the link's unit has of its own, in each family.
 struct LinkPlace {

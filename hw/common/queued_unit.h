@@ -29,11 +29,11 @@ class QueueLoop {
 public:
     using Activity = UnitHistory::Activity;
 
-    /// `history` is told what the unit does; null if no wait of the matrix unit asks for this unit.
-    /// `for_counters`: what their constructor takes.
+    /// `traces`: how traces show the queue. `history` is told what the unit does; null if no wait of the
+    /// matrix unit asks for this unit. `for_counters`: what their constructor takes.
     template <class... ForCounters>
-    QueueLoop(isa::QueueId id, const UnitContext& context, UnitHistory* history = nullptr,
-              ForCounters... for_counters)
+    QueueLoop(isa::QueueId id, const QueueTraces& traces, const UnitContext& context,
+              UnitHistory* history = nullptr, ForCounters... for_counters)
         : context_(context),
           counters_(for_counters...),
           id_(static_cast<std::size_t>(id)),
@@ -41,6 +41,7 @@ public:
           history_(history),
           queue_(queue_number_, context.machine.sequencer.queue_depth, context.semaphores, context.clock,
                  context.shared_semaphores) {
+        queue_.show_as(traces);
         queue_.record_waits(history);
     }
 
@@ -159,9 +160,9 @@ public:
 
 protected:
     template <class... ForCounters>
-    QueuedUnit(const sc_core::sc_module_name& name, isa::QueueId id, const UnitContext& context,
-               UnitHistory* history = nullptr, ForCounters... for_counters)
-        : UnitModule(name), QueueLoop<Counters>(id, context, history, for_counters...) {}
+    QueuedUnit(const sc_core::sc_module_name& name, isa::QueueId id, const QueueTraces& traces,
+               const UnitContext& context, UnitHistory* history = nullptr, ForCounters... for_counters)
+        : UnitModule(name), QueueLoop<Counters>(id, traces, context, history, for_counters...) {}
 };
 
 }  // namespace systole::hw

@@ -112,11 +112,11 @@ FailureTimes Core::where_it_failed() const {
 
 std::vector<TracedQueue> Core::traced_queues() const {
     std::vector<TracedQueue> traced;
-    for (const CoreQueue& each : queues()) {
-        const isa::QueueId id = each.queue.id();
+    for (const CommandQueue* const each : queues()) {
+        const isa::QueueId id = each->id();
         if (id == isa::QueueId::Host && !isa::uses_host(program_)) continue;
         traced.push_back(
-            {.unit = static_cast<std::size_t>(id), .name = isa::name(id), .traces = each.traces});
+            {.unit = static_cast<std::size_t>(id), .name = isa::name(id), .traces = each->traces()});
     }
     return traced;
 }
@@ -164,10 +164,10 @@ void Core::report_stuck() const {
                        .shares_semaphores = context_.shared_semaphores != nullptr,
                        .waiting = {},
                        .awaited = {}};
-    for (const CoreQueue& each : queues()) {
-        const isa::QueueId id = each.queue.id();
+    for (const CommandQueue* const each : queues()) {
+        const isa::QueueId id = each->id();
         const auto place = static_cast<std::size_t>(id);
-        stuck.waiting.at(place) = each.queue.current();
+        stuck.waiting.at(place) = each->current();
         for (const UnitModule* const unit : units()) {
             if (const auto awaited = unit->awaited(id)) stuck.awaited.at(place) = awaited;
         }

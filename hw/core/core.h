@@ -103,26 +103,19 @@ public:
     virtual std::vector<const UnitModule*> from_the_array() const = 0;
 
 protected:
-    /// A queue of one of the units, and how traces show it.
-    struct CoreQueue {
-        CommandQueue& queue;
-        QueueTraces traces;
-    };
-
     /// The program, which fits the machine, must outlive the core. `ports`: of the memories whose ports units
     /// share.
     Core(const sc_core::sc_module_name& name, const CoreContext& context, const isa::Program& program,
          std::vector<PortArbiter::Places> ports);
 
     /// In the order of the data path; the host's processor is the last.
-    virtual std::span<const CoreQueue> queues() const = 0;
+    virtual std::span<CommandQueue* const> queues() const = 0;
     virtual const Sequencer& sequencer() const = 0;
     /// The queues, indexed by isa::QueueId; null for those that the core does not have.
     template <class Queue = CommandQueue>
-    static std::array<Queue*, isa::queue_count> by_id(std::span<const CoreQueue> queues) {
+    static std::array<Queue*, isa::queue_count> by_id(std::span<CommandQueue* const> queues) {
         std::array<Queue*, isa::queue_count> found{};
-        for (const CoreQueue& each : queues)
-            found.at(static_cast<std::size_t>(each.queue.id())) = &each.queue;
+        for (CommandQueue* const each : queues) found.at(static_cast<std::size_t>(each->id())) = each;
         return found;
     }
     /// How many places each memory has, as its unit says. Of the others every machine has enough: a program's

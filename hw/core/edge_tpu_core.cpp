@@ -14,16 +14,10 @@ EdgeTpuCore::EdgeTpuCore(const sc_core::sc_module_name& name, const CoreContext&
       tile_array_("tile_array", unit_context(), ring_, {narrow_memory_, wide_memory_}, context.host_memory),
       host_processor_("host_processor", host_context(), context.host_link, program,
                       {context.host, context.host_memory}),
-      queues_{{{host_interface_.read_queue(),
-                {.track = "host_read", .signals = "host_interface.read_", .bytes = "host read"}},
-               {ring_.queue(), {.track = "ring", .signals = "ring."}},
-               {mesh_.queue(), {.track = "mesh", .signals = "mesh."}},
-               {tile_array_.queue(), {.track = "tiles", .signals = "tile_array.", .is_main = true}},
-               {host_interface_.write_queue(),
-                {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"}},
-               {host_processor_.queue(), {.track = "host", .signals = "host.", .works = "work"}}}},
+      queues_{&host_interface_.read_queue(),  &ring_.queue(),          &mesh_.queue(), &tile_array_.queue(),
+              &host_interface_.write_queue(), &host_processor_.queue()},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
-    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
+    for (CommandQueue* const each : queues_) each->observe(context.trace);
     sequencer_.load(program, places(context.machine));
 }
 

@@ -33,7 +33,7 @@ public:
     std::span<const std::uint8_t> wide_memory() const { return wide_memory_.bytes(); }
 
 private:
-    std::span<const CoreQueue> queues() const override { return queues_; }
+    std::span<CommandQueue* const> queues() const override { return queues_; }
     const Sequencer& sequencer() const override { return sequencer_; }
 
     NarrowMemory narrow_memory_;
@@ -43,7 +43,7 @@ private:
     Mesh mesh_;
     TileArray tile_array_;
     HostProcessorUnit host_processor_;
-    const std::array<CoreQueue, 6> queues_;
+    const std::array<CommandQueue*, 6> queues_;
     Sequencer sequencer_;
 };
 

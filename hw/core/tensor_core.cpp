@@ -42,21 +42,12 @@ TensorCore::TensorCore(const sc_core::sc_module_name& name, const CoreContext& c
       collective_unit_("collective_unit", unit_context(), *context.collectives, vector_memory_),
       host_processor_("host_processor", host_context(), context.host_link, program,
                       {context.host, context.host_memory}),
-      queues_{{{host_interface_.read_queue(),
-                {.track = "host_read", .signals = "host_interface.read_", .bytes = "host read"}},
-               {dma_.in_queue(), {.track = "dma_in", .signals = "dma.in_"}},
-               {weight_load_.queue(), {.track = "weights", .signals = "weight_load."}},
-               {product_setup_.queue(),
-                {.track = "matrix unit", .signals = "product_setup.", .is_main = true, .tells_idle = true}},
-               {vector_unit_.queue(), {.track = "vector", .signals = "vector_unit."}},
-               {cross_lane_unit_.queue(), {.track = "cross_lane", .signals = "cross_lane_unit."}},
-               {collective_unit_.queue(), {.track = "collective", .signals = "collective_unit."}},
-               {dma_.out_queue(), {.track = "dma_out", .signals = "dma.out_"}},
-               {host_interface_.write_queue(),
-                {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"}},
-               {host_processor_.queue(), {.track = "host", .signals = "host.", .works = "work"}}}},
+      queues_{&host_interface_.read_queue(), &dma_.in_queue(),      &weight_load_.queue(),
+              &product_setup_.queue(),       &vector_unit_.queue(), &cross_lane_unit_.queue(),
+              &collective_unit_.queue(),     &dma_.out_queue(),     &host_interface_.write_queue(),
+              &host_processor_.queue()},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
-    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
+    for (CommandQueue* const each : queues_) each->observe(context.trace);
     dma_.memory.bind(hbm_.sockets[core_of_chip_]);
     hbm_.load(core_of_chip_, program);
     sequencer_.load(program, places(context.machine));

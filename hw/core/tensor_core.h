@@ -40,7 +40,7 @@ public:
     std::optional<double> product_seconds() const override { return matrix_unit_.gemm().seconds; }
 
 private:
-    std::span<const CoreQueue> queues() const override { return queues_; }
+    std::span<CommandQueue* const> queues() const override { return queues_; }
     const Sequencer& sequencer() const override { return sequencer_; }
 
     VectorMemory vector_memory_;
@@ -55,7 +55,7 @@ private:
     CrossLaneUnit cross_lane_unit_;
     CollectiveUnit collective_unit_;
     HostProcessorUnit host_processor_;
-    const std::array<CoreQueue, 10> queues_;
+    const std::array<CommandQueue*, 10> queues_;
     Sequencer sequencer_;
 };
 

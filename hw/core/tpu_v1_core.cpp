@@ -23,21 +23,10 @@ TpuV1Core::TpuV1Core(const sc_core::sc_module_name& name, const CoreContext& con
       activation_unit_("activation_unit", unit_context(), accumulators_, unified_buffer_),
       host_processor_("host_processor", host_context(), context.host_link, program,
                       {context.host, context.host_memory}),
-      queues_{
-          {{host_interface_.read_queue(),
-            {.track = "host_read", .signals = "host_interface.read_", .bytes = "host read"}},
-           {weight_fifo_.queue(),
-            {.track = "weights",
-             .signals = "weight_fifo.",
-             .tiles = TileTracks{"weight memory", "weight shift", "weight FIFO", "weight memory read"}}},
-           {systolic_data_setup_.queue(),
-            {.track = "matrix unit", .signals = "systolic_data_setup.", .is_main = true, .tells_idle = true}},
-           {activation_unit_.queue(), {.track = "activation", .signals = "activation_unit."}},
-           {host_interface_.write_queue(),
-            {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"}},
-           {host_processor_.queue(), {.track = "host", .signals = "host.", .works = "work"}}}},
+      queues_{&host_interface_.read_queue(), &weight_fifo_.queue(),          &systolic_data_setup_.queue(),
+              &activation_unit_.queue(),     &host_interface_.write_queue(), &host_processor_.queue()},
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
-    for (const CoreQueue& each : queues_) each.queue.observe(context.trace);
+    for (CommandQueue* const each : queues_) each->observe(context.trace);
     host_interface_.memory.bind(context.host_memory.sockets[context.core]);
     weight_fifo_.memory.bind(*context.weight_memory);
     weight_fifo_.load(program, context.tile_values, context.weight_address);

@@ -35,7 +35,7 @@ public:
     std::optional<double> product_seconds() const override { return gemm().seconds; }
 
 private:
-    std::span<const CoreQueue> queues() const override { return queues_; }
+    std::span<CommandQueue* const> queues() const override { return queues_; }
     const Sequencer& sequencer() const override { return sequencer_; }
     void load_initial_rows(const isa::Program& program);
 
@@ -47,7 +47,7 @@ private:
     SystolicDataSetup systolic_data_setup_;
     ActivationUnit activation_unit_;
     HostProcessorUnit host_processor_;
-    const std::array<CoreQueue, 6> queues_;
+    const std::array<CommandQueue*, 6> queues_;
     Sequencer sequencer_;
 };
 

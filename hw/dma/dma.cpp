@@ -20,8 +20,9 @@ Dma::Dma(const sc_core::sc_module_name& name, const UnitContext& context, HbmAcc
       latency_(context.machine.hbm_latency()),
       hbm_(hbm),
       vector_memory_(vector_memory),
-      in_(isa::QueueId::DmaIn, context, &context.waits.inputs()),
-      out_(isa::QueueId::DmaOut, context, &context.waits.outputs()) {
+      in_(isa::QueueId::DmaIn, {.track = "dma_in", .signals = "dma.in_"}, context, &context.waits.inputs()),
+      out_(isa::QueueId::DmaOut, {.track = "dma_out", .signals = "dma.out_"}, context,
+           &context.waits.outputs()) {
     context.waits.set_role(isa::QueueId::DmaIn, QueueRole::Delivers);
     context.waits.set_role(isa::QueueId::DmaOut, QueueRole::Fetches);
     register_counters(counters_);

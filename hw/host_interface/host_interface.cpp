@@ -21,8 +21,8 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const UnitCont
       latency_(context.machine.host_latency()),
       link_(link),
       buffer_(buffer),
-      reads_(isa::QueueId::HostRead, context, &context.waits.inputs()),
-      writes_(isa::QueueId::HostWrite, context, nullptr, context.cores > 1) {
+      reads_(isa::QueueId::HostRead, host_read_traces, context, &context.waits.inputs()),
+      writes_(isa::QueueId::HostWrite, host_write_traces, context, nullptr, context.cores > 1) {
     context.waits.set_role(isa::QueueId::HostRead, QueueRole::Delivers);
     context.waits.set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
     register_counters(counters_);

@@ -10,7 +10,8 @@ namespace systole::hw {
 
 HostProcessorUnit::HostProcessorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                                      HostLink& link, const isa::Program& program, const HostWorker& worker)
-    : QueuedUnit(name, isa::QueueId::Host, context, &context.waits.host(), context.cores > 1),
+    : QueuedUnit(name, isa::QueueId::Host, {.track = "host", .signals = "host.", .works = "work"}, context,
+                 &context.waits.host(), context.cores > 1),
       program_(program),
       processor_(worker.processor),
       link_(link),

@@ -21,8 +21,9 @@ InfeedLink::InfeedLink(const sc_core::sc_module_name& name, const UnitContext& c
       link_(link),
       host_memory_(host_memory),
       hbm_(hbm),
-      reads_(isa::QueueId::HostRead, context, nullptr, context.machine.system.cores > 1),
-      writes_(isa::QueueId::HostWrite, context, nullptr, context.machine.system.cores > 1) {
+      reads_(isa::QueueId::HostRead, host_read_traces, context, nullptr, context.machine.system.cores > 1),
+      writes_(isa::QueueId::HostWrite, host_write_traces, context, nullptr,
+              context.machine.system.cores > 1) {
     context.waits.set_role(isa::QueueId::HostRead, QueueRole::Feeds);
     context.waits.set_role(isa::QueueId::HostWrite, QueueRole::Fetches);
     register_counters(counters_);

@@ -106,7 +106,7 @@ void permute_elements(const Permuted& permuted, NarrowMemoryAccess& narrow) {
 }  // namespace
 
 Mesh::Mesh(const sc_core::sc_module_name& name, const UnitContext& context, NarrowMemoryAccess& narrow)
-    : QueuedUnit(name, isa::QueueId::Mesh, context),
+    : QueuedUnit(name, isa::QueueId::Mesh, {.track = "mesh", .signals = "mesh."}, context),
       grid_(timing::grid_of(context.machine)),
       rate_(context.machine.mesh_rate()),
       latency_(context.machine.mesh.latency_cycles),

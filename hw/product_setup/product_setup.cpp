@@ -16,7 +16,9 @@ namespace systole::hw {
 
 ProductSetup::ProductSetup(const sc_core::sc_module_name& name, const UnitContext& context,
                            WordMemoryAccess& vector_memory, StreamSink& array)
-    : QueuedUnit(name, isa::QueueId::Matrix, context),
+    : QueuedUnit(name, isa::QueueId::Matrix,
+                 {.track = "matrix unit", .signals = "product_setup.", .is_main = true, .tells_idle = true},
+                 context),
       shape_(timing::tensor_shape_of(context.machine)),
       vector_memory_(vector_memory),
       array_(array) {

@@ -17,7 +17,7 @@ namespace systole::hw {
 
 RingBus::RingBus(const sc_core::sc_module_name& name, const UnitContext& context, NarrowMemoryAccess& narrow,
                  WideMemoryAccess& wide, StagedParts& staged)
-    : QueuedUnit(name, isa::QueueId::Ring, context),
+    : QueuedUnit(name, isa::QueueId::Ring, {.track = "ring", .signals = "ring."}, context),
       grid_(timing::grid_of(context.machine)),
       rate_(context.machine.ring_rate()),
       latency_(context.machine.ring.latency_cycles),

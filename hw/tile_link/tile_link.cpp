@@ -27,8 +27,8 @@ TileLink::TileLink(const sc_core::sc_module_name& name, const UnitContext& conte
       host_memory_(host_memory),
       narrow_(memories.narrow),
       wide_(memories.wide),
-      reads_(isa::QueueId::HostRead, context),
-      writes_(isa::QueueId::HostWrite, context) {
+      reads_(isa::QueueId::HostRead, host_read_traces, context),
+      writes_(isa::QueueId::HostWrite, host_write_traces, context) {
     register_counters(counters_);
     register_counters("host_read", reads_.counters());
     register_counters("host_write", writes_.counters());

@@ -19,7 +19,11 @@ constexpr std::size_t buffers_in_array = 2;
 
 WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link,
                        SharedWeights* shared)
-    : QueuedUnit(name, isa::QueueId::Weights, context),
+    : QueuedUnit(name, isa::QueueId::Weights,
+                 {.track = "weights",
+                  .signals = "weight_fifo.",
+                  .tiles = TileTracks{"weight memory", "weight shift", "weight FIFO", "weight memory read"}},
+                 context),
       depth_(context.machine.weight_fifo.depth_tiles),
       link_(link),
       shared_(shared),

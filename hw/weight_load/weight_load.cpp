@@ -53,7 +53,7 @@ void take_weights(const LoadedMatrix& matrix, float* out) {
 
 WeightLoad::WeightLoad(const sc_core::sc_module_name& name, const UnitContext& context,
                        WordMemoryAccess& vector_memory)
-    : QueuedUnit(name, isa::QueueId::Weights, context),
+    : QueuedUnit(name, isa::QueueId::Weights, {.track = "weights", .signals = "weight_load."}, context),
       shape_(timing::tensor_shape_of(context.machine)),
       shift_cycles_(timing::shift_cycles(context.machine)),
       vector_memory_(vector_memory) {

@@ -17,7 +17,7 @@ class Slow final : public hw::QueuedUnit<hw::UnitCounters> {
 public:
     /// `waits`: until it is free, before it takes the next instruction.
     Slow(const sc_core::sc_module_name& name, const hw::UnitContext& context, Cycle cycles, bool waits)
-        : QueuedUnit(name, isa::QueueId::Activation, context) {
+        : QueuedUnit(name, isa::QueueId::Activation, {.track = "slow", .signals = "slow."}, context) {
         register_counters(counters());
         start("slow", [this, cycles, waits](const hw::Command&) {
             const Cycle released = begin() + cycles;
