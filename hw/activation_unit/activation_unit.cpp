@@ -10,8 +10,9 @@ namespace systole::hw {
 
 ActivationUnit::ActivationUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                                AccumulatorAccess& accumulators, UnifiedBufferAccess& buffer)
-    : QueuedUnit(name, isa::QueueId::Activation, {.track = "activation", .signals = "activation_unit."},
-                 context, &context.waits.activation()),
+    : QueuedUnit(name, isa::QueueId::Activation,
+                 {.track = "activation", .signals = "activation_unit.", .computes = true}, context,
+                 &context.waits.activation()),
       latency_(context.machine.activation_latency()),
       accumulators_(accumulators),
       buffer_(buffer) {

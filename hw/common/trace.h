@@ -14,23 +14,29 @@ namespace systole::hw {
 
 class UnitModule;
 
-/// The weight tiles that a unit fetches, as the timeline names their tracks and counters.
+/// The weight tiles that a unit fetches, as the timeline names their tracks and counters, and a record the
+/// work that they are.
 struct TileTracks {
-    std::string_view fetch;  ///< their transfers: "weight memory"
-    std::string_view shift;  ///< into the array: "weight shift"
-    std::string_view held;   ///< counts those on their way: "weight FIFO"
-    std::string_view bytes;  ///< counts what came from the memory: "weight memory read"
+    std::string_view fetch = {};  ///< their transfers: "weight memory"
+    std::string_view shift = {};  ///< into the array: "weight shift"
+    std::string_view held = {};   ///< counts those on their way: "weight FIFO"
+    std::string_view bytes = {};  ///< counts what came from the memory: "weight memory read"
+    // Of energy (machine::EnergyRow::during).
+    std::string_view fetching = {};  ///< "weight_fetch"
+    std::string_view shifting = {};  ///< "weight_shift"
 
     bool operator==(const TileTracks&) const = default;
 };
 
 /// How traces show a queue and its unit, which says it (QueueLoop). Texts are constants.
 struct QueueTraces {
-    std::string_view track;           ///< of its unit in the timeline: "matrix unit"
-    std::string_view signals;         ///< how its signals' names begin in waves: "host_interface.read_"
+    std::string_view track = {};      ///< of its unit in the timeline: "matrix unit"
+    std::string_view signals = {};    ///< how its signals' names begin in waves: "host_interface.read_"
     std::string_view works = "busy";  ///< ends the name of the one that says that the unit works
     /// Reports count the cycles of this unit by layer.
     bool is_main = false;
+    /// Its unit makes results, and does not only move them.
+    bool computes = false;
     /// Its unit tells the cycles in which no stream enters, with `matrix_idle`.
     bool tells_idle = false;
     std::string_view bytes = {};  ///< counts what its instructions move: "host read"; empty for no counter

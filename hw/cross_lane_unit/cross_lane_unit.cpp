@@ -28,8 +28,9 @@ std::uint32_t combined(Reduction reduction, std::uint32_t a, std::uint32_t b) {
 
 CrossLaneUnit::CrossLaneUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                              WordMemoryAccess& vector_memory)
-    : QueuedUnit(name, isa::QueueId::CrossLane, {.track = "cross_lane", .signals = "cross_lane_unit."},
-                 context, &context.waits.cross_lane()),
+    : QueuedUnit(name, isa::QueueId::CrossLane,
+                 {.track = "cross_lane", .signals = "cross_lane_unit.", .computes = true}, context,
+                 &context.waits.cross_lane()),
       shape_(timing::tensor_shape_of(context.machine)),
       vector_memory_(vector_memory) {
     register_counters(counters());

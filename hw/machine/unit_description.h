@@ -17,8 +17,8 @@ struct EnergyRow {
     std::string unit;         ///< that takes it; a key of report.json
     std::string counter;      ///< its path: "matrix_unit.useful_macs"
     double picojoules = 0.0;  ///< of a count, at the voltage of the machine's watts, before calibration
-    /// The work that counts: the name of a queue, "weight_fetch" or "weight_shift". Empty if it is not known
-    /// when: power over time then spreads it over the run.
+    /// The work that counts: the name of a queue, or what its unit calls the work of weight tiles
+    /// ("weight_fetch"). Empty if it is not known when: power over time then spreads it over the run.
     std::string during;
     bool once = false;  ///< only the first call of several has the events
 

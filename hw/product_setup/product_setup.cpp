@@ -17,7 +17,11 @@ namespace systole::hw {
 ProductSetup::ProductSetup(const sc_core::sc_module_name& name, const UnitContext& context,
                            WordMemoryAccess& vector_memory, StreamSink& array)
     : QueuedUnit(name, isa::QueueId::Matrix,
-                 {.track = "matrix unit", .signals = "product_setup.", .is_main = true, .tells_idle = true},
+                 {.track = "matrix unit",
+                  .signals = "product_setup.",
+                  .is_main = true,
+                  .computes = true,
+                  .tells_idle = true},
                  context),
       shape_(timing::tensor_shape_of(context.machine)),
       vector_memory_(vector_memory),

@@ -31,10 +31,13 @@ std::uint32_t repetitions_of(const isa::Instruction& instruction) {
 
 SystolicDataSetup::SystolicDataSetup(const sc_core::sc_module_name& name, const UnitContext& context,
                                      UnifiedBufferAccess& buffer, StreamSink& array)
-    : QueuedUnit(
-          name, isa::QueueId::Matrix,
-          {.track = "matrix unit", .signals = "systolic_data_setup.", .is_main = true, .tells_idle = true},
-          context),
+    : QueuedUnit(name, isa::QueueId::Matrix,
+                 {.track = "matrix unit",
+                  .signals = "systolic_data_setup.",
+                  .is_main = true,
+                  .computes = true,
+                  .tells_idle = true},
+                 context),
       array_rows_(context.machine.matrix_unit.rows),
       buffer_(buffer),
       array_(array) {

@@ -78,8 +78,8 @@ CommandQueue::WaitCounters TileWaitCounters::by_queue() {
 
 TileArray::TileArray(const sc_core::sc_module_name& name, const UnitContext& context, WeightParts& weights,
                      const TileMemories& memories, HostMemoryAccess& host_memory)
-    : QueuedUnit(name, isa::QueueId::Tiles, {.track = "tiles", .signals = "tile_array.", .is_main = true},
-                 context),
+    : QueuedUnit(name, isa::QueueId::Tiles,
+                 {.track = "tiles", .signals = "tile_array.", .is_main = true, .computes = true}, context),
       grid_(timing::grid_of(context.machine)),
       weights_(weights),
       narrow_(memories.narrow),

@@ -12,8 +12,8 @@ namespace systole::hw {
 
 VectorUnit::VectorUnit(const sc_core::sc_module_name& name, const UnitContext& context,
                        const isa::Program& program, WordMemoryAccess& vector_memory)
-    : QueuedUnit(name, isa::QueueId::Vector, {.track = "vector", .signals = "vector_unit."}, context,
-                 &context.waits.activation()),
+    : QueuedUnit(name, isa::QueueId::Vector, {.track = "vector", .signals = "vector_unit.", .computes = true},
+                 context, &context.waits.activation()),
       shape_(timing::tensor_shape_of(context.machine)),
       program_(program),
       vector_memory_(vector_memory) {

@@ -30,17 +30,17 @@ Occupancy SpanRecorder::occupancy(const isa::Program& program, Cycle cycles,
     return occupancy;
 }
 
-namespace {
-
-// The activities behind those of the queues.
-constexpr auto weight_fetch = static_cast<std::uint8_t>(isa::queue_count);
-constexpr auto weight_shift = static_cast<std::uint8_t>(isa::queue_count + 1);
-
-}  // namespace
-
 ActivityRecorder::ActivityRecorder() {
     for (const std::string_view queue : isa::queue_names()) work_.activities.emplace_back(queue);
-    work_.activities.insert(work_.activities.end(), {"weight_fetch", "weight_shift"});
+}
+
+void ActivityRecorder::begun(const hw::TracedCore& core) {
+    for (const hw::TracedQueue& queue : core.queues) {
+        if (!queue.traces.tiles) continue;
+        first_of_tiles_ = static_cast<std::uint8_t>(work_.activities.size());
+        work_.activities.emplace_back(queue.traces.tiles->fetching);
+        work_.activities.emplace_back(queue.traces.tiles->shifting);
+    }
 }
 
 void ActivityRecorder::instruction(const hw::InstructionTimes& times) {
@@ -63,8 +63,9 @@ void ActivityRecorder::stalled(const hw::StallTimes& times) {
 
 void ActivityRecorder::tile(const hw::TileTimes& times) {
     const Cycle begun = std::max(times.fetched, std::min(last_whole_, times.whole));
-    work_.intervals.push_back({weight_fetch, times.tag, begun, times.whole});
-    work_.intervals.push_back({weight_shift, times.tag, times.shifting, times.shifted});
+    const auto shift = static_cast<std::uint8_t>(first_of_tiles_ + 1);
+    work_.intervals.push_back({first_of_tiles_, times.tag, begun, times.whole});
+    work_.intervals.push_back({shift, times.tag, times.shifting, times.shifted});
     last_whole_ = times.whole;
 }
 
@@ -72,17 +73,17 @@ void ActivityRecorder::add(const ActivityRecorder& other) {
     work_.intervals.insert(work_.intervals.end(), other.work_.intervals.begin(), other.work_.intervals.end());
 }
 
+void PhaseRecorder::begun(const hw::TracedCore& core) {
+    for (const hw::TracedQueue& queue : core.queues) queues_.at(queue.unit) = queue.traces;
+}
+
 void PhaseRecorder::instruction(const hw::InstructionTimes& times) {
-    const auto unit = static_cast<isa::QueueId>(times.unit);
-    if (unit == isa::QueueId::Tiles && !seen_first_) {
+    const hw::QueueTraces& unit = queues_.at(times.unit);
+    if (unit.is_main && !unit.tells_idle && !seen_first_) {
         seen_first_ = true;
         phases_.head = times.begun;
     }
-    const bool computes = unit == isa::QueueId::Matrix || unit == isa::QueueId::Activation ||
-                          unit == isa::QueueId::Tiles || unit == isa::QueueId::Vector ||
-                          unit == isa::QueueId::CrossLane;
-    if (!computes) return;
-    phases_.last_result = std::max(phases_.last_result, times.complete);
+    if (unit.computes) phases_.last_result = std::max(phases_.last_result, times.complete);
 }
 
 void PhaseRecorder::tile(const hw::TileTimes& times) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "hw/common/trace.h"
 #include "hw/isa/program.h"
+#include "hw/isa/queue.h"
 #include "hw/system/system.h"
 #include "sim/run/execute/level_windows.h"
 #include "sim/run/execute/row_values.h"
@@ -38,6 +41,7 @@ class ActivityRecorder final : public hw::TraceListener {
 public:
     ActivityRecorder();
 
+    void begun(const hw::TracedCore& core) override;
     void instruction(const hw::InstructionTimes& times) override;
     void stalled(const hw::StallTimes& times) override;
     void tile(const hw::TileTimes& times) override;
@@ -48,6 +52,7 @@ public:
 
 private:
     Work work_;
+    std::uint8_t first_of_tiles_ = 0;  ///< the activity of their fetches; that of their shifts follows
     std::vector<std::vector<hw::StallTimes>> stalls_;  ///< of the instruction under way in each unit
     Cycle last_whole_ = 0;                             ///< the memory delivers one tile after the other
 };
@@ -55,6 +60,7 @@ private:
 /// Records the parts of a run in which the chip waits only for the host, and the times of its weight tiles.
 class PhaseRecorder final : public hw::TraceListener {
 public:
+    void begun(const hw::TracedCore& core) override;
     void instruction(const hw::InstructionTimes& times) override;
     void tile(const hw::TileTimes& times) override;
     void matrix_idle(const hw::MatrixIdleTimes& times) override;
@@ -63,6 +69,7 @@ public:
 
 private:
     Phases phases_;
+    std::array<hw::QueueTraces, isa::queue_count> queues_{};  ///< those of the core, by isa::QueueId
     bool seen_first_ = false;
 };
 

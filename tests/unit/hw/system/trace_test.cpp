@@ -68,10 +68,14 @@ const std::vector<hw::TracedQueue> chip_queues{
     queue(isa::QueueId::Weights,
           {.track = "weights",
            .signals = "weight_fifo.",
-           .tiles = hw::TileTracks{"weight memory", "weight shift", "weight FIFO", "weight memory read"}}),
-    queue(isa::QueueId::Matrix,
-          {.track = "matrix unit", .signals = "systolic_data_setup.", .is_main = true, .tells_idle = true}),
-    queue(isa::QueueId::Activation, {.track = "activation", .signals = "activation_unit."}),
+           .tiles = hw::TileTracks{"weight memory", "weight shift", "weight FIFO", "weight memory read",
+                                   "weight_fetch", "weight_shift"}}),
+    queue(isa::QueueId::Matrix, {.track = "matrix unit",
+                                 .signals = "systolic_data_setup.",
+                                 .is_main = true,
+                                 .computes = true,
+                                 .tells_idle = true}),
+    queue(isa::QueueId::Activation, {.track = "activation", .signals = "activation_unit.", .computes = true}),
     queue(isa::QueueId::HostWrite,
           {.track = "host_write", .signals = "host_interface.write_", .bytes = "host write"})};
 

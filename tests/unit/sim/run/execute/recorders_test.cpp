@@ -38,7 +38,14 @@ TEST_CASE("The times of a repeated instruction are those of all its repetitions"
 }
 
 TEST_CASE("Phases are the cycles before the first rows and after the last results", "[run]") {
+    const auto queue = [](isa::QueueId id, const hw::QueueTraces& traces) {
+        return hw::TracedQueue{static_cast<std::size_t>(id), isa::name(id), traces};
+    };
     run::PhaseRecorder recorder;
+    recorder.begun(
+        {.queues = {queue(isa::QueueId::Matrix, {.is_main = true, .computes = true, .tells_idle = true}),
+                    queue(isa::QueueId::Activation, {.computes = true}),
+                    queue(isa::QueueId::HostWrite, {})}});
     recorder.matrix_idle({.idle = {.without_rows = 7}});
     recorder.matrix_idle({.idle = {.without_rows = 9}});
     recorder.tile({.fetched = 5, .whole = 20});
@@ -47,6 +54,16 @@ TEST_CASE("Phases are the cycles before the first rows and after the last result
     recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::Matrix), .complete = 30});
     recorder.instruction({.unit = static_cast<std::size_t>(isa::QueueId::HostWrite), .complete = 90});
     CHECK(recorder.phases() == run::Phases{.head = 7, .last_result = 40, .first_fetch = 3, .last_tile = 20});
+}
+
+TEST_CASE("The head of a unit that does not tell its idle cycles ends with its first instruction", "[run]") {
+    constexpr auto tiles = static_cast<std::size_t>(isa::QueueId::Tiles);
+    run::PhaseRecorder recorder;
+    recorder.begun({.queues = {{tiles, "tiles", {.is_main = true, .computes = true}}}});
+    recorder.instruction({.unit = tiles, .begun = 11, .complete = 20});
+    recorder.instruction({.unit = tiles, .begun = 20, .complete = 25});
+    CHECK(recorder.phases().head == 11);
+    CHECK(recorder.phases().last_result == 25);
 }
 
 TEST_CASE("A record has all counters of the chip, in total and by tag", "[run]") {

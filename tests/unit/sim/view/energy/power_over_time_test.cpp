@@ -130,6 +130,10 @@ TEST_CASE("A unit takes no energy in the cycles in which it waits under an instr
 
 TEST_CASE("A tile's energy is in the cycles of its fetch and of its shift", "[energy]") {
     run::ActivityRecorder recorder;
+    recorder.begun(
+        {.queues = {{static_cast<std::size_t>(isa::QueueId::Weights),
+                     "weights",
+                     {.tiles = hw::TileTracks{.fetching = "weight_fetch", .shifting = "weight_shift"}}}}});
     recorder.tile(
         {.number = 0, .tile = 0, .tag = 3, .fetched = 10, .whole = 1000, .shifting = 1000, .shifted = 1256});
     recorder.tile(
