@@ -42,6 +42,8 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
+    std::span<const std::uint8_t> values(isa::MemoryId memory, std::uint64_t first, std::uint64_t places,
+                                         std::size_t tile) const override;
     const std::size_t rows_;
     const std::size_t columns_;
     const std::size_t bank_rows_;

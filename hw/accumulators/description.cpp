@@ -50,4 +50,11 @@ std::vector<MemoryPlaces> Accumulators::memories(const machine::MachineConfig& m
     return {{isa::MemoryId::Accumulators, machine.accumulators.rows}};
 }
 
+std::span<const std::uint8_t> Accumulators::values(isa::MemoryId memory, std::uint64_t first,
+                                                   std::uint64_t places, std::size_t /*tile*/) const {
+    if (memory != isa::MemoryId::Accumulators) return {};
+    return {reinterpret_cast<const std::uint8_t*>(read(first, places)),
+            places * columns_ * sizeof(std::int32_t)};
+}
+
 }  // namespace systole::hw

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -59,6 +60,12 @@ public:
     virtual std::optional<AwaitedWork> awaited(isa::QueueId /*queue*/) const { return std::nullopt; }
     /// The memories that the unit holds, or to which it alone leads.
     virtual std::vector<MemoryPlaces> memories(const machine::MachineConfig& /*machine*/) const { return {}; }
+    /// The values in places of such a memory, after the run; empty for a memory of another unit. `tile`: of a
+    /// memory that each tile has, whose it is.
+    virtual std::span<const std::uint8_t> values(isa::MemoryId /*memory*/, std::uint64_t /*first*/,
+                                                 std::uint64_t /*places*/, std::size_t /*tile*/) const {
+        return {};
+    }
     /// Makes the signals that waves show of the unit, and the listener that drives them from the events of
     /// its core; none for a unit without signals of its own.
     virtual std::unique_ptr<TraceListener> waves(WaveMaker& /*maker*/) const { return nullptr; }

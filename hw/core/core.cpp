@@ -69,6 +69,15 @@ isa::ByMemory<std::uint64_t> Core::places(const machine::MachineConfig& machine)
     return all;
 }
 
+std::span<const std::uint8_t> Core::values(isa::MemoryId memory, std::uint64_t first, std::uint64_t places,
+                                           std::size_t tile) const {
+    for (const UnitModule* const unit : units()) {
+        const auto values = unit->values(memory, first, places, tile);
+        if (!values.empty()) return values;
+    }
+    return {};
+}
+
 void Core::finish(Cycle end) {
     for (sc_core::sc_object* const child : get_child_objects()) {
         if (auto* const unit = dynamic_cast<UnitModule*>(child)) unit->finish(end, last_tag());

@@ -94,6 +94,10 @@ public:
     virtual std::optional<double> product_seconds() const { return std::nullopt; }
     /// The queues that the program can use, in the order of the data path.
     std::vector<TracedQueue> traced_queues() const;
+    /// The values in places of one of its memories, after the run; empty if it has no such memory. `tile`: of
+    /// a memory that each tile has, whose it is.
+    std::span<const std::uint8_t> values(isa::MemoryId memory, std::uint64_t first, std::uint64_t places,
+                                         std::size_t tile = 0) const;
     TracedCore traced() const { return {.queues = traced_queues(), .units = units()}; }
 
     /// In the order of the data path, which is that of their counters in reports; the host's processor is the

@@ -61,4 +61,11 @@ std::vector<MemoryPlaces> Dma::memories(const machine::MachineConfig& machine) c
     return {{isa::MemoryId::Hbm, machine.hbm_rows_of_core()}};
 }
 
+std::span<const std::uint8_t> Dma::values(isa::MemoryId asked, std::uint64_t first, std::uint64_t places,
+                                          std::size_t /*tile*/) const {
+    if (asked != isa::MemoryId::Hbm) return {};
+    return {reinterpret_cast<const std::uint8_t*>(hbm_.from_row(first)),
+            places * context_.machine.vector_row_bytes()};
+}
+
 }  // namespace systole::hw

@@ -69,6 +69,8 @@ private:
 
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
+    std::span<const std::uint8_t> values(isa::MemoryId asked, std::uint64_t first, std::uint64_t places,
+                                         std::size_t tile) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(Queue& queue, const Command& command);
     Cycle serve_transfer(std::size_t direction) override;

@@ -27,4 +27,10 @@ std::vector<MemoryPlaces> NarrowMemory::memories(const machine::MachineConfig& m
     return {{isa::MemoryId::NarrowMemory, machine.narrow_memory.bytes}};
 }
 
+std::span<const std::uint8_t> NarrowMemory::values(isa::MemoryId memory, std::uint64_t first,
+                                                   std::uint64_t places, std::size_t tile) const {
+    if (memory != isa::MemoryId::NarrowMemory) return {};
+    return bytes(tile).subspan(first, places);
+}
+
 }  // namespace systole::hw

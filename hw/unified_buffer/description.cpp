@@ -47,4 +47,10 @@ std::vector<MemoryPlaces> UnifiedBuffer::memories(const machine::MachineConfig& 
     return {{isa::MemoryId::UnifiedBuffer, machine.unified_buffer.rows}};
 }
 
+std::span<const std::uint8_t> UnifiedBuffer::values(isa::MemoryId memory, std::uint64_t first,
+                                                    std::uint64_t places, std::size_t /*tile*/) const {
+    if (memory != isa::MemoryId::UnifiedBuffer) return {};
+    return {read(first, places), places * row_bytes()};
+}
+
 }  // namespace systole::hw

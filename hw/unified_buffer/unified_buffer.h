@@ -37,6 +37,8 @@ public:
 private:
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
+    std::span<const std::uint8_t> values(isa::MemoryId memory, std::uint64_t first, std::uint64_t places,
+                                         std::size_t tile) const override;
     const std::size_t rows_;
     const std::size_t row_bytes_;
     ZeroedMemory<std::uint8_t> bytes_;

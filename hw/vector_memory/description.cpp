@@ -44,4 +44,11 @@ std::vector<MemoryPlaces> VectorMemory::memories(const machine::MachineConfig& m
     return {{isa::MemoryId::VectorMemory, machine.vector_memory.rows}};
 }
 
+std::span<const std::uint8_t> VectorMemory::values(isa::MemoryId memory, std::uint64_t first,
+                                                   std::uint64_t places, std::size_t /*tile*/) const {
+    if (memory != isa::MemoryId::VectorMemory) return {};
+    return {reinterpret_cast<const std::uint8_t*>(words_.data() + first * lanes_),
+            places * lanes_ * sizeof(std::uint32_t)};
+}
+
 }  // namespace systole::hw

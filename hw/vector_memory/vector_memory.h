@@ -61,6 +61,8 @@ private:
 
     void describe(const machine::MachineConfig& machine, machine::UnitDescription& unit) const override;
     std::vector<MemoryPlaces> memories(const machine::MachineConfig& machine) const override;
+    std::span<const std::uint8_t> values(isa::MemoryId memory, std::uint64_t first, std::uint64_t places,
+                                         std::size_t tile) const override;
 
     const std::size_t lanes_;
     const std::size_t rows_;

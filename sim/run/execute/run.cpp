@@ -379,37 +379,12 @@ private:
     std::optional<hw::System> system_;
 };
 
-std::span<const std::uint8_t> bytes_of_rows(std::span<const std::uint32_t> memory, const BufferView& view,
-                                            const machine::MachineConfig& machine) {
-    const std::size_t lanes = machine.vector_unit.lanes;
-    const std::span<const std::uint32_t> words = memory.subspan(view.first_row * lanes, view.rows * lanes);
-    return {reinterpret_cast<const std::uint8_t*>(words.data()), words.size_bytes()};
-}
-
 /// The bytes that a view shows, after the run.
-std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& system,
-                                       const machine::MachineConfig& machine) {
-    switch (view.memory) {
-        case isa::MemoryId::HostMemory:
-            return system.host_bytes(*view.buffer);
-        case isa::MemoryId::UnifiedBuffer:
-            return {system.tpu_v1_core().unified_buffer().read(view.first_row, view.rows),
-                    view.rows * system.tpu_v1_core().unified_buffer().row_bytes()};
-        case isa::MemoryId::Accumulators: {
-            const std::int32_t* const sums =
-                system.tpu_v1_core().accumulators().read(view.first_row, view.rows);
-            return {reinterpret_cast<const std::uint8_t*>(sums),
-                    view.rows * system.tpu_v1_core().accumulators().columns() * sizeof(std::int32_t)};
-        }
-        case isa::MemoryId::VectorMemory:
-            return bytes_of_rows(system.tensor_core().vector_memory(), view, machine);
-        case isa::MemoryId::Hbm:
-            return bytes_of_rows(system.tensor_core().hbm(), view, machine);
-        case isa::MemoryId::NarrowMemory:
-            return system.edge_tpu_core().narrow_memory(view.tile).subspan(view.first_row, view.rows);
-        default:
-            throw std::logic_error("a memory without bytes");
-    }
+std::span<const std::uint8_t> bytes_of(const BufferView& view, hw::System& system) {
+    if (view.memory == isa::MemoryId::HostMemory) return system.host_bytes(*view.buffer);
+    const auto values = system.core().values(view.memory, view.first_row, view.rows, view.tile);
+    if (values.empty()) throw std::logic_error("a view of a memory that no unit of the machine holds");
+    return values;
 }
 
 /// Makes float32 what a machine of floats takes: no subnormal number, and one NaN.
@@ -681,7 +656,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
         simulation.run(progress);
         record.speed.simulate = total.seconds() - record.speed.prepare;
         for (const BufferView& view : views) {
-            record.printed.push_back(read_contents(view, bytes_of(view, system, spec.machine)));
+            record.printed.push_back(read_contents(view, bytes_of(view, system)));
         }
         if (!program.outputs.empty()) {
             const std::vector<HostWork> work = output_work(program);
