@@ -17,59 +17,62 @@ namespace {
 
 /// An instruction in cores in which it has the same times.
 struct Row {
-    const run::InstructionLine* line = nullptr;
-    std::vector<std::uint32_t> cores = {};  ///< none of a machine with one
+    const Json* line = nullptr;
+    std::vector<std::string> cores = {};  ///< in the order of the machine; none of a machine with one
 };
 
 /// Lines of one instruction follow each other, in the order of the cores.
-std::vector<Row> rows_of(const run::RunRecord& record) {
+std::vector<Row> rows_of(const Json& lines, const Json& cores_alike) {
     std::vector<Row> rows;
-    for (std::size_t i = 0; i < record.instruction_times.size(); ++i) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::size_t first = rows.size();
-        rows.push_back({&record.instruction_times[i]});
-        for (const run::CoresAlike& group : record.cores_alike) {
-            const bool is_first = &group == &record.cores_alike.front();
-            const run::InstructionLine& line =
-                is_first ? record.instruction_times[i] : group.instruction_times.at(i);
+        rows.push_back({&lines[i]});
+        for (const Json& group : cores_alike) {
+            const auto own = group.find("instruction_times");  // the first group has those of the report
+            const Json& line = own == group.end() ? lines[i] : own->at(i);
             auto alike = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
                                       [&](const Row& row) { return *row.line == line; });
             if (alike == rows.end()) alike = rows.insert(rows.end(), {&line});
-            alike->cores.insert(alike->cores.end(), group.cores.begin(), group.cores.end());
+            for (const Json& name : group["names"]) alike->cores.push_back(name.get<std::string>());
         }
     }
     return rows;
 }
 
-std::string shown(std::optional<std::uint64_t> cycle) {
-    return cycle ? grouped(*cycle) : "-";
+std::string shown(const Json& cycle) {
+    return cycle.is_null() ? "-" : grouped(cycle.get<std::uint64_t>());
 }
 
 /// "all", or "chip0.core1 and 3 more".
-std::string cores_text(const Row& row, const machine::MachineConfig& machine) {
-    if (row.cores.size() == machine.cores()) return "all";
-    const std::string first = machine.core_name(std::ranges::min(row.cores));
-    return row.cores.size() == 1 ? first : fmt::format("{} and {} more", first, row.cores.size() - 1);
+std::string cores_text(const Row& row, std::size_t all) {
+    if (row.cores.size() == all) return "all";
+    return row.cores.size() == 1 ? row.cores.front()
+                                 : fmt::format("{} and {} more", row.cores.front(), row.cores.size() - 1);
 }
 
 }  // namespace
 
-std::string instruction_table(const run::RunRecord& record, const terminal::Look& look) {
-    const bool has_cores = !record.cores_alike.empty();
+std::string instruction_table(const Json& report, const terminal::Look& look) {
+    const Json cores_alike = report.value("cores_alike", Json::array());
+    const bool has_cores = !cores_alike.empty();
+    std::size_t all_cores = 0;
+    for (const Json& group : cores_alike) all_cores += group["names"].size();
     std::vector<std::string> titles{"#", "unit", "issued", "begun", "released", "complete"};
     if (has_cores) titles.insert(titles.begin() + 2, "core");
     const std::size_t last_with_words = has_cores ? 2 : 1;
     const auto cells = [&](const Row& row) {
-        const run::InstructionLine& line = *row.line;
-        std::vector<std::string> texts{line.repetition == 0 ? fmt::to_string(line.number) : "",
-                                       line.unit,
-                                       shown(line.issued),
-                                       shown(line.begun),
-                                       shown(line.released),
-                                       shown(line.complete)};
-        if (has_cores) texts.insert(texts.begin() + 2, cores_text(row, record.spec.machine));
+        const Json& line = *row.line;
+        std::vector<std::string> texts{
+            line["repetition"] == 0 ? fmt::to_string(line["number"].get<std::uint64_t>()) : "",
+            line["unit"].get<std::string>(),
+            shown(line["issued"]),
+            shown(line["begun"]),
+            shown(line["released"]),
+            shown(line["complete"])};
+        if (has_cores) texts.insert(texts.begin() + 2, cores_text(row, all_cores));
         return texts;
     };
-    const std::vector<Row> rows = rows_of(record);
+    const std::vector<Row> rows = rows_of(report["instruction_times"], cores_alike);
     std::vector<std::size_t> widths;
     for (const std::string& title : titles) widths.push_back(title.size());
     for (const Row& row : rows) {
@@ -88,9 +91,10 @@ std::string instruction_table(const run::RunRecord& record, const terminal::Look
     };
     std::string table = look.paint(terminal::Role::Heading, print(titles, "instruction")) + '\n';
     for (const Row& row : rows) {
-        const run::InstructionLine& line = *row.line;
-        table += print(cells(row),
-                       line.repetition == 0 ? line.text : fmt::format("  repetition {}", line.repetition)) +
+        const Json& line = *row.line;
+        const std::uint64_t repetition = line["repetition"];
+        table += print(cells(row), repetition == 0 ? line["text"].get<std::string>()
+                                                   : fmt::format("  repetition {}", repetition)) +
                  '\n';
     }
     return table;

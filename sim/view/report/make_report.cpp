@@ -1,6 +1,7 @@
 // Makes report.json from the record of a run. Other programs read its keys, so no key changes its name.
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -174,24 +175,13 @@ Json instruction(const run::InstructionLine& line) {
             {"text", line.text}};
 }
 
-Json registers(const run::RegisterDump& dump) {
-    const auto cycle = [](const run::CycleRegisters& each) -> Json {
-        return {{"cycle", each.cycle},
-                {"activations", each.activations},
-                {"weights", each.weights},
-                {"shadow_weights", each.shadow_weights},
-                {"partial_sums", each.partial_sums}};
-    };
-    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", list_of(dump.cycles, cycle)}};
-}
-
 /// What the program is made of, and what was asked to be shown of it.
 void add_program(Json& json, const run::RunRecord& record) {
     json["instructions"] = record.program.instructions;
     if (!record.instruction_times.empty()) {
-        json["instruction_times"] = list_of(record.instruction_times, instruction);
+        json["instruction_times"] = instruction_times_json(record.instruction_times);
     }
-    if (!record.registers.cycles.empty()) json["registers"] = registers(record.registers);
+    if (!record.registers.cycles.empty()) json["registers"] = registers_json(record.registers);
     if (!record.printed.empty()) {
         json["buffers"] = list_of(record.printed, [](const run::BufferContents& each) {
             return Json{{"name", each.name}, {"type", each.type}, {"values", json_values(each)}};
@@ -203,20 +193,6 @@ void add_program(Json& json, const run::RunRecord& record) {
             return Json{{"input", each.input}, {"layer", each.layer}};
         });
     }
-}
-
-/// Cores whose instructions have the same times. Those of the first group are elsewhere in the report.
-Json cores_alike_json(const run::RunRecord& record) {
-    return list_of(record.cores_alike, [&](const run::CoresAlike& group) {
-        Json names = Json::array();
-        for (const std::uint32_t core : group.cores) names.push_back(record.spec.machine.core_name(core));
-        Json object{{"names", std::move(names)}};
-        if (!group.instruction_times.empty()) {
-            object["instruction_times"] = list_of(group.instruction_times, instruction);
-        }
-        if (group.occupancy) object["memory"] = occupancy_json(record, *group.occupancy);
-        return object;
-    });
 }
 
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
@@ -286,6 +262,34 @@ std::optional<BatchSeconds> batch_seconds(const run::RunRecord& record) {
     batch.followed = seconds(std::max(latency.first, alone));
     batch.full_interval = seconds(latency.between) / static_cast<double>(latency.intervals);
     return batch;
+}
+
+Json instruction_times_json(std::span<const run::InstructionLine> lines) {
+    return list_of(lines, instruction);
+}
+
+Json registers_json(const run::RegisterDump& dump) {
+    const auto cycle = [](const run::CycleRegisters& each) -> Json {
+        return {{"cycle", each.cycle},
+                {"activations", each.activations},
+                {"weights", each.weights},
+                {"shadow_weights", each.shadow_weights},
+                {"partial_sums", each.partial_sums}};
+    };
+    return {{"rows", dump.rows}, {"columns", dump.columns}, {"cycles", list_of(dump.cycles, cycle)}};
+}
+
+Json cores_alike_json(const run::RunRecord& record) {
+    return list_of(record.cores_alike, [&](const run::CoresAlike& group) {
+        Json names = Json::array();
+        for (const std::uint32_t core : group.cores) names.push_back(record.spec.machine.core_name(core));
+        Json object{{"names", std::move(names)}};
+        if (!group.instruction_times.empty()) {
+            object["instruction_times"] = instruction_times_json(group.instruction_times);
+        }
+        if (group.occupancy) object["memory"] = occupancy_json(record, *group.occupancy);
+        return object;
+    });
 }
 
 Basis::Basis(const run::RunRecord& of_run)

@@ -66,6 +66,12 @@ Json traffic_json(const run::RunRecord& record, const Json& paths);
 /// How the page draws the machine; its paths move what `paths` says.
 Json drawing_json(const run::RunRecord& record);
 
+/// The times of each instruction, and the registers that the run names.
+Json instruction_times_json(std::span<const run::InstructionLine> lines);
+Json registers_json(const run::RegisterDump& dump);
+/// Cores whose instructions have the same times. Those of the first group are elsewhere in the report.
+Json cores_alike_json(const run::RunRecord& record);
+
 /// How full the memories are, at most and over time.
 Json memory_json(const Basis& basis);
 /// How full those of a core are over time, with maps of their values.

@@ -170,7 +170,7 @@ private:
     std::optional<std::string> remark_of_figure(const Figure& figure, std::optional<double> value) const {
         if (figure.key() == "seconds") {
             return fmt::format("{} cycles at {:g} MHz", grouped(count("cycles")),
-                               record_.spec.machine.clock_mhz);
+                               *number("configuration.machine.clock_mhz"));
         }
         if (figure.key() == "inferences_per_second") {
             return inferences_ > 0 ? std::optional(std::string()) : std::nullopt;
@@ -370,7 +370,8 @@ private:
         for (const auto& [name, meaning, cycles] : sorted) {
             if (cycles == 0) return;
             line_and(fmt::format("    {:<14}{:>14}  {:>7}  ", name, grouped(cycles),
-                                 percent(share_of(cycles, count("cycles") * record_.spec.machine.arrays()))),
+                                 percent(share_of(
+                                     cycles, count("cycles") * report_.value("arrays", std::uint64_t{1})))),
                      meaning);
         }
     }
@@ -404,9 +405,10 @@ private:
     /// Each core of several, with its classes of cycles; those that are alike in every counter once.
     void write_cores() {
         if (!has("parts")) return;
+        const Json& described = report_["cycle_classes"];
         std::string titles;
-        for (const machine::CycleClass& each : main_.main->classes) {
-            titles += fmt::format("{:>8}", each.column);
+        for (const Json& each : described["classes"]) {
+            titles += fmt::format("{:>8}", each["column"].get<std::string>());
         }
         line("");
         line("{}", heading(fmt::format("{:<24}{:>12}{}", "Cores", "ended at", titles)));
@@ -415,10 +417,10 @@ private:
             if (part["cycles"].is_null()) continue;  // a chip
             const auto names = part["names"].get<std::vector<std::string>>();
             has_others = has_others || names.size() > 1;
-            const Json& unit = part["units"][main_.name];
+            const Json& unit = part["units"][described["unit"].get<std::string>()];
             std::vector<std::uint64_t> cycles;
-            for (const machine::CycleClass& each : main_.main->classes) {
-                cycles.push_back(unit[each.counter.substr(each.counter.rfind('.') + 1)]);
+            for (const Json& each : described["classes"]) {
+                cycles.push_back(unit[each["key"].get<std::string>()]);
             }
             const std::uint64_t all = std::accumulate(cycles.begin(), cycles.end(), std::uint64_t{0});
             std::string shares;
@@ -545,11 +547,11 @@ private:
     }
 
     void write_instructions() {
-        if (!record_.instruction_times.empty()) add(instruction_table(record_, look_));
+        if (has("instruction_times")) add(instruction_table(report_, look_));
     }
 
     void write_registers() {
-        if (!record_.registers.cycles.empty()) add(register_table(record_.registers, look_));
+        if (has("registers")) add(register_table(report_["registers"], look_));
     }
 
     void write_buffers() {

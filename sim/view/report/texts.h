@@ -38,10 +38,10 @@ std::string accuracy_text(std::span<const run::LayerAccuracy> layers, const term
 
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 /// Of several cores, a line for those in which it has the same times.
-std::string instruction_table(const run::RunRecord& record, const terminal::Look& look = {});
+std::string instruction_table(const Json& report, const terminal::Look& look = {});
 /// A line of any length for each cycle, with the registers of all cells side by side, row by row. On a
 /// terminal the table has the cells that fit, and further tables have the others.
-std::string register_table(const run::RegisterDump& dump, const terminal::Look& look = {});
+std::string register_table(const Json& registers, const terminal::Look& look = {});
 /// A title and the values; each line begins with the index of its first value.
 std::string buffer_text(const run::BufferContents& buffer, const terminal::Look& look = {});
 

@@ -573,8 +573,9 @@ TEST_CASE("The text fits its columns, whatever the names and numbers", "[report]
     run::InstructionLine line;
     line.unit = "activation";
     line.text = "activate " + std::string(30, 'x') + " and " + std::string(90, 'y');
-    record.instruction_times.assign(3, line);
-    record.instruction_times[1].issued = record.instruction_times[1].complete = many;
+    std::vector<run::InstructionLine> lines(3, line);
+    lines[1].issued = lines[1].complete = many;
+    report["instruction_times"] = report::instruction_times_json(lines);
     check_width(report::to_text(report, record, std::vector<std::string>{"instructions"}, look), columns);
 }
 

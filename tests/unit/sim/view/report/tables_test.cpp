@@ -4,6 +4,7 @@
 
 #include "hw/isa/assembly.h"
 #include "sim/run/execute/recorders.h"
+#include "sim/view/report/sections.h"
 #include "sim/view/report/texts.h"
 
 using namespace systole;
@@ -58,16 +59,15 @@ TEST_CASE("Instructions without times have lines, too", "[report]") {
     CHECK(lines[2].unit == "matrix");
     CHECK_FALSE(lines[2].complete);
     CHECK(lines[3].complete == 1010);
-    run::RunRecord record;
-    record.instruction_times = lines;
-    CHECK(report::instruction_table(record) ==
+    const report::Json report{{"instruction_times", report::instruction_times_json(lines)}};
+    CHECK(report::instruction_table(report) ==
           "#  unit      issued begun released complete  instruction\n"
           "0  sequencer      -     -        -        -  tag 1\n"
           "1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0 block=1\n"
           "2  matrix         -     -        -        -  sync.wait matrix sem=2\n"
           "3  sequencer      -     -        -    1,010  halt\n");
     // On a terminal an instruction goes on below itself.
-    CHECK_THAT(report::instruction_table(record, {.columns = 64}),
+    CHECK_THAT(report::instruction_table(report, {.columns = 64}),
                Catch::Contains("\n1  host_read      3 1,004    1,005    1,010  read_host in+1 ub=0\n" +
                                std::string(45, ' ') + "block=1\n"));
 }
@@ -96,7 +96,9 @@ TEST_CASE("Of several cores, an instruction has a line for those with the same t
     record.cores_alike = {{.cores = {0, 2}},
                           {.cores = {1}, .instruction_times = lines(1500)},
                           {.cores = {3}, .instruction_times = lines(1501)}};
-    CHECK(report::instruction_table(record) ==
+    const report::Json report{{"instruction_times", report::instruction_times_json(record.instruction_times)},
+                              {"cores_alike", report::cores_alike_json(record)}};
+    CHECK(report::instruction_table(report) ==
           "#  unit       core                   issued begun released complete  instruction\n"
           "0  sequencer  all                         1     1        1        1  tag 1\n"
           "1  vector     chip0.core0 and 1 more      2    10       14       16  chain 0\n"
@@ -136,14 +138,15 @@ TEST_CASE("A cell's registers stand side by side, as wide as the widest value", 
                                              .weights = {-5, 2},
                                              .shadow_weights = {0, 7},
                                              .partial_sums = {-1000, 2}}}};
-    const std::string table = report::register_table(dump);
+    const report::Json registers = report::registers_json(dump);
+    const std::string table = report::register_table(registers);
     CHECK(table.substr(table.find("\n cell") + 1) ==
           " cell | 0,0          | 0,1\n"
           "cycle | a  w s   sum | a  w s   sum\n"
           "    9 | 1 -5 0    -5 | 0  2 0     0\n"
           "   10 | 2 -5 0 -1000 | 1  2 7     2\n");
     // On a terminal what does not fit beside is shown below; this one shows a cell at a time.
-    const std::string narrow = report::register_table(dump, {.columns = 30});
+    const std::string narrow = report::register_table(registers, {.columns = 30});
     CHECK(narrow.substr(narrow.find("\n cell") + 1) ==
           " cell | 0,0\n"
           "cycle | a  w s   sum\n"
@@ -154,5 +157,5 @@ TEST_CASE("A cell's registers stand side by side, as wide as the widest value", 
           "cycle | a  w s   sum\n"
           "    9 | 0  2 0     0\n"
           "   10 | 1  2 7     2\n");
-    CHECK(report::register_table(dump, {.columns = 80}) == report::register_table(dump));
+    CHECK(report::register_table(registers, {.columns = 80}) == report::register_table(registers));
 }
