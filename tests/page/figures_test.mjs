@@ -18,7 +18,8 @@ for (const name of ['headline', 'cycles', 'explanations', 'roofline', 'layers', 
 }
 
 const figures = reports.dataOf(reports.narrowArray(), 'figures');
-document.getElementById = (id) => ({ textContent: id === 'figures' ? figures : undefined });
+const partWords = reports.dataOf(reports.narrowArray(), 'part-words');
+document.getElementById = (id) => ({ textContent: { figures, 'part-words': partWords }[id] });
 
 const pages = [reports.narrowArray(), reports.hostSegments(), reports.assembly()].map(reports.readReport);
 // As of a network of which the host does some multiply-accumulates.

@@ -7,6 +7,7 @@
 
 #include "sim/view/page/side_by_side.h"
 #include "sim/view/report/figures.h"
+#include "sim/view/report/main_unit.h"
 
 namespace systole::page {
 namespace {
@@ -75,6 +76,7 @@ std::string to_html(std::span<const NamedReport> reports, std::size_t against) {
     }
     const Json compared = reports.size() > 1 ? to_json(side_by_side(reports, against)) : Json(nullptr);
     return filled(embedded_page(), {{"@FIGURES@", to_script_text(report::cards_json())},
+                                    {"@PART_WORDS@", to_script_text(report::part_words_json())},
                                     {"@REPORTS@", to_script_text(shown)},
                                     {"@SIDE_BY_SIDE@", to_script_text(compared)},
                                     {"@STUDY@", "null"},
@@ -83,6 +85,7 @@ std::string to_html(std::span<const NamedReport> reports, std::size_t against) {
 
 std::string study_to_html(const Json& study, const std::string& point_reports) {
     return filled(embedded_page(), {{"@FIGURES@", to_script_text(report::cards_json())},
+                                    {"@PART_WORDS@", to_script_text(report::part_words_json())},
                                     {"@REPORTS@", "[]"},
                                     {"@SIDE_BY_SIDE@", "null"},
                                     {"@STUDY@", to_script_text(study)},

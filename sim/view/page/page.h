@@ -41,7 +41,7 @@ std::string study_to_html(const nlohmann::ordered_json& study, const std::string
 std::string to_script_text(const nlohmann::ordered_json& json);
 
 /// The page without reports, as bundled when the program was built: HTML with the places `@FIGURES@`,
-/// `@REPORTS@`, `@SIDE_BY_SIDE@`, `@STUDY@` and `@POINT_REPORTS@`.
+/// `@PART_WORDS@`, `@REPORTS@`, `@SIDE_BY_SIDE@`, `@STUDY@` and `@POINT_REPORTS@`.
 std::string_view embedded_page();
 
 }  // namespace systole::page

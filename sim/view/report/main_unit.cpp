@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hw/machine/main_units.h"
+
 namespace systole::report {
 namespace {
 
@@ -40,6 +42,17 @@ machine::CyclePart part_words(const machine::MainUnit& main, const run::Counter&
     std::string name(key.substr(0, key.rfind("_cycles")));
     std::ranges::replace(name, '_', ' ');
     return {counter.path, std::move(name), counter.meaning};
+}
+
+nlohmann::ordered_json part_words_json() {
+    auto words = nlohmann::ordered_json::object();
+    for (const machine::NamedMainUnit& each : machine::main_units()) {
+        for (const machine::CyclePart& part : each.unit.parts) {
+            words[part.counter.substr(part.counter.rfind('.') + 1)] = {{"name", part.name},
+                                                                       {"meaning", part.meaning}};
+        }
+    }
+    return words;
 }
 
 std::uint64_t MainUnit::cycles() const {

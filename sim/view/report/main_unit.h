@@ -43,6 +43,10 @@ MainUnit main_unit(const machine::UnitDescription& main, const run::Counters& co
 /// The words for a counter in a group of the main unit: its own, or what the counter says.
 machine::CyclePart part_words(const machine::MainUnit& main, const run::Counter& counter);
 
+/// The words for the parts of cycles of all main units, by the name of their counter: for reports that have
+/// none.
+nlohmann::ordered_json part_words_json();
+
 nlohmann::ordered_json to_json(const CounterValues& counters);
 nlohmann::ordered_json to_json(const MainUnit& unit);
 

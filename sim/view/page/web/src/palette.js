@@ -2,7 +2,7 @@
 // lightness, for colour-blind readers and for print (after Okabe and Ito). Each has a shade for light and one for
 // dark background: shade[colours.scheme], with `colours` from ink(). A shade that is too pale has an edge.
 import { ratio } from './format.js';
-import { partWords, unitColours, unsaidMainUnit } from './unit_words.js';
+import { unitColours, unsaidMainUnit, unsaidPartWords } from './unit_words.js';
 
 const blue = { light: '#0b57a4', dark: '#4596e6' };
 const paleBlue = { light: '#7fb3e3', dark: '#c2dcf4', edge: { light: '#2f6da8' } };
@@ -29,7 +29,7 @@ const wordsOf = (key) => key.replace(/_cycles$/, '').replaceAll('_', ' ');
 
 /// The parts of a class that apply to the main unit of the report or of a layer, with their cycles, the longest first:
 /// reasons, or kinds of work. Reports of earlier versions have none.
-export function reasonsOf(unit, ofMain = partWords) {
+export function reasonsOf(unit, ofMain = unsaidPartWords()) {
     const groups = Object.values(unit).filter((value) => typeof value === 'object' && value !== null);
     return groups.flatMap((group) => Object.entries(group)).filter(([key]) => key.endsWith('_cycles'))
         .map(([key, cycles]) => ({ key, name: wordsOf(key), meaning: '', ...ofMain[key], cycles }))

@@ -1,6 +1,6 @@
-// What reports do not say of units: the words of an array's cycles, which reports of TPU v1's family and all of earlier
-// versions leave out, whose energy reports have that do not name it, and the colours of units in charts of energy. All else of the page knows no unit by name; one that
-// is not here is shown in the words of its report, and in a colour of its name.
+// What reports do not say of units: the classes of an array's cycles, which reports of TPU v1's family and all of earlier
+// versions leave out, whose energy reports have that do not say it, and the colours of units in charts of energy. All else
+// of the page knows no unit by name; one that is not here is shown in the words of its report, and in a colour of its name.
 import { percent, ratio } from './format.js';
 
 /// The unit whose cycles are divided where a report does not say which; as `cycle_classes` of other reports. Of
@@ -32,24 +32,9 @@ export const unsaidMainUnit = {
     usedMeaning: 'of the array\'s cells in active cycles',
 };
 
-/// The reasons for an array's non-matrix cycles; each such cycle has one.
-export const partWords = {
-    raw_cycles: { name: 'RAW', meaning: 'rows were still being written by the activation unit (read after write)' },
-    input_cycles: { name: 'input', meaning: 'rows were still being delivered by the host' },
-    accumulators_cycles: { name: 'accumulators', meaning: 'the activation unit was still reading them' },
-    output_buffer_cycles: { name: 'output buffer', meaning: 'the host had not fetched the results there' },
-    input_buffer_cycles: { name: 'input buffer', meaning: 'rows for the host\'s data were still in use' },
-    vector_work_cycles: { name: 'vector work', meaning: 'the activation unit pooled, added or looked up' },
-    setup_cycles: { name: 'data setup', meaning: 'a line of windows was being collected' },
-    port_cycles: { name: 'port', meaning: 'a memory port was taken' },
-    not_arrived_cycles: { name: 'not arrived', meaning: 'an instruction was still coming from the host' },
-    queue_full_cycles: { name: 'queue full', meaning: 'an instruction waited for a place in its queue' },
-    issue_cycles: { name: 'issue', meaning: 'earlier instructions were being issued' },
-    sync_cycles: { name: 'sync', meaning: 'a semaphore came later than the rows required' },
-    program_begin_cycles: { name: 'program begin', meaning: 'the first matrix instruction had not been issued' },
-    program_end_cycles: { name: 'program end', meaning: 'the last rows had entered the array' },
-    host_cycles: { name: 'host', meaning: 'the host computed, or the data of its work moved' },
-};
+/// The words for parts of cycles, such as the reasons for an array's non-matrix cycles, by the name of their counter:
+/// { name, meaning }. The page has them of all main units (sim/view/report/main_unit.h).
+export const unsaidPartWords = () => JSON.parse(globalThis.document?.getElementById?.('part-words')?.textContent ?? '{}');
 
 /// What stands below a figure of a unit, by its key.
 export const figureWords = {

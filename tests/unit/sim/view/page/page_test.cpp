@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hw/machine/config_error.h"
+#include "hw/machine/main_units.h"
 #include "tests/unit/sim/view/page/small_report.h"
 
 using namespace systole;
@@ -40,9 +41,23 @@ std::string error_of(const Json& report) {
 
 }  // namespace
 
+TEST_CASE("The page has the words for all reasons, which reports of TPU v1 leave out", "[page]") {
+    const std::string html = page_of(small_report());
+    const std::string begin = R"(<script type="application/json" id="part-words">)";
+    const std::size_t first = html.find(begin) + begin.size();
+    const Json words = Json::parse(html.substr(first, html.find("</script>", first) - first));
+    const machine::MainUnit& array = machine::main_unit_named("matrix_unit");
+    CHECK(words.size() == array.parts.size());
+    for (const machine::CyclePart& part : array.parts) {
+        const Json& of_part = words.at(part.counter.substr(part.counter.rfind('.') + 1));
+        CHECK(of_part == Json{{"name", part.name}, {"meaning", part.meaning}});
+    }
+}
+
 TEST_CASE("The embedded page is whole and has places for its data", "[page]") {
     const std::string_view page = page::embedded_page();
-    CHECK(page.find("@FIGURES@") < page.find("@REPORTS@"));
+    CHECK(page.find("@FIGURES@") < page.find("@PART_WORDS@"));
+    CHECK(page.find("@PART_WORDS@") < page.find("@REPORTS@"));
     CHECK(page.find("@REPORTS@") < page.find("@SIDE_BY_SIDE@"));
     CHECK(page.find("@SIDE_BY_SIDE@") < page.find("@STUDY@"));
     CHECK(page.find("@STUDY@") < page.find("@POINT_REPORTS@"));
