@@ -1,8 +1,8 @@
 // How far each layer's numbers are from those of the network in float, for a terminal.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,7 @@ namespace {
 
 class AccuracyTable : ReportLines {
 public:
-    AccuracyTable(std::span<const run::LayerAccuracy> layers, const terminal::Look& look)
-        : ReportLines(look), layers_(layers) {}
+    AccuracyTable(const Json& layers, const terminal::Look& look) : ReportLines(look), layers_(layers) {}
 
     std::string write() && {
         constexpr std::size_t figures = 33;  // behind name and kind
@@ -25,14 +24,16 @@ public:
         const std::size_t name = columns_ - figures - kind - 4;
         line("{:<{}}{:>9}{:>9}  {:>10}", "Accuracy", name + kind + 4, "dB", "lost", "clipped");
         std::vector<std::string> names;
-        for (const run::LayerAccuracy& layer : layers_) names.push_back(layer.name);
+        for (const Json& layer : layers_) names.push_back(layer["name"].get<std::string>());
         const std::vector<std::string> shown = terminal::told_apart(names, name);
         for (std::size_t i = 0; i < shown.size(); ++i) {
-            const run::LayerAccuracy& layer = layers_[i];
-            const std::optional<double> clipped = share_of(layer.clipped, layer.numbers);
-            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", shown[i], name, terminal::fitted(layer.kind, kind),
-                 kind, decibels(layer.decibels), decibels(layer.lost),
-                 layer.clipped == 0 ? std::string("-") : percent(clipped));
+            const Json& layer = layers_[i];
+            const std::uint64_t clipped = layer["clipped"];
+            const std::uint64_t numbers = layer["numbers"];
+            line("  {:<{}} {:<{}} {:>9}{:>9}  {:>10}", shown[i], name,
+                 terminal::fitted(layer["kind"].get<std::string>(), kind), kind,
+                 decibels(number_at(layer, "decibels")), decibels(number_at(layer, "lost_decibels")),
+                 clipped == 0 ? std::string("-") : percent(share_of(clipped, numbers)));
         }
         note(
             2,
@@ -47,12 +48,12 @@ private:
         return value ? fmt::format("{:.1f}", *value) : "-";
     }
 
-    const std::span<const run::LayerAccuracy> layers_;
+    const Json& layers_;
 };
 
 }  // namespace
 
-std::string accuracy_text(std::span<const run::LayerAccuracy> layers, const terminal::Look& look) {
+std::string accuracy_text(const Json& layers, const terminal::Look& look) {
     return AccuracyTable(layers, look).write();
 }
 

@@ -475,8 +475,7 @@ private:
     }
 
     void write_accuracy() {
-        const auto& layers = record_.answers.layer_accuracy;
-        if (!layers.empty()) add(accuracy_text(layers, look_));
+        if (has("accuracy_by_layer")) add(accuracy_text(report_["accuracy_by_layer"], look_));
     }
 
     void write_requests() {

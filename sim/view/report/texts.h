@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 #include "sim/run/record/record.h"
@@ -34,7 +33,7 @@ std::string call_text(const Json& report, const terminal::Look& look = {});
 /// Latencies of requests, and how many there may be.
 std::string requests_text(const Json& requests, const terminal::Look& look = {});
 /// How far each layer's numbers are from those of the network in float.
-std::string accuracy_text(std::span<const run::LayerAccuracy> layers, const terminal::Look& look = {});
+std::string accuracy_text(const Json& layers, const terminal::Look& look = {});
 
 /// A line for each instruction, with its text at the end. The text is never cut; on a terminal it is wrapped.
 /// Of several cores, a line for those in which it has the same times.
