@@ -74,6 +74,7 @@ std::string instruction_table(const Json& report, const terminal::Look& look) {
     };
     const std::vector<Row> rows = rows_of(report["instruction_times"], cores_alike);
     std::vector<std::size_t> widths;
+    widths.reserve(titles.size());
     for (const std::string& title : titles) widths.push_back(title.size());
     for (const Row& row : rows) {
         const std::vector<std::string> texts = cells(row);

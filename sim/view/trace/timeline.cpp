@@ -293,8 +293,7 @@ void Timeline::failed(const hw::FailureTimes& where) {
     for (const hw::QueueTimes& first : where.queues) {
         unfinished(units_.at(first.unit).queue_track, first.first, where.at, first.number, first.tag);
     }
-    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-        const UnitState& state = units_[unit];
+    for (const UnitState& state : units_) {
         if (state.traces.tells_idle || state.taken.empty()) continue;
         const hw::QueueTimes& taken = state.taken.front();
         unfinished(state.track, std::max(taken.taken, state.released), where.at, taken.number, taken.tag);

@@ -103,9 +103,9 @@ TEST_CASE("Instructions for tiles are encoded as specified", "[isa][encoding]") 
           Bytes{0x51, 1, 2, 3, 4, 5, 6, 7});
     CHECK(encoded(Exchange{.address = 0x030201}) == Bytes{0x58, 1, 2, 3});
     CHECK(encoded(Move{.result = 0x040302, .source = 0x070605}) == Bytes{0x59, 0, 2, 3, 4, 5, 6, 7});
-    CHECK(encoded(Permute{
-              .order = AxisOrder::ChannelsColumnsLines, .result = 0x040302, .source = 0x070605}) ==
-          Bytes{0x5a, 5, 2, 3, 4, 5, 6, 7});
+    CHECK(
+        encoded(Permute{.order = AxisOrder::ChannelsColumnsLines, .result = 0x040302, .source = 0x070605}) ==
+        Bytes{0x5a, 5, 2, 3, 4, 5, 6, 7});
     CHECK(encoded(Move{.keeps = true})[1] == 0x01);
     CHECK(encoded(Move{.repeats = true})[1] == 0x02);
     CHECK(encoded(TileMultiply{.product = TileProduct::Depthwise,
