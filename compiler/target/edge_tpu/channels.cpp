@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "base/arithmetic.h"
 
@@ -15,7 +16,27 @@ bool is_image_of(const Network& network, const Part& part) {
 /// Whether each result comes from the same channel of the operands.
 bool keeps_channels(const Step& step) {
     if (step.kind == StepKind::Multiply) return step.product == isa::TileProduct::Depthwise;
-    return step.kind == StepKind::Vector && step.operation != isa::TileOperation::Softmax;
+    if (step.kind != StepKind::Vector) return false;
+    switch (step.operation) {
+        case isa::TileOperation::Add:
+        case isa::TileOperation::Subtract:
+        case isa::TileOperation::Multiply:
+        case isa::TileOperation::Maximum:
+        case isa::TileOperation::Minimum:
+        case isa::TileOperation::Requantize:
+        case isa::TileOperation::MaxPool:
+        case isa::TileOperation::AveragePool:
+        case isa::TileOperation::SumPool:
+        case isa::TileOperation::Lookup:
+        case isa::TileOperation::Interpolate:
+        case isa::TileOperation::SquaredDifference:
+        case isa::TileOperation::BiasedSumPool:
+            return true;
+        case isa::TileOperation::Softmax:
+        case isa::TileOperation::Normalize:
+            return false;
+    }
+    throw std::logic_error("an operation of tiles that does not exist");
 }
 
 /// Whether all channels of a tensor are the part's.

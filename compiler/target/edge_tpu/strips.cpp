@@ -43,14 +43,19 @@ bool is_image(const Network& network, const Part& part) {
     return network.tensors[part.tensor].form == Form::Image;
 }
 
+/// Whether each pixel comes from the channels of the same one.
+bool is_by_pixel(const Step& step) {
+    return step.kind == StepKind::Vector && step.operation == isa::TileOperation::Normalize;
+}
+
 /// Whether all that the run computes, but its last result, is read by the run alone.
 bool can_be_cut(const Network& network, const Run& run) {
     const TensorId result = network.steps[run.last].result.tensor;
     for (std::uint32_t i = run.first; i <= run.last; ++i) {
         const Step& step = network.steps[i];
-        const bool is_product_or_element_wise =
-            step.kind == StepKind::Multiply || step.window || step.is_element_wise();
-        if (!is_product_or_element_wise || step.with_margins || step.result.lines) return false;
+        const bool has_strips =
+            step.kind == StepKind::Multiply || step.window || step.is_element_wise() || is_by_pixel(step);
+        if (!has_strips || step.with_margins || step.result.lines) return false;
         if (!is_image(network, step.source) || !is_image(network, step.result)) return false;
         if (i == run.last) break;
         if (step.result.tensor == result) return false;

@@ -34,6 +34,7 @@ public:
 
     ir::Graph draw() {
         const std::uint32_t side = drawn(12, 20);
+        has_norms_ = drawn(0, 2) == 0;
         ir::ValueId last = made_.input({side, side, drawn(8, 24)}, encoding());
         for (std::uint32_t blocks = drawn(1, 2); blocks > 0; --blocks) last = block(last);
         return made_.graph();
@@ -66,10 +67,16 @@ private:
         const ir::Window window = ir::same_window(made_.map(from), {3, 3}, {1, 1});
         return made_.depthwise(from, window, 1, weights(std::uint64_t{9} * channels, channels), encoding());
     }
+    /// Each pixel divided by the root of its channels' squares.
+    ir::ValueId norm(ir::ValueId from) {
+        return made_.append("normalize", {from}, {1.0 / 128, 0, DataType::Int8});
+    }
     ir::ValueId block(ir::ValueId from) {
         const std::uint32_t filters = drawn(40, 90);
         ir::ValueId last = pointwise(depthwise(from), filters, 1);
+        if (has_norms_ && drawn(0, 1) == 0) last = norm(last);
         last = pointwise(depthwise(last), filters, 1);
+        if (has_norms_ && drawn(0, 1) == 0) last = norm(last);
         const ir::FeatureMap map = made_.map(last);
         last = made_.pool("max_pool", last, ir::same_window(map, {3, 3}, {2, 2}));
         return made_.append("add", {last, pointwise(from, filters, 2)}, encoding());
@@ -77,6 +84,7 @@ private:
 
     std::mt19937& random_;
     tests::IntegerGraph made_;
+    bool has_norms_ = false;
 };
 
 machine::MachineConfig machine_of(std::mt19937& random) {
@@ -92,6 +100,7 @@ machine::MachineConfig machine_of(std::mt19937& random) {
 struct Fitted {
     bool fits = false;
     bool in_channels = false;
+    bool has_norms = false;
 };
 Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
     edge_tpu::Network network = edge_tpu::make_network(graph, machine);
@@ -99,6 +108,9 @@ Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
     Fitted made{.fits = !edge_tpu::fit_into_narrow_memory(network, machine)};
     made.in_channels =
         std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) { return step.first_output > 0; });
+    made.has_norms = std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) {
+        return step.kind == edge_tpu::StepKind::Vector && step.operation == isa::TileOperation::Normalize;
+    });
     return made;
 }
 
@@ -121,8 +133,8 @@ std::vector<std::uint8_t> answer(const ir::Graph& graph, const machine::MachineC
 }  // namespace
 
 TEST_CASE("Where strips of lines are too large, steps are repeated for parts of the channels", "[edge_tpu]") {
-    const std::uint32_t runs = tests::random_runs(16);
-    std::uint32_t cut = 0;
+    const std::uint32_t runs = tests::random_runs(24);
+    std::uint32_t cut = 0, cut_beside_norms = 0;
     for (std::uint32_t seed = 0; seed < runs; ++seed) {
         std::mt19937 random(4400 + seed);
         const ir::Graph graph =
@@ -138,11 +150,13 @@ TEST_CASE("Where strips of lines are too large, steps are repeated for parts of 
                 INFO("narrow memory of " << machine.narrow_memory.bytes);
                 REQUIRE(answer(graph, machine, input) == expected);
                 ++cut;
+                cut_beside_norms += made.has_norms;
             }
             machine.narrow_memory.bytes = machine.narrow_memory.bytes * 19 / 20 / 4 * 4;
         }
     }
     CHECK(cut >= tests::random_share(60));
+    CHECK(cut_beside_norms >= tests::random_share(5));
 }
 
 TEST_CASE("The last reader of a tensor moves up to where the tensor is complete", "[edge_tpu]") {
