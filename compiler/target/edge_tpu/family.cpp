@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -88,10 +89,20 @@ Network fitting_network(const ir::Graph& prepared, const machine::MachineConfig&
     }
 }
 
+std::vector<Form> forms_of(const Network& network) {
+    std::vector<Form> forms;
+    for (const Tensor& tensor : network.tensors) forms.push_back(tensor.form);
+    return forms;
+}
+
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
     Network network = fitting_network(prepared, machine);
+    // Tensors were placed with the forms of the first plan; now steps are in their last order.
+    const std::vector<Form> placed_forms = forms_of(network);
     const ParameterPlan plan = plan_parameters(network, machine);
+    if (forms_of(network) != placed_forms)
+        throw std::logic_error("a tensor's form changed after its placement");
     mapping::Compiled compiled;
     compiled.program = emit_program(network, plan, machine, options.batches.inferences);
     compiled.batch = {.images = 1, .at_a_time = 1, .that_fit = 1};

@@ -25,6 +25,15 @@ std::uint32_t complete_at(const Network& network, TensorId id) {
     return 0;
 }
 
+/// The step behind the last dense product in front of a step; 0 if there is none.
+std::uint32_t behind_dense(const Network& network, std::uint32_t index) {
+    for (std::uint32_t i = index; i > 0; --i) {
+        const Step& step = network.steps[i - 1];
+        if (step.kind == StepKind::Multiply && step.product == isa::TileProduct::Dense) return i;
+    }
+    return 0;
+}
+
 /// The tensors' lives after the step `from` has become the step `to`, in front of it.
 void renumber(Network& network, std::uint32_t from, std::uint32_t to) {
     const auto moved = [&](std::uint32_t step) {
@@ -44,7 +53,10 @@ void move_last_readers_up(Network& network) {
         const TensorId source = network.steps[i].source.tensor;
         if (network.tensors[source].last != i || !may_move(network, i)) continue;
         const TensorId result = network.steps[i].result.tensor;
-        const std::uint32_t to = complete_at(network, source);
+        std::uint32_t to = complete_at(network, source);
+        // Parameters stay in the order of the steps. In front of a dense product, those of another product
+        // might take its room; streamed, it has a result of another form.
+        if (network.steps[i].kind == StepKind::Multiply) to = std::max(to, behind_dense(network, i));
         if (to >= i || narrow_bytes(network, result) >= narrow_bytes(network, source)) continue;
         const auto begin = network.steps.begin();
         std::rotate(begin + to, begin + i, begin + i + 1);

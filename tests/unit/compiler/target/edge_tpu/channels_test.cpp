@@ -87,6 +87,33 @@ private:
     bool has_norms_ = false;
 };
 
+/// A large image whose last reader, a convolution, comes behind a dense layer of what else reads it.
+ir::Graph dense_before_last_reader(std::mt19937& random) {
+    const auto drawn = [&](std::uint32_t low, std::uint32_t high) {
+        return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
+    };
+    tests::IntegerGraph made;
+    const ir::Encoding encoding{.scale = 0.5, .zero_point = 0, .type = DataType::Int8};
+    const auto weights = [&](std::uint64_t count) {
+        tests::IntegerWeights all{.values = {}, .scales = {0.02}};
+        for (std::uint64_t i = 0; i < count; ++i) all.values.push_back(static_cast<std::int8_t>(random()));
+        return all;
+    };
+    const std::uint32_t channels = 4 * drawn(2, 8);
+    const std::uint32_t outputs = drawn(20, 130);
+    const ir::ValueId large = made.pool("max_pool", made.input({8, 8, channels}, encoding), {});
+    const ir::ValueId small =
+        made.pool("max_pool", large, {.kernel_height = 4, .kernel_width = 4, .stride_y = 4, .stride_x = 4});
+    const std::uint32_t wide = drawn(20, 120);
+    const ir::ValueId vector = made.convolution(small, {}, wide, weights(channels * wide), encoding);
+    const ir::ValueId dense = made.dense({vector}, outputs, weights(4 * wide * outputs), encoding);
+    const ir::ValueId branch = made.convolution(large, {.stride_y = 4, .stride_x = 4}, outputs,
+                                                weights(channels * outputs), encoding);
+    const ir::ValueId pooled = made.pool("max_pool", branch, {.kernel_height = 2, .kernel_width = 2});
+    made.append("add", {dense, pooled}, encoding);
+    return made.graph();
+}
+
 machine::MachineConfig machine_of(std::mt19937& random) {
     machine::MachineConfig machine;
     machine.family = machine::Family::EdgeTpu;
@@ -101,6 +128,7 @@ struct Fitted {
     bool fits = false;
     bool in_channels = false;
     bool has_norms = false;
+    bool reader_moved = false;  ///< a step of a later node comes before one of an earlier node
 };
 Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
     edge_tpu::Network network = edge_tpu::make_network(graph, machine);
@@ -111,6 +139,9 @@ Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
     made.has_norms = std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) {
         return step.kind == edge_tpu::StepKind::Vector && step.operation == isa::TileOperation::Normalize;
     });
+    made.reader_moved = !std::ranges::is_sorted(network.steps, {}, [](const edge_tpu::Step& step) {
+        return step.node;
+    }) && std::ranges::none_of(network.steps, &edge_tpu::Step::with_margins);
     return made;
 }
 
@@ -157,6 +188,34 @@ TEST_CASE("Where strips of lines are too large, steps are repeated for parts of 
     }
     CHECK(cut >= tests::random_share(60));
     CHECK(cut_beside_norms >= tests::random_share(5));
+}
+
+TEST_CASE("What stays in wide memory does not depend on where narrow memory is short", "[edge_tpu]") {
+    const std::uint32_t runs = tests::random_runs(100);
+    std::uint32_t moved = 0;
+    for (std::uint32_t seed = 0; seed < runs; ++seed) {
+        std::mt19937 random(4700 + seed);
+        const ir::Graph graph =
+            passes::set_rounding(dense_before_last_reader(random), static_cast<Rounding>(random() % 3));
+        machine::MachineConfig machine = machine_of(random);
+        // The dense layer's parameters fit, or do not, or do so without those of the last reader.
+        machine.wide_memory.bytes = 64;
+        while (edge_tpu::cache_bytes(machine) == 0) machine.wide_memory.bytes += 64;
+        machine.wide_memory.bytes += 64 * static_cast<std::uint32_t>(random() % 400);
+        std::vector<std::uint8_t> input(graph.input().shape.elements());
+        for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+        INFO("seed " << 4700 + seed << "\n" << ir::to_text(graph));
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, 1);
+        machine.narrow_memory.bytes = 4096;
+        for (Fitted made = fitted(graph, machine); made.fits; made = fitted(graph, machine)) {
+            INFO("narrow memory of " << machine.narrow_memory.bytes << ", wide memory of "
+                                     << machine.wide_memory.bytes);
+            REQUIRE(answer(graph, machine, input) == expected);
+            moved += made.reader_moved;
+            machine.narrow_memory.bytes = machine.narrow_memory.bytes * 19 / 20 / 4 * 4;
+        }
+    }
+    CHECK(moved >= tests::random_share(20));
 }
 
 TEST_CASE("The last reader of a tensor moves up to where the tensor is complete", "[edge_tpu]") {
