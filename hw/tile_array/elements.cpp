@@ -1,6 +1,6 @@
 #include "hw/tile_array/elements.h"
 
-#include <cmath>
+#include "hw/math/round_half_away.h"
 
 namespace systole::hw {
 namespace {
@@ -32,11 +32,7 @@ std::int32_t squared_difference(const ElementRules& rules, std::int32_t a, std::
 /// away from zero.
 std::int32_t biased(const ElementRules& rules, std::int32_t sum) {
     const float product = static_cast<float>(sum) * std::bit_cast<float>(rules.multiplier.first);
-    const float number = product + std::bit_cast<float>(rules.multiplier_b.first);
-    constexpr float lowest = -0x1p30F;
-    constexpr float highest = 0x1p30F - 64.0F;  // the largest of float32
-    const float above = number > lowest ? number : lowest;
-    return static_cast<std::int32_t>(std::round(above < highest ? above : highest));
+    return math::round_half_away(product + std::bit_cast<float>(rules.multiplier_b.first));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/fixed_point.h"
 #include "hw/isa/tile_layout.h"
 #include "hw/math/inverse_root.h"
+#include "hw/math/round_half_away.h"
 #include "hw/math/softmax.h"
 #include "sim/functional/tiles/requantize.h"
 #include "sim/functional/tiles/tile_instructions.h"
@@ -107,10 +108,8 @@ std::int32_t pooled(const isa::TileVector& vector, const std::vector<std::int32_
     if (vector.operation == isa::TileOperation::BiasedSumPool) {
         const float product =
             static_cast<float>(sum) * multiplier_of(registers, VectorMultiplier, VectorShift).single;
-        const float biased = product + multiplier_of(registers, VectorMultiplierB, VectorShiftB).single;
-        constexpr float limit = 1 << 30;
-        const float rounded = std::round(std::min(std::max(biased, -limit), limit - 64));
-        return wrapping_add(static_cast<std::int32_t>(rounded), registers.as_signed(OutputZeroPoint));
+        const float bias = multiplier_of(registers, VectorMultiplierB, VectorShiftB).single;
+        return wrapping_add(math::round_half_away(product + bias), registers.as_signed(OutputZeroPoint));
     }
     const auto count = static_cast<std::int32_t>(elements.size());
     if (vector.scaling == isa::Scaling::Float) {

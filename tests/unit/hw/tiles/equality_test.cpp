@@ -42,7 +42,7 @@ TEST_CASE("Engines of tiles, process orders and sim/functional agree on random p
 
 TEST_CASE("Random programs for tiles meet every instruction in all its forms", "[equality]") {
     std::map<std::string, int> met;
-    for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
+    for (std::uint64_t seed = 1000; seed < 1400; ++seed) {
         tests::Choices choices(seed);
         const tests::TileCase random = tests::random_tiles(choices);
         for (const isa::Instruction& instruction : random.program.instructions) {

@@ -211,6 +211,27 @@ TEST_CASE("Sums of windows are scaled once") {
     }
 }
 
+TEST_CASE("Sums with a bias are rounded halves away from zero, and what is no number is the lowest") {
+    const auto results = [](const std::string& multiplier, const std::string& bias, int zero_point) {
+        return pooled("2 2", "set vector.multiplier " + multiplier + "; set vector.multiplier_b " + bias +
+                                 "; set output.zero_point " + std::to_string(zero_point) +
+                                 "\ntile_vector biased_sum_pool float");
+    };
+    const std::string half = "0x3f000000";
+    const std::string infinite = "0x7f800000";
+    const std::string minus_infinite = "0xff800000";
+    // Sums of 12, 9, 15 and 9, and of the same with the other sign: halved, and a half more.
+    CHECK(results(half, half, 9) == bytes_of({9 + 7, 9 - 6, 9 + 5, 9 - 4, 9 + 8, 9 - 7, 9 + 5, 9 - 4}));
+    CHECK(results(infinite, half, -9) == bytes_of({127, -128, 127, -128, 127, -128, 127, -128}));
+    CHECK(results(half, infinite, -9) == bytes_of({127, 127, 127, 127, 127, 127, 127, 127}));
+    const Bytes lowest = bytes_of({-128, -128, -128, -128, -128, -128, -128, -128});
+    CHECK(results(half, minus_infinite, -9) == lowest);
+    for (const std::string none : {"0x7fc00000", "0xffc00001"}) {
+        CHECK(results(none, half, -9) == lowest);
+        CHECK(results(half, none, -9) == lowest);
+    }
+}
+
 TEST_CASE("Each tile looks up in a table of its own") {
     // Four pixels on two tiles. Tables of 4 units begin at unit 1 of each tile; the second one has the
     // numbers backwards.
