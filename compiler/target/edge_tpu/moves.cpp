@@ -18,8 +18,6 @@ namespace {
 using ir::NodeView;
 using Integers = std::vector<std::int64_t>;
 
-constexpr std::uint64_t largest_extent = 65535;
-
 /// The axes of an image of a rank; those that it does not have are behind the last.
 struct Axes {
     explicit Axes(std::size_t rank)

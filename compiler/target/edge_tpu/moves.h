@@ -12,6 +12,9 @@
 /// Operators that only put elements of images elsewhere, as `move` instructions.
 namespace systole::edge_tpu {
 
+/// Of lines, and of columns (docs/isa.md, "source.*").
+inline constexpr std::uint64_t largest_extent = 65535;
+
 /// Pixels of some channels of an input that go to some channels of the result.
 struct PixelMove {
     std::size_t input = 0;

@@ -119,8 +119,16 @@ std::optional<std::string> rule_of_reduction(const ir::NodeView& node) {
         if (axis + 1 < rank) (axis + 2 == rank ? width : height) = 1;
     }
     if (axes.back() + 1 == rank) {
-        if (turned_reduction(node)) return std::nullopt;
-        return "it reduces lines, columns and channels";
+        if (!turned_reduction(node)) return "it reduces lines, columns and channels";
+        const std::uint64_t channels = node.input_map().channels;  // they become columns
+        if (channels > largest_extent) {
+            return fmt::format("it reduces {} channels; the most are {}", channels, largest_extent);
+        }
+        constexpr std::uint64_t group = 4;
+        if (node.node().is("reduce_mean") && channels % group != 0) {
+            return fmt::format("it is a mean of {} channels; they must be a multiple of {}", channels, group);
+        }
+        return std::nullopt;
     }
     const ir::FeatureMap result = node.output_map();
     if (result.height != height || result.width != width || result.channels != node.input_map().channels) {
@@ -169,14 +177,6 @@ std::optional<std::string> rule_of_norm(const ir::NodeView& node) {
     return fmt::format("it is over {} channels; the most are {}", channels, most);
 }
 
-std::optional<std::string> rule_of_transposition(const ir::NodeView& node) {
-    if (!operators::is_stored_alike(node.input(), node.output())) {
-        return "its input and its result have several scales";
-    }
-    if (!axis_order(node)) return "it moves the batch";
-    return std::nullopt;
-}
-
 /// Operators that the chip's own compiler maps, and this one does not.
 constexpr std::array<std::string_view, 1> mapped_by_the_chips_compiler{"rsqrt"};
 
@@ -213,7 +213,7 @@ constexpr std::array<OperatorRule, 30> rules{{{"add", rule_of_pair, true},
                                               {"squared_difference", rule_of_pair, true},
                                               {"strided_slice", rule_of_move},
                                               {"subtract", rule_of_pair, true},
-                                              {"transpose", rule_of_transposition},
+                                              {"transpose", no_rule},
                                               {"transposed_convolution", rule_of_transposed},
                                               {"zero_padding", rule_of_move}}};
 
@@ -232,6 +232,13 @@ std::optional<std::string> rule_of_values(const ir::NodeView& node, bool takes_c
         }
         if (!value.constant && !ir::is_feature_map(value.shape)) {
             return fmt::format("{} is no image and no vector", in_quotes(value.name));
+        }
+        if (!value.constant) {
+            const ir::FeatureMap map = ir::feature_map(value.shape);
+            if (map.height > largest_extent || map.width > largest_extent) {
+                return fmt::format("{} has {} lines and {} columns; the most are {}", in_quotes(value.name),
+                                   map.height, map.width, largest_extent);
+            }
         }
         // A table's entries may have the other sign.
         if (type && *type != value.type && !node.node().is("lookup")) {
