@@ -379,6 +379,18 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
             "scaling to_even is for operations that scale");
     refused(TileVector{.operation = TileOperation::MaxPool, .scaling = Scaling::Float},
             "scaling float is for operations that round");
+    for (const Scaling scaling : {Scaling::FixedPoint, Scaling::ToEven}) {
+        refused(TileVector{.operation = TileOperation::BiasedSumPool, .scaling = scaling},
+                "biased_sum_pool has the scaling float");
+    }
+    for (const Scaling scaling : {Scaling::ToEven, Scaling::Float}) {
+        refused(TileVector{.operation = TileOperation::SquaredDifference, .scaling = scaling},
+                "squared_difference has the scaling fixed_point");
+    }
+    refused(TileVector{.operation = TileOperation::Normalize, .scaling = Scaling::ToEven},
+            "scaling to_even is for operations that scale");
+    refused(TileVector{.operation = TileOperation::Normalize, .scaling = Scaling::Float},
+            "scaling float is for operations that round");
     refused(LoadWeights{.depth = 1, .columns = 1, .part = 3}, "part must be 0, 1 or 2");
     refused(LoadWeights{.depth = 1, .columns = 1, .part = 1, .packed = true}, "bfloat16 has one part");
     refused(Product{.rows = 1, .depth = 1, .columns = 1, .part = 3}, "part must be 0, 1 or 2");
