@@ -48,6 +48,12 @@ void renumber(Network& network, std::uint32_t from, std::uint32_t to) {
 
 }  // namespace
 
+void move_step_up(Network& network, std::uint32_t from, std::uint32_t to) {
+    const auto begin = network.steps.begin();
+    std::rotate(begin + to, begin + from, begin + from + 1);
+    renumber(network, from, to);
+}
+
 void move_last_readers_up(Network& network) {
     for (std::uint32_t i = 0; i < network.steps.size(); ++i) {
         const TensorId source = network.steps[i].source.tensor;
@@ -58,9 +64,7 @@ void move_last_readers_up(Network& network) {
         // might take its room; streamed, it has a result of another form.
         if (network.steps[i].kind == StepKind::Multiply) to = std::max(to, behind_dense(network, i));
         if (to >= i || narrow_bytes(network, result) >= narrow_bytes(network, source)) continue;
-        const auto begin = network.steps.begin();
-        std::rotate(begin + to, begin + i, begin + i + 1);
-        renumber(network, i, to);
+        move_step_up(network, i, to);
         // The source is there for its other readers.
         std::uint32_t last = to;
         for (std::uint32_t j = to; j <= i; ++j) {

@@ -223,6 +223,18 @@ Cycle work_of(const Network& network, const machine::MachineConfig& machine) {
     return cycles;
 }
 
+bool is_read(const Step& step) {
+    return step.kind == StepKind::Read;
+}
+
+/// The network with the run's constant operands read in front of the run: once, for all that is repeated.
+Network with_reads_first(Network network, Run& run) {
+    for (std::uint32_t i = run.first; i <= run.last; ++i) {
+        if (is_read(network.steps[i])) move_step_up(network, i, run.first++);
+    }
+    return network;
+}
+
 /// How far the compiler goes to make tensors fit.
 enum class Effort : std::uint8_t {
     Strips,  ///< strips of lines
@@ -278,15 +290,24 @@ std::optional<Network> cut_around(const Network& network, std::uint32_t step, Ef
         best = std::move(made);
         least = work;
     };
+    const auto consider_run = [&](const Network& of, const Run& run) {
+        if (can_be_cut(of, run)) consider(cut_to_fit(of, run, effort, machine));
+        if (effort == Effort::All && has_channels_to_cut(of, run.first, run.last)) {
+            consider(cut_channels_to_fit(of, run, effort, machine));
+        }
+    };
     const auto steps = static_cast<std::uint32_t>(network.steps.size());
+    const auto begin = network.steps.begin();
     for (std::uint32_t length = 2; length <= longest_run; ++length) {
         for (std::uint32_t first = step + 1 > length ? step + 1 - length : 0;
              first <= step && first + length <= steps; ++first) {
-            const Run run{.first = first, .last = first + length - 1};
-            if (can_be_cut(network, run)) consider(cut_to_fit(network, run, effort, machine));
-            if (effort == Effort::All && has_channels_to_cut(network, run.first, run.last)) {
-                consider(cut_channels_to_fit(network, run, effort, machine));
+            Run run{.first = first, .last = first + length - 1};
+            if (std::none_of(begin + first, begin + first + length, is_read)) {
+                consider_run(network, run);
+                continue;
             }
+            const Network moved = with_reads_first(network, run);
+            if (run.first < run.last) consider_run(moved, run);
         }
     }
     return best;
@@ -325,7 +346,7 @@ std::optional<NarrowShortage> fit_into_narrow_memory(Network& network,
     return NarrowShortage{
         .step = shortage->step,
         .message = fmt::format("layer {}: its tensors take {} bytes of a tile's narrow memory, which has {}; "
-                               "strips of lines do not make them small enough",
+                               "neither strips of lines nor parts of the channels make them small enough",
                                layer, shortage->bytes, machine.narrow_memory.bytes)};
 }
 

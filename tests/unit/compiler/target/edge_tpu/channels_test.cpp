@@ -30,7 +30,9 @@ namespace {
 
 class SeparableBlocks {
 public:
-    explicit SeparableBlocks(std::mt19937& random) : random_(random) {}
+    /// `has_constants`: constants of several pixels are added.
+    explicit SeparableBlocks(std::mt19937& random, bool has_constants = false)
+        : random_(random), has_constants_(has_constants) {}
 
     ir::Graph draw() {
         const std::uint32_t side = drawn(12, 20);
@@ -71,12 +73,24 @@ private:
     ir::ValueId norm(ir::ValueId from) {
         return made_.append("normalize", {from}, {1.0 / 128, 0, DataType::Int8});
     }
+    ir::ValueId plus_constant(ir::ValueId from) {
+        const ir::FeatureMap map = made_.map(from);
+        const ir::Shape shape =
+            drawn(0, 1) == 0 ? ir::image_shape(map) : ir::Shape{map.height, 1, map.channels};
+        std::vector<std::int8_t> numbers(shape.elements());
+        for (std::int8_t& number : numbers) number = static_cast<std::int8_t>(random_());
+        const ir::ValueId constant = made_.graph().add_constant("constant", shape, DataType::Int8, numbers);
+        made_.store(constant, encoding());
+        return made_.append("add", {from, constant}, encoding());
+    }
     ir::ValueId block(ir::ValueId from) {
         const std::uint32_t filters = drawn(40, 90);
         ir::ValueId last = pointwise(depthwise(from), filters, 1);
         if (has_norms_ && drawn(0, 1) == 0) last = norm(last);
+        if (has_constants_ && drawn(0, 1) == 0) last = plus_constant(last);
         last = pointwise(depthwise(last), filters, 1);
         if (has_norms_ && drawn(0, 1) == 0) last = norm(last);
+        if (has_constants_ && drawn(0, 1) == 0) last = plus_constant(last);
         const ir::FeatureMap map = made_.map(last);
         last = made_.pool("max_pool", last, ir::same_window(map, {3, 3}, {2, 2}));
         return made_.append("add", {last, pointwise(from, filters, 2)}, encoding());
@@ -85,6 +99,7 @@ private:
     std::mt19937& random_;
     tests::IntegerGraph made_;
     bool has_norms_ = false;
+    const bool has_constants_;
 };
 
 /// A large image whose last reader, a convolution, comes behind a dense layer of what else reads it.
@@ -128,7 +143,8 @@ struct Fitted {
     bool fits = false;
     bool in_channels = false;
     bool has_norms = false;
-    bool reader_moved = false;  ///< a step of a later node comes before one of an earlier node
+    bool reads_for_strips = false;  ///< a constant operand is there for several strips or parts of channels
+    bool reader_moved = false;      ///< a step of a later node comes before one of an earlier node
 };
 Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
     edge_tpu::Network network = edge_tpu::make_network(graph, machine);
@@ -138,6 +154,13 @@ Fitted fitted(const ir::Graph& graph, const machine::MachineConfig& machine) {
         std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) { return step.first_output > 0; });
     made.has_norms = std::ranges::any_of(network.steps, [](const edge_tpu::Step& step) {
         return step.kind == edge_tpu::StepKind::Vector && step.operation == isa::TileOperation::Normalize;
+    });
+    std::vector<int> readers(network.tensors.size());
+    for (const edge_tpu::Step& step : network.steps) {
+        if (step.other) ++readers[step.other->tensor];
+    }
+    made.reads_for_strips = std::ranges::any_of(network.steps, [&](const edge_tpu::Step& step) {
+        return step.kind == edge_tpu::StepKind::Read && readers[step.result.tensor] > 1;
     });
     made.reader_moved = !std::ranges::is_sorted(network.steps, {}, [](const edge_tpu::Step& step) {
         return step.node;
@@ -188,6 +211,31 @@ TEST_CASE("Where strips of lines are too large, steps are repeated for parts of 
     }
     CHECK(cut >= tests::random_share(60));
     CHECK(cut_beside_norms >= tests::random_share(5));
+}
+
+TEST_CASE("Constant operands of several pixels are read before what is repeated in parts", "[edge_tpu]") {
+    const std::uint32_t runs = tests::random_runs(32);
+    std::uint32_t repeated = 0;
+    for (std::uint32_t seed = 0; seed < runs; ++seed) {
+        std::mt19937 random(4800 + seed);
+        const ir::Graph graph =
+            passes::set_rounding(SeparableBlocks(random, true).draw(), static_cast<Rounding>(random() % 3));
+        machine::MachineConfig machine = machine_of(random);
+        std::vector<std::uint8_t> input(graph.input().shape.elements());
+        for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+        INFO("seed " << 4800 + seed << "\n" << ir::to_text(graph));
+        const std::vector<std::uint8_t> expected = reference::execute(graph, input, 1);
+        machine.narrow_memory.bytes = 1U << 16U;
+        for (Fitted made = fitted(graph, machine); made.fits; made = fitted(graph, machine)) {
+            if (made.reads_for_strips) {
+                INFO("narrow memory of " << machine.narrow_memory.bytes);
+                REQUIRE(answer(graph, machine, input) == expected);
+                ++repeated;
+            }
+            machine.narrow_memory.bytes = machine.narrow_memory.bytes * 17 / 20 / 4 * 4;
+        }
+    }
+    CHECK(repeated >= tests::random_share(20));
 }
 
 TEST_CASE("What stays in wide memory does not depend on where narrow memory is short", "[edge_tpu]") {
