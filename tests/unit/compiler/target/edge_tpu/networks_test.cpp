@@ -1,7 +1,11 @@
 // Random networks on random machines with tiles: the compiled program gives the answers of the reference, on
-// the units and without time.
+// the units and without time. Both engines of the units give the same cycles and counters.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -42,7 +46,6 @@ machine::MachineConfig random_tiles_machine(std::mt19937& random) {
         64 * (drawn(random, 0, 1) == 0 ? drawn(random, 2, 60) : drawn(random, 60, 600));
     machine.staging_buffer.bytes = std::uint64_t{machine.tile_array.weight_buffer_rows} * 32 * 4;
     machine.narrow_memory.bytes = drawn(random, 0, 9) == 0 ? 600 : 100000;
-    if (drawn(random, 0, 3) == 0) machine.tile_array.engine = machine::TileEngine::Lane;
     return machine;
 }
 
@@ -52,6 +55,36 @@ std::vector<std::uint8_t> bytes_of(std::span<const std::uint8_t> span) {
 
 const isa::HostBuffer& buffer_of(const isa::Program& program, isa::BufferKind kind) {
     return *std::ranges::find(program.buffers, kind, &isa::HostBuffer::kind);
+}
+
+/// What can be seen of a run on the units.
+struct UnitRun {
+    std::vector<std::uint8_t> output;
+    Cycle cycles = 0;
+    std::map<std::string, std::uint64_t> counters = {};  ///< by path, and layer
+
+    bool operator==(const UnitRun&) const = default;
+};
+
+UnitRun run_on_units(const isa::Program& program, machine::MachineConfig machine, machine::TileEngine engine,
+                     const std::vector<std::uint8_t>& input) {
+    machine.tile_array.engine = engine;
+    tests::ReferenceHost host(program);
+    const tests::FreshSimulation simulation;
+    hw::System system("system", machine, program, {.host = &host, .test_delta_delay = {}});
+    std::ranges::copy(input, system.host_bytes(buffer_of(program, isa::BufferKind::Input)).begin());
+    system.run();
+    UnitRun run{.output = bytes_of(system.host_bytes(buffer_of(program, isa::BufferKind::Output))),
+                .cycles = system.cycles()};
+    for (const auto& [path, group] : system.counters()) {
+        for (const hw::Counter& counter : *group) {
+            for (std::size_t tag = 0; tag <= program.layers.size(); ++tag) {
+                run.counters[fmt::format("{}.{} of layer {}", path, counter.name(), tag)] =
+                    counter.value(static_cast<hw::Tag>(tag));
+            }
+        }
+    }
+    return run;
 }
 
 bool has_strips(const isa::Program& program) {
@@ -163,11 +196,14 @@ TEST_CASE("Compiled random networks give the reference's answers on tiles", "[eq
         executor.run();
         REQUIRE(bytes_of(executor.host_bytes(buffer_of(program, isa::BufferKind::Output))) == expected);
 
-        const tests::FreshSimulation simulation;
-        hw::System system("system", machine, program, {.host = &host, .test_delta_delay = {}});
-        std::ranges::copy(input, system.host_bytes(buffer_of(program, isa::BufferKind::Input)).begin());
-        REQUIRE_NOTHROW(system.run());
-        REQUIRE(bytes_of(system.host_bytes(buffer_of(program, isa::BufferKind::Output))) == expected);
+        UnitRun in_closed_form;
+        REQUIRE_NOTHROW(in_closed_form =
+                            run_on_units(program, machine, machine::TileEngine::ClosedForm, input));
+        REQUIRE(in_closed_form.output == expected);
+        const UnitRun by_lanes = run_on_units(program, machine, machine::TileEngine::Lane, input);
+        REQUIRE(by_lanes.output == expected);
+        REQUIRE(by_lanes.cycles == in_closed_form.cycles);
+        REQUIRE(by_lanes.counters == in_closed_form.counters);
 
         on_host += static_cast<std::uint32_t>(program.host_segments.size());
         for (const isa::Instruction& instruction : program.instructions) {
