@@ -42,7 +42,13 @@ public:
                  fmt::format("it must be one of \"{}\"", fmt::join(confidences, "\", \"")));
         }
         for (const auto& [key, value] : object.items()) {
-            if (key != "source" && key != "confidence") number(below(path, key), key, value);
+            if (key == "source" || key == "confidence") continue;
+            if (key != "host") {
+                number(below(path, key), key, value);
+                continue;
+            }
+            if (!value.is_string()) fail(path + ".host", value, "it must be a text");
+            published_.hosts[path] = value.get<std::string>();
         }
     }
 

@@ -21,6 +21,7 @@ struct Published {
     std::string name;
     std::string title;
     std::map<std::string, double, std::less<>> numbers;  ///< by path
+    std::map<std::string, std::string> hosts;            ///< by section: the computers of its measurements
 
     /// Throws std::logic_error if there is no such number.
     double at(std::string_view path) const;

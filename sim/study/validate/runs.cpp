@@ -126,7 +126,8 @@ void Runs::add_wanted(const std::string& name, const RunSet& run, const machine:
     }
     for (const std::string& model : models) {
         Wanted& wanted = to.emplace_back(Wanted{name, model, spec(model, formulas)});
-        wanted.spec.machine = machine;
+        wanted.spec.machine = changed(machine, setup_.target.models.at(model).set, formulas,
+                                      fmt::format("{}: models.{}.set", setup_.file, model));
         run::CompilerOptions& compiler = wanted.spec.compiler;
         if (run.mapping_name) compiler.mapping = machine::mapping_named(*run.mapping_name);
         compiler.mapping = with(compiler.mapping, run.mapping, fmt::format("{}: runs.{}", setup_.file, name));

@@ -87,11 +87,30 @@ Table table_of(const TableFormulas& table, Formulas& formulas) {
     return filled;
 }
 
+namespace {
+
+/// A note with the computers of what was measured.
+void add_hosts(const TableFormulas& formulas, const Published& published, Table& to) {
+    std::vector<std::string> hosts;
+    for (const std::string& section : formulas.hosts) {
+        const auto found = published.hosts.find(section);
+        if (found == published.hosts.end()) {
+            throw machine::ConfigError(fmt::format("tables.{}.hosts: {} is no section with a host of {}",
+                                                   formulas.id, section, published.name));
+        }
+        if (std::ranges::count(hosts, found->second) == 0) hosts.push_back(found->second);
+    }
+    if (!hosts.empty()) to.notes.push_back(fmt::format("Measured with {}.", fmt::join(hosts, "; ")));
+}
+
+}  // namespace
+
 std::vector<Table> all_tables(Results& results) {
     std::vector<Table> all;
     for (const TableFormulas& formulas : results.setup.target.tables) {
         if (formulas.rows_of == "choices") continue;
         Table& table = all.emplace_back(table_of(formulas, results.formulas));
+        add_hosts(formulas, results.setup.published, table);
         if (!formulas.rows_of.empty()) add_study_rows(formulas.rows_of, results, table);
     }
     return all;

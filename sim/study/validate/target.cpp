@@ -83,6 +83,7 @@ void describe(ConfigReader& reader, Model& model) {
     text(reader, "file", model.file);
     text_if_any(reader, "sha256", model.sha256);
     text(reader, "batch", model.batch);
+    reader.values(optional("set"), model.set);
 }
 
 void describe(ConfigReader& reader, RunSet& run) {
@@ -260,6 +261,7 @@ void describe(ConfigReader& reader, TableFormulas& table) {
     reader.field(needed("columns", "", ""), table.columns);
     text_if_any(reader, "rows_of", table.rows_of);
     reader.sections(optional("notes"), table.notes);
+    reader.field(optional("hosts"), table.hosts);
     reader.sections(optional("rows"), table.rows);
 }
 

@@ -20,15 +20,16 @@
 /// schema sim.validation/2; docs/validations.md describes the file. All formulas are those of formulas.h.
 namespace systole::validate {
 
+/// Keys of a machine, with a number or a formula in which `machine.KEY` is the key's value before.
+using MachineChanges = std::map<std::string, nlohmann::json>;
+
 /// A network. With a hash it is pinned: a file with other content is refused.
 struct Model {
     std::string file;
     std::string sha256;
-    std::string batch;  ///< formula of the inferences of its one batch
+    std::string batch;        ///< formula of the inferences of its one batch
+    MachineChanges set = {};  ///< of the machines of all its runs, behind the changes of these
 };
-
-/// Keys of a machine, with a number or a formula in which `machine.KEY` is the key's value before.
-using MachineChanges = std::map<std::string, nlohmann::json>;
 
 /// One batch of each of some models, on one machine.
 struct RunSet {
@@ -205,6 +206,7 @@ struct TableFormulas {
     std::vector<RowFormulas> rows = {};
     std::string rows_of;  ///< rows that follow, from one of the studies; may be empty
     std::vector<Note> notes = {};
+    std::vector<std::string> hosts = {};  ///< sections of the published file whose hosts a note names
 };
 
 /// A choice that was made with published counters in view, turned the other way.

@@ -72,7 +72,7 @@ public:
             "tables": [{"id": "t", "title": "T", "columns": ["", "A", "B"],
                         "rows": [{"label": "ours", "row": "base.seen", "digits": 0}]}]})");
         json["published"] = folder_.file("published.json", R"({"schema": "sim.published/1", "name": "made",
-            "title": "Made", "table": {"source": "nowhere", "confidence": "derived",
+            "title": "Made", "table": {"source": "nowhere", "confidence": "derived", "host": "an abacus",
             "cycles": {"A": 100, "B": 200}, "batch": 3}})");
         json["machine"] = machine;
         nlohmann::json mapping = nlohmann::json::parse(run::to_json(machine::Mapping()).dump());

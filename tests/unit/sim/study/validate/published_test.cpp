@@ -47,6 +47,10 @@ TEST_CASE("An error in published figures is one line", "[sim][validate]") {
         object["figure_9"]["source"] = 9;
         CHECK(message() == "p.json: figure_9.source is 9; it must be a text");
     }
+    SECTION("a host that is none") {
+        object["figure_9"]["host"] = 9;
+        CHECK(message() == "p.json: figure_9.host is 9; it must be a text");
+    }
     SECTION("no confidence") {
         object["figure_9"].erase("confidence");
         CHECK(message() == "p.json: figure_9.confidence is missing; it is needed");

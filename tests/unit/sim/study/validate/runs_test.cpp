@@ -72,6 +72,20 @@ TEST_CASE("What changes every machine changes that of a run of its own, too", "[
     CHECK(other.machine.activation_unit.latency_ns == 9.0);
 }
 
+TEST_CASE("A model changes the machines of all its runs, behind these", "[sim][validate]") {
+    MadeTarget made;
+    made.json["runs"]["other"] = {{"set", {{"weight_fifo.depth_tiles", 2}}}};
+    made.json["models"]["B"]["set"] = {{"weight_fifo.depth_tiles", "machine.weight_fifo.depth_tiles + 5"}};
+    const Setup setup = made.setup();
+    const std::vector<run::RunSpec> base = specs_of(setup, "base");
+    const std::vector<run::RunSpec> other = specs_of(setup, "other");
+    REQUIRE(base.size() == 2);
+    REQUIRE(other.size() == 2);
+    CHECK(base[1].machine.weight_fifo.depth_tiles == base[0].machine.weight_fifo.depth_tiles + 5);
+    CHECK(other[0].machine.weight_fifo.depth_tiles == 2);
+    CHECK(other[1].machine.weight_fifo.depth_tiles == 7);
+}
+
 TEST_CASE("A run with 8 bits has them in every layer, and the network's file stays", "[sim][validate]") {
     MadeTarget made;
     made.json["runs"]["base"]["eight_bits"] = {"B"};
@@ -245,6 +259,10 @@ TEST_CASE("An error in a run is one line", "[sim][validate]") {
         CHECK_THAT(message(),
                    Catch::EndsWith("runs.base.set.clock_mhz is \"twice\"; twice names machine.clock_mhz of "
                                    "the target's machine: write it here"));
+    }
+    SECTION("a key of a model's machines that no machine has") {
+        made.json["models"]["A"]["set"] = {{"accumulators.row", 1}};
+        CHECK_THAT(message(), Catch::Contains("accumulators.row is 1; it is not a known key"));
     }
     SECTION("a batch that is none") {
         made.json["models"]["A"]["batch"] = "table.batch / 2";

@@ -50,6 +50,17 @@ TEST_CASE("A table has the rows, cells and notes that its file says", "[sim][val
     CHECK(all[0].notes == Texts{"Always 3.", "Not so.", "Nor this."});
 }
 
+TEST_CASE("A table names the computers of its measurements, each once", "[sim][validate]") {
+    MadeTarget made;
+    made.json["tables"][0]["notes"] = {{{"text", "Before."}}};
+    made.json["tables"][0]["hosts"] = {"table", "table"};
+    Results results = results_of(made);
+    CHECK(all_tables(results).at(0).notes == Texts{"Before.", "Measured with an abacus."});
+    made.json["tables"][0]["hosts"] = {"chart"};
+    Results wrong = results_of(made);
+    CHECK_THROWS_WITH(all_tables(wrong), "tables.t.hosts: chart is no section with a host of made");
+}
+
 TEST_CASE("The output has the numbers that the file names", "[sim][validate]") {
     MadeTarget made;
     made.json["json"] = {{"errors", "error"}, {"mean", "mean_of.error"}, {"none", "1 / (table.batch - 3)"}};
