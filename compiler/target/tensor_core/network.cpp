@@ -840,8 +840,10 @@ private:
         for (Tensor& each : network_.tensors) each.first = end;
         for (std::uint32_t i = 0; i < end; ++i) {
             const Step& step = network_.steps[i];
-            for (const TensorId written : written_by(step))
+            for (const TensorId written : written_by(step)) {
                 tensor(written).first = std::min(tensor(written).first, i);
+                tensor(written).last = std::max(tensor(written).last, i);  // also of one that nobody reads
+            }
             for (const TensorId read : read_by(step)) tensor(read).last = std::max(tensor(read).last, i);
         }
         for (const TensorId input : network_.inputs) {

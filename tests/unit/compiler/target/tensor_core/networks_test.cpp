@@ -31,6 +31,7 @@
 #include "sim/functional/tensor/tensor_executor.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/text_graphs.h"
 
 using namespace systole;
 
@@ -234,7 +235,7 @@ private:
             case 15:
                 return pad(source, shape);
             case 16:
-                return append("all_reduce", {{"parts", std::int64_t{cores_}}}, {source});
+                return all_reduce(source);
             default:
                 return resize(source, shape);
         }
@@ -397,6 +398,16 @@ private:
         }
         return append("pad", {{"before", before}, {"after", after}, {"value", static_cast<double>(number())}},
                       {source});
+    }
+
+    /// Sums of several values, of which later work reads some.
+    ir::ValueId all_reduce(ir::ValueId source) {
+        std::vector<ir::ValueId> inputs{source};
+        while (inputs.size() < 4 && below(2) == 0) inputs.push_back(any());
+        const std::uint32_t sums = count(inputs);
+        const ir::ValueId first = append("all_reduce", {{"parts", std::int64_t{cores_}}}, std::move(inputs));
+        if (below(3) == 0) values_.push_back(first + below(sums));
+        return first + below(sums);
     }
 
     ir::ValueId resize(ir::ValueId source, const ir::Shape& shape) {
@@ -720,12 +731,38 @@ TEST_CASE("Sums over all cores have the bits of the reference on any number of c
     }
 }
 
+TEST_CASE("A sum that nobody reads has rows of its own", "[tensor_core][networks]") {
+    const ir::Graph graph = tests::graph_of_text(R"(graph "unread"
+inputs %0
+outputs %4
+%0 float32 1x6x5 "x"
+%1 float32 1x6x5 "work"
+%2 float32 1x6x5 "read"
+%3 float32 1x6x5 "unread"
+%4 float32 1x6x5 "result"
+%1 = word_chain(%0) "work" {steps ["tanh 0"]}
+%2, %3 = all_reduce(%1, %0) "sums" {parts 1}
+%4 = word_chain(%2) "result" {steps ["negate 0"]}
+)");
+    std::mt19937 random(1);
+    machine::MachineConfig machine = random_core(random);
+    mapping::Options options;
+    options.batches = {.batch = 2, .inferences = 4};
+    const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+    const Bytes input = random_input(random, graph, options.batches.inferences);
+    check_bits(program, machine, input, expected_outputs(graph, options.batches, input));
+}
+
 TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core][networks]") {
     std::map<std::string, int> met;
     for (std::uint32_t seed = 1; seed <= 300; ++seed) {
         std::mt19937 random(seed);
         const machine::MachineConfig machine = random_core(random);
         const ir::Graph graph = RandomWords(random, machine).draw();
+        const auto readers = ir::readers(graph);
+        const auto is_unread = [&](ir::ValueId id) {
+            return readers[id].empty() && !ir::is_output(graph, id);
+        };
         for (const ir::Node& node : graph.nodes) {
             ++met[std::string(node.op->name())];
             if (node.is("word_chain") && node.inputs.size() > 1) ++met["several inputs"];
@@ -733,6 +770,8 @@ TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core]
             if (node.is("dense") && node.inputs.size() > 2) ++met["dense of several"];
             if (node.is("depthwise_convolution") && node.integer("multiplier") > 1) ++met["multipliers"];
             if (node.is("dense") || node.is("convolution")) ++met[node.text("precision")];
+            if (node.is("all_reduce") && node.inputs.size() > 1) ++met["sums together"];
+            if (node.is("all_reduce") && std::ranges::any_of(node.outputs, is_unread)) ++met["unread sums"];
         }
         mapping::Options options;
         options.batches = {.batch = 3, .inferences = 6};
@@ -764,8 +803,9 @@ TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core]
         often(op, 20);
     }
     for (const char* const what :
-         {"several inputs", "groups", "dense of several", "multipliers", "default", "high", "highest",
-          "programs that move lanes", "programs that move blocks", "programs with many tiles"}) {
+         {"several inputs", "groups", "dense of several", "multipliers", "sums together", "unread sums",
+          "default", "high", "highest", "programs that move lanes", "programs that move blocks",
+          "programs with many tiles"}) {
         often(what, 5);
     }
 }
