@@ -2,7 +2,9 @@
 // for networks that the chip has no room for. It takes the options of `sim run` that the judges use:
 //
 //     judge_reference run --model FILE --input INPUTS.npz --outputs DIR [--float-outputs DIR]
-//     [--tflite-runtime 2.19]
+//     [--tflite-runtime 2.19] [--batch N]
+//
+// A network that sums over the images of a batch needs `--batch`.
 //
 // With `--machine FILE`, of a machine that computes in floats, the compiler's passes prepare the network for
 // it first, so that the outputs are the bits that the machine must give; `--precision highest` is
@@ -12,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -20,6 +23,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/conversion.h"
@@ -114,6 +118,27 @@ void write_bounds(const std::filesystem::path& path, const judge::ProductBounds&
     if (!file) throw ModelError(fmt::format("--bounds {} cannot be written", path.string()));
 }
 
+/// As many images as the network computes together: all of them where none depends on others.
+std::uint64_t batch_of(const ir::Graph& graph, const std::map<std::string, std::string>& options,
+                       std::uint64_t inferences) {
+    const auto given = options.find("--batch");
+    if (given == options.end()) {
+        if (!ir::mixes_images(graph)) return inferences;
+        throw ModelError(fmt::format("{} sums over the images of a batch; give --batch", graph.name));
+    }
+    std::uint64_t batch = 0;
+    const char* const end = given->second.data() + given->second.size();
+    const auto [parsed, error] = std::from_chars(given->second.data(), end, batch);
+    if (error != std::errc() || parsed != end || batch == 0 ||
+        (ir::mixes_images(graph) && inferences % batch != 0)) {
+        throw ModelError(
+            fmt::format("--batch is {}; it must be a number of which the {} inferences are a "
+                        "multiple",
+                        given->second, inferences));
+    }
+    return batch;
+}
+
 void answer(const std::map<std::string, std::string>& options) {
     frontend::ImportOptions import;
     if (const auto runtime = options.find("--tflite-runtime"); runtime != options.end()) {
@@ -141,14 +166,25 @@ void answer(const std::map<std::string, std::string>& options) {
             inferences = size == 0 ? 1 : inputs.back().size() / size;
         }
     }
-    std::vector<std::span<const std::uint8_t>> spans(inputs.begin(), inputs.end());
     judge::ProductBounds bounds(graph);
     const bool has_bounds = options.contains("--bounds");
-    const auto results = reference::run(
-        graph, spans, static_cast<std::uint32_t>(inferences),
+    const auto observer =
         has_bounds ? [&bounds](ir::ValueId value,
                                std::span<const std::uint8_t> bytes) { bounds.observe(value, bytes); }
-                   : reference::TensorObserver());
+                   : reference::TensorObserver();
+    const std::uint64_t batch = batch_of(graph, options, inferences);
+    std::vector<Bytes> results(graph.outputs.size());
+    for (std::uint64_t first = 0; first < inferences; first += batch) {
+        const std::uint64_t count = std::min(batch, inferences - first);
+        std::vector<std::span<const std::uint8_t>> some;
+        for (const Bytes& input : inputs) {
+            const std::size_t size = input.size() / inferences;
+            some.push_back(std::span(input).subspan(first * size, count * size));
+        }
+        const auto of_batch = reference::run(graph, some, static_cast<std::uint32_t>(count), observer);
+        for (std::size_t i = 0; i < results.size(); ++i)
+            results[i].insert(results[i].end(), of_batch[i].begin(), of_batch[i].end());
+    }
     if (has_bounds) write_bounds(options.at("--bounds"), bounds);
     for (const char* const folder : {"--outputs", "--float-outputs"}) {
         if (!options.contains(folder)) continue;

@@ -137,7 +137,7 @@ class Judge:
     def _reference(self, case: Path, inputs: Path, folder: Path, expected: Arrays) -> Arrays:
         machine = f"configs/machines/{self.arguments.machine}.json"
         command = [str(self.arguments.reference), "run", "--machine", machine]
-        command += ["--bounds", str(folder / "bounds.txt")]
+        command += ["--batch", str(self.batch), "--bounds", str(folder / "bounds.txt")]
         return self._outputs(command, case, inputs, folder, expected)
 
     def _outputs(
