@@ -118,10 +118,11 @@ private:
     }
 
     /// Not a node that has weights, which scale what they learned, or more than one input or output, or that
-    /// is not computed in float.
+    /// is not computed in float, or whose images are sums of others.
     bool may_scale(const ir::Node& node) const {
         const ir::NodeView view(graph_, node);
         if (node.outputs.size() != 1 || view.output().type != DataType::Float32) return false;
+        if (node.op->mixes_images(node)) return false;
         return node.is("cast") || (view.data_inputs() == 1 && !node.op->has_weights());
     }
 

@@ -773,9 +773,9 @@ private:
     void add_all_reduce(const NodeView& view) {
         const ir::Node& node = view.node();
         if (node.integer("parts") != machine_.cores()) {
-            throw ModelError(fmt::format("it sums {} of a batch; machine {} has {}, one for each part",
-                                         counted(static_cast<std::uint64_t>(node.integer("parts")), "part"),
-                                         machine_.name, counted(machine_.cores(), "core")));
+            throw ModelError(
+                fmt::format("parts is {}; machine {} has {}, and there must be one part for each",
+                            node.integer("parts"), machine_.name, counted(machine_.cores(), "core")));
         }
         Step step{.kind = StepKind::AllReduce};
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {

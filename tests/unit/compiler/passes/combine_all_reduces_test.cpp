@@ -114,8 +114,11 @@ outputs %1
     CHECK(outputs_of(graph, input, 8) == std::vector<Numbers>{{0, 10, 0, 10, 0, 10, 0, 10}});
     CHECK(error_of([&] { static_cast<void>(outputs_of(graph, Numbers(6), 6)); }) ==
           "layer \"a\": it sums 4 parts of a batch of 6, which must be a multiple");
-    CHECK(error_of([&] { static_cast<void>(passes::prepare(graph, {})); }) ==
-          "layer \"a\": all_reduce sums over the cores of a machine; only machines with tensor cores do so");
+    const std::string refused =
+        "layer \"a\": all_reduce sums over the cores of a machine; only machines with tensor cores do so";
+    CHECK(error_of([&] { static_cast<void>(passes::prepare(graph, {})); }) == refused);
+    CHECK(error_of([&] { static_cast<void>(passes::simplify(graph)); }) == refused);
+    CHECK(error_of([&] { static_cast<void>(passes::prepare_beside_float(graph, {})); }) == refused);
 }
 
 TEST_CASE("Random networks give the same numbers with their all-reduces combined", "[compiler][passes]") {
