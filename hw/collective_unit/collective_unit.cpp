@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <variant>
+#include <vector>
 
 #include "hw/common/order_checker.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/tensor_shape.h"
-#include "hw/math/floats/float_values.h"
 #include "hw/math/floats/word_operations.h"
 #include "hw/timing/tensor.h"
 
@@ -44,24 +42,13 @@ void give(const Words& words, const CollectivePart& part, std::size_t lanes) {
     std::ranges::copy(words, part.memory + part.instruction.result * lanes);
 }
 
-/// The sums of these words of all cores, in their order. Operands are settled first, as in a chain.
+/// The sums of these words of all cores, in their order.
 Words sums_of(std::span<const CollectivePart> parts, std::size_t lanes, std::size_t first,
               std::size_t count) {
-    const auto words_of = [&](const CollectivePart& part) {
-        Words words(count);
-        std::transform(source_of(part, lanes) + first, source_of(part, lanes) + first + count, words.begin(),
-                       [](std::uint32_t word) {
-                           return std::bit_cast<std::uint32_t>(math::settled(std::bit_cast<float>(word)));
-                       });
-        return words;
-    };
-    Words sums = words_of(parts.front());
-    for (const CollectivePart& part : parts.subspan(1)) {
-        const Words more = words_of(part);
-        const std::array operands{math::Words{.data = sums.data()}, math::Words{.data = more.data()}};
-        math::apply_operation(WordOperation::Add, operands, 0,
-                              {.data = sums.data(), .rows = 1, .columns = count});
-    }
+    std::vector<const std::uint32_t*> given;
+    for (const CollectivePart& part : parts) given.push_back(source_of(part, lanes) + first);
+    Words sums(count);
+    math::add_settled(given, sums);
     return sums;
 }
 

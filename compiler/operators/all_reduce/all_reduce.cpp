@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/words_builder.h"
-#include "hw/math/floats/float_values.h"
 #include "hw/math/floats/word_operations.h"
 
 namespace systole::operators {
@@ -20,11 +17,10 @@ class AllReduce final : public Operator {
 public:
     std::string_view name() const override { return "all_reduce"; }
     std::string_view summary() const override {
-        return "Sums of float32 over the equal parts that a batch is cut into, element by element: image i "
-               "of "
-               "each part gets the sum of the images i of all parts, added one by one in the order of the "
-               "parts; every sum is rounded once and settled. Result i is that of input i. Each core of a "
-               "machine has one part, and all batches are full.";
+        return "Sums over the parts of a batch, of which each core of a machine has one. Parts have equally "
+               "many images: image i of each part becomes the sum of the images i of all parts, element by "
+               "element in float32. The parts are added in their order; each sum is rounded once and "
+               "settled. Each input has a result of its own. All batches must be full.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
@@ -54,8 +50,9 @@ public:
         std::vector<ir::Shape> shapes;
         for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
             if (!node.input(i).has_batch()) {
-                throw ModelError(
-                    fmt::format("all images share {}, so that no part has it", node.input(i).name));
+                throw ModelError(fmt::format(
+                    "input {} is the same for all images; a sum over cores needs one of each image",
+                    node.input(i).name));
             }
             shapes.push_back(node.input(i).shape);
         }
@@ -84,20 +81,11 @@ public:
 private:
     static void sum(const TensorCall& call, std::size_t index, std::uint32_t parts) {
         const std::size_t count = call.input_elements(index) / parts;  // of a part
-        std::vector<std::uint32_t> sums;
-        std::vector<std::uint32_t> more(count);
-        for (std::uint32_t part = 0; part < parts; ++part) {
-            const float* const from = call.input<float>(index) + part * count;
-            std::transform(from, from + count, more.begin(),
-                           [](float number) { return std::bit_cast<std::uint32_t>(math::settled(number)); });
-            if (part == 0) {
-                sums = more;
-                continue;
-            }
-            const std::array operands{math::Words{.data = sums.data()}, math::Words{.data = more.data()}};
-            math::apply_operation(WordOperation::Add, operands, 0,
-                                  {.data = sums.data(), .rows = 1, .columns = count});
-        }
+        const auto* const numbers = call.input<std::uint32_t>(index);
+        std::vector<const std::uint32_t*> given;
+        for (std::uint32_t part = 0; part < parts; ++part) given.push_back(numbers + part * count);
+        std::vector<std::uint32_t> sums(count);
+        math::add_settled(given, sums);
         for (std::uint32_t part = 0; part < parts; ++part)
             std::ranges::copy(sums, call.output<std::uint32_t>(index) + part * count);
     }

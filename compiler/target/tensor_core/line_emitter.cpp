@@ -18,10 +18,6 @@ using isa::Register;
 /// As many rows of a product as hide that weights shift in; more rows only begin later.
 constexpr std::uint64_t enough_product_rows = 1024;
 
-std::uint32_t as_u32(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
 /// Outputs of a tile, for one column of the output.
 std::uint64_t outputs_of_column(const Tile& tile) {
     return tile.images * tile.lines;
@@ -123,13 +119,13 @@ void StepEmitter::multiply_lines(const Work& work, const Shared& shared) {
 
 void StepEmitter::store_columns(const Work& work, std::uint64_t panel, const WindowColumns& columns) {
     const Tensor& tensor = network_.tensors[work.step.result];
-    stream_.set(Register::DmaHbmRows, as_u32(work.of.width));
-    stream_.set(Register::DmaMemoryRows, as_u32(columns.count));
-    stream_.append(isa::DmaOut{.hbm_row = as_u32(row_of(work.step.result) + panel * tensor.panel_rows +
-                                                 work.tile.first_row(work.of) + columns.first),
-                               .row = as_u32(work.result.of_panel(panel)),
-                               .rows = as_u32(columns.count),
-                               .blocks = as_u32(outputs_of_column(work.tile))});
+    stream_.set(Register::DmaHbmRows, field32(work.of.width));
+    stream_.set(Register::DmaMemoryRows, field32(columns.count));
+    stream_.append(isa::DmaOut{.hbm_row = field32(row_of(work.step.result) + panel * tensor.panel_rows +
+                                                  work.tile.first_row(work.of) + columns.first),
+                               .row = field32(work.result.of_panel(panel)),
+                               .rows = field32(columns.count),
+                               .blocks = field32(outputs_of_column(work.tile))});
 }
 
 /// For each line of the kernel a matrix with a row for each line of the output; 0 outside the image.
@@ -140,15 +136,15 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
     const std::uint64_t outputs = outputs_of_column(tile);
     const auto clear = [&](std::uint64_t strip, std::uint64_t first, std::uint64_t lines) {
         if (lines == 0) return;
-        stream_.set(Register::WalkColumns, as_u32(lines));
-        stream_.set(Register::WalkLines, as_u32(tile.images * panels(step.source)));
+        stream_.set(Register::WalkColumns, field32(lines));
+        stream_.set(Register::WalkLines, field32(tile.images * panels(step.source)));
         stream_.set(Register::ToColumnRows, 1);
-        stream_.set(Register::ToLineRows, as_u32(tile.lines));
+        stream_.set(Register::ToLineRows, field32(tile.lines));
         stream_.set(Register::ResultPanelRows, 0);
         stream_.append(isa::RunChain{.chain = chains_.index_of(constant_chain(0)),
-                                     .rows = as_u32(lines * tile.images * panels(step.source)),
-                                     .columns = as_u32(lanes_),
-                                     .results = {as_u32(strip + first), 0}});
+                                     .rows = field32(lines * tile.images * panels(step.source)),
+                                     .columns = field32(lanes_),
+                                     .results = {field32(strip + first), 0}});
     };
     for (std::uint32_t line = 0; line < step.window->kernel_height; ++line) {
         const std::uint64_t strip = to + line * outputs * panels(step.source);
@@ -166,17 +162,17 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
         const std::uint64_t turns = by_image ? 1 : tile.images;
         const std::uint64_t blocks = by_image ? tile.images : inside.lines;
         if (blocks > 1) {
-            stream_.set(Register::DmaHbmRows, as_u32(by_image ? source.image_rows : stride));
-            stream_.set(Register::DmaMemoryRows, as_u32(by_image ? tile.lines : 1));
+            stream_.set(Register::DmaHbmRows, field32(by_image ? source.image_rows : stride));
+            stream_.set(Register::DmaMemoryRows, field32(by_image ? tile.lines : 1));
         }
         for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
             for (std::uint64_t turn = 0; turn < turns; ++turn) {
                 const std::uint64_t image = tile.image + turn;
-                stream_.append(isa::DmaIn{.hbm_row = as_u32(row_of(step.source) + panel * source.panel_rows +
-                                                            image * source.image_rows + inside.source_line),
-                                          .row = as_u32(strip + panel * outputs + turn * tile.lines + above),
-                                          .rows = as_u32(by_image ? inside.lines : 1),
-                                          .blocks = as_u32(blocks)});
+                stream_.append(isa::DmaIn{.hbm_row = field32(row_of(step.source) + panel * source.panel_rows +
+                                                             image * source.image_rows + inside.source_line),
+                                          .row = field32(strip + panel * outputs + turn * tile.lines + above),
+                                          .rows = field32(by_image ? inside.lines : 1),
+                                          .blocks = field32(blocks)});
             }
         }
     }
@@ -202,8 +198,8 @@ void StepEmitter::form_windows(const Work& work, std::uint64_t strips, const Win
         }
         column = end + 1;
     }
-    stream_.set(Register::SourcePanelRows, as_u32(outputs));
-    stream_.set(Register::ResultPanelRows, as_u32(panel_rows));
+    stream_.set(Register::SourcePanelRows, field32(outputs));
+    stream_.set(Register::ResultPanelRows, field32(panel_rows));
     for (std::uint64_t column = 0; column < columns.count; ++column) {
         const Taps taps = taps_of(step, columns.first + column);
         if (taps.count == 0) continue;
@@ -213,12 +209,12 @@ void StepEmitter::form_windows(const Work& work, std::uint64_t strips, const Win
             for (std::uint64_t tap = 0; tap < taps.count; tap += together) {
                 const std::uint64_t element = line * window.kernel_width + taps.first + tap;
                 stream_.append(
-                    isa::MoveLanes{.result = as_u32(to + column * outputs),
-                                   .source = as_u32(strips + line * outputs * panels(step.source)),
-                                   .rows = as_u32(outputs),
-                                   .columns = as_u32(together * channels),
-                                   .first = as_u32((taps.pixel + tap * window.dilation_x) * channels),
-                                   .to = as_u32(element * channels)});
+                    isa::MoveLanes{.result = field32(to + column * outputs),
+                                   .source = field32(strips + line * outputs * panels(step.source)),
+                                   .rows = field32(outputs),
+                                   .columns = field32(together * channels),
+                                   .first = field32((taps.pixel + tap * window.dilation_x) * channels),
+                                   .to = field32(element * channels)});
             }
         }
     }
@@ -238,10 +234,10 @@ void StepEmitter::place_columns(const Work& work, const Shared& shared, std::uin
     const Step& step = work.step;
     const std::uint64_t outputs = outputs_of_column(work.tile);
     isa::Chain made{.name = {}, .sources = {{}}};
-    isa::RunChain run{.rows = as_u32(columns.count * outputs),
-                      .columns = as_u32(columns_of_panel(step.result, panel)),
-                      .results = {as_u32(work.result.of_panel(panel) + columns.first), 0},
-                      .sources = {as_u32(from), 0, 0, 0}};
+    isa::RunChain run{.rows = field32(columns.count * outputs),
+                      .columns = field32(columns_of_panel(step.result, panel)),
+                      .results = {field32(work.result.of_panel(panel) + columns.first), 0},
+                      .sources = {field32(from), 0, 0, 0}};
     if (can_place(step)) {
         // The rows that lie apart are the first source.
         const ChainUse& chain = step.chains[0];
@@ -253,7 +249,7 @@ void StepEmitter::place_columns(const Work& work, const Shared& shared, std::uin
             }
             const std::size_t place = made.sources.size();
             places.push_back(static_cast<std::uint8_t>(place));
-            run.sources.at(place) = as_u32(shared.rows.at(operand.tensor).of_panel(panel));
+            run.sources.at(place) = field32(shared.rows.at(operand.tensor).of_panel(panel));
             made.sources.push_back({.spread = isa::Spread::Row});
         }
         made.steps = chain.steps;
@@ -265,12 +261,12 @@ void StepEmitter::place_columns(const Work& work, const Shared& shared, std::uin
     }
     made.results = {{.value = static_cast<std::uint8_t>(made.values() - 1)}};
     run.chain = chains_.index_of(std::move(made));
-    stream_.set(Register::WalkColumns, as_u32(columns.count));
-    stream_.set(Register::WalkLines, as_u32(outputs));
-    stream_.set(Register::FromColumnRows, as_u32(outputs));
+    stream_.set(Register::WalkColumns, field32(columns.count));
+    stream_.set(Register::WalkLines, field32(outputs));
+    stream_.set(Register::FromColumnRows, field32(outputs));
     stream_.set(Register::FromLineRows, 1);
     stream_.set(Register::ToColumnRows, 1);
-    stream_.set(Register::ToLineRows, as_u32(width));
+    stream_.set(Register::ToLineRows, field32(width));
     for (const Register reg :
          {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
         stream_.set(reg, 0);

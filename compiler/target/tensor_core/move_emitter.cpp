@@ -10,10 +10,6 @@ namespace {
 
 using isa::Register;
 
-std::uint32_t word32(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
 /// Blocks of rows that lie equally far apart.
 struct RowRun {
     std::uint64_t first = 0;
@@ -104,21 +100,21 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
             if (from_begin) {
                 for (std::uint64_t done = 0; done < part.count; done += lanes_) {
                     fill(whole + (panel + done / lanes_) * count, count, std::min(lanes_, part.count - done),
-                         word32(part.from));
+                         field32(part.from));
                 }
                 continue;
             }
             const std::uint64_t part_rows = take(step, count);
-            fill(part_rows, count, lanes_, word32(part.from));
-            stream_.set(Register::SourcePanelRows, word32(count));
-            stream_.set(Register::ResultPanelRows, word32(count));
+            fill(part_rows, count, lanes_, field32(part.from));
+            stream_.set(Register::SourcePanelRows, field32(count));
+            stream_.set(Register::ResultPanelRows, field32(count));
             for (std::uint64_t done = 0; done < part.count; done += lanes_) {
-                stream_.append(isa::MoveLanes{.result = word32(whole),
-                                              .source = word32(part_rows),
-                                              .rows = word32(count),
-                                              .columns = word32(std::min(lanes_, part.count - done)),
+                stream_.append(isa::MoveLanes{.result = field32(whole),
+                                              .source = field32(part_rows),
+                                              .rows = field32(count),
+                                              .columns = field32(std::min(lanes_, part.count - done)),
                                               .first = 0,
-                                              .to = word32(part.to + done)});
+                                              .to = field32(part.to + done)});
             }
             pool_.give_back(part_rows);
             continue;
@@ -135,14 +131,14 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
             gather(rows, row_of(id) + each * source.panel_rows, to + (each - begin) * count, 1);
         }
         if (is_direct) continue;
-        stream_.set(Register::SourcePanelRows, word32(count));
-        stream_.set(Register::ResultPanelRows, word32(count));
-        stream_.append(isa::MoveLanes{.result = word32(whole),
-                                      .source = word32(to),
-                                      .rows = word32(count),
-                                      .columns = word32(part.count),
-                                      .first = word32(part.from % lanes_),
-                                      .to = word32(part.to)});
+        stream_.set(Register::SourcePanelRows, field32(count));
+        stream_.set(Register::ResultPanelRows, field32(count));
+        stream_.append(isa::MoveLanes{.result = field32(whole),
+                                      .source = field32(to),
+                                      .rows = field32(count),
+                                      .columns = field32(part.count),
+                                      .first = field32(part.from % lanes_),
+                                      .to = field32(part.to)});
         pool_.give_back(to);
     }
     const std::vector<std::uint64_t> rows = rows_of(moved.rows, result.rows);
@@ -163,10 +159,10 @@ void StepEmitter::gather(const std::vector<std::uint64_t>& rows, std::uint64_t h
         stream_.append(isa::RunChain{
             .chain =
                 chains_.index_of({.name = {}, .sources = {{.spread = isa::Spread::Row}}, .results = {{}}}),
-            .rows = word32(times - 1),
-            .columns = word32(lanes_),
-            .results = {word32(to + 1), 0},
-            .sources = {word32(to), 0, 0, 0}});
+            .rows = field32(times - 1),
+            .columns = field32(lanes_),
+            .results = {field32(to + 1), 0},
+            .sources = {field32(to), 0, 0, 0}});
         return;
     }
     if (times > 1 && apart == 1) {
@@ -192,13 +188,13 @@ void StepEmitter::gather(const std::vector<std::uint64_t>& rows, std::uint64_t h
                 hbm_apart = 1;
             }
             if (blocks > 1) {
-                stream_.set(Register::DmaHbmRows, word32(hbm_apart));
-                stream_.set(Register::DmaMemoryRows, word32(apart == 1 ? block_rows : apart));
+                stream_.set(Register::DmaHbmRows, field32(hbm_apart));
+                stream_.set(Register::DmaMemoryRows, field32(apart == 1 ? block_rows : apart));
             }
-            stream_.append(isa::DmaIn{.hbm_row = word32(from),
-                                      .row = word32(to),
-                                      .rows = word32(block_rows),
-                                      .blocks = word32(blocks)});
+            stream_.append(isa::DmaIn{.hbm_row = field32(from),
+                                      .row = field32(to),
+                                      .rows = field32(block_rows),
+                                      .blocks = field32(blocks)});
             to += block_rows * blocks * apart;
         }
     }
@@ -207,13 +203,13 @@ void StepEmitter::gather(const std::vector<std::uint64_t>& rows, std::uint64_t h
 void StepEmitter::scatter(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t from) {
     for (const RowRun& run : runs_of(rows)) {
         if (run.blocks > 1) {
-            stream_.set(Register::DmaHbmRows, word32(run.apart));
-            stream_.set(Register::DmaMemoryRows, word32(run.rows));
+            stream_.set(Register::DmaHbmRows, field32(run.apart));
+            stream_.set(Register::DmaMemoryRows, field32(run.rows));
         }
-        stream_.append(isa::DmaOut{.hbm_row = word32(hbm_row + run.first),
-                                   .row = word32(from),
-                                   .rows = word32(run.rows),
-                                   .blocks = word32(run.blocks)});
+        stream_.append(isa::DmaOut{.hbm_row = field32(hbm_row + run.first),
+                                   .row = field32(from),
+                                   .rows = field32(run.rows),
+                                   .blocks = field32(run.blocks)});
         from += run.count();
     }
 }

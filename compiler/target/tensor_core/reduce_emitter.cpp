@@ -1,5 +1,5 @@
-// Sums over all cores: the rows of all tensors come in one behind the other, and go over the links as one
-// transfer, or as few as there is room for.
+// Sums over all cores: the rows of all tensors come in one behind the other, and go over the links in one
+// transfer, or in as few as vector memory has room for.
 #include <algorithm>
 #include <vector>
 
@@ -9,10 +9,6 @@
 
 namespace systole::tensor_core {
 namespace {
-
-std::uint32_t field32(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
 
 /// Rows that become others.
 struct SummedRows {

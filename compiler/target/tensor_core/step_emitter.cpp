@@ -15,10 +15,6 @@ namespace {
 
 using isa::Register;
 
-std::uint32_t u32(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
 std::uint16_t u16(std::uint64_t value) {
     return static_cast<std::uint16_t>(value);
 }
@@ -246,7 +242,8 @@ std::uint64_t StepEmitter::take(const Step& step, std::uint64_t rows) {
 // Into and out of vector memory.
 
 void StepEmitter::copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows) {
-    stream_.append(isa::DmaIn{.hbm_row = u32(hbm_row), .row = u32(row), .rows = u32(rows), .blocks = 1});
+    stream_.append(
+        isa::DmaIn{.hbm_row = field32(hbm_row), .row = field32(row), .rows = field32(rows), .blocks = 1});
 }
 
 View StepEmitter::load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
@@ -310,9 +307,9 @@ void StepEmitter::load_operands(Work& work) {
             if (operand.kind == OperandKind::Column && !tensor.fills_lanes) {
                 // The larger one of a single number is that number: all lanes get it.
                 stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
-                                                .result = u32(work.next),
-                                                .source = u32(view.row),
-                                                .rows = u32(rows),
+                                                .result = field32(work.next),
+                                                .source = field32(view.row),
+                                                .rows = field32(rows),
                                                 .columns = 1});
                 view = {.row = work.next, .panel_rows = rows};
                 work.next += rows;
@@ -327,9 +324,9 @@ void StepEmitter::store(const Work& work, std::uint64_t panel) {
     if (is_kept(id)) return;
     const Tensor& tensor = network_.tensors[id];
     stream_.append(
-        isa::DmaOut{.hbm_row = u32(row_of(id) + panel * tensor.panel_rows + work.tile.first_row(work.of)),
-                    .row = u32(work.result.of_panel(panel)),
-                    .rows = u32(work.tile.rows(work.of)),
+        isa::DmaOut{.hbm_row = field32(row_of(id) + panel * tensor.panel_rows + work.tile.first_row(work.of)),
+                    .row = field32(work.result.of_panel(panel)),
+                    .rows = field32(work.tile.rows(work.of)),
                     .blocks = 1});
 }
 
@@ -404,12 +401,12 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 reduce_windows(work, shared, panel);
                 break;
             case StepKind::ReduceLanes:
-                stream_.set(Register::SourcePanelRows, u32(work.source.panel_rows));
+                stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));
                 stream_.append(isa::ReduceLanes{.reduction = step.reduction,
-                                                .result = u32(work.result.row),
-                                                .source = u32(work.source.row),
-                                                .rows = u32(tile.rows(of)),
-                                                .columns = u32(network_.tensors[step.source].columns)});
+                                                .result = field32(work.result.row),
+                                                .source = field32(work.source.row),
+                                                .rows = field32(tile.rows(of)),
+                                                .columns = field32(network_.tensors[step.source].columns)});
                 break;
             case StepKind::ReduceRows:
                 reduce_rows(work, panel);
@@ -432,7 +429,7 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
     const std::uint64_t cut_rows =
         weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows : array_rows_;
     if (step.window && !step.reads_lines) set_windows(work);
-    stream_.set(Register::SourcePanelRows, u32(work.source.panel_rows));
+    stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));
     if (const auto kept = shared.weights ? shared.weights : work.weights) {
         const std::uint64_t panel_rows = kept_weight_rows(step) / panels(step.weights);
         return multiply_cuts(work, panel, 0, cuts, *kept + panel * panel_rows, cut_rows);
@@ -460,16 +457,16 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
     const bool packed = tensor.is_weights && weight_tiles(tensor, step, machine_).packed;
     for (std::uint64_t cut = first; cut < end; ++cut) {
         const std::uint16_t depth = u16(std::min(array_rows_, tensor.rows - cut * array_rows_));
-        stream_.set(Register::ProductFirst, u32(cut * array_rows_));
+        stream_.set(Register::ProductFirst, field32(cut * array_rows_));
         for (std::size_t pass = 0; pass < step.passes.size(); ++pass) {
-            stream_.append(isa::LoadWeights{.source = u32(weights + (cut - first) * cut_rows),
+            stream_.append(isa::LoadWeights{.source = field32(weights + (cut - first) * cut_rows),
                                             .depth = depth,
                                             .columns = columns,
                                             .part = step.passes[pass].weight_part,
                                             .packed = packed});
-            stream_.append(isa::Product{.result = u32(work.result.of_panel(panel)),
-                                        .source = u32(work.source.row),
-                                        .rows = u32(work.rows),
+            stream_.append(isa::Product{.result = field32(work.result.of_panel(panel)),
+                                        .source = field32(work.source.row),
+                                        .rows = field32(work.rows),
                                         .depth = depth,
                                         .columns = columns,
                                         .part = step.passes[pass].row_part,
@@ -483,18 +480,18 @@ void StepEmitter::set_windows(const Work& work) {
     const Step& step = work.step;
     const ir::Window& window = *step.window;
     const std::uint64_t pixels = work.source_rows.lines * step.image.width;
-    stream_.set(Register::WindowInputHeight, u32(work.source_rows.lines));
+    stream_.set(Register::WindowInputHeight, field32(work.source_rows.lines));
     stream_.set(Register::WindowInputWidth, step.image.width);
     stream_.set(Register::WindowChannels, step.image.channels);
-    stream_.set(Register::WindowImageRows, u32(pixels));
+    stream_.set(Register::WindowImageRows, field32(pixels));
     stream_.set(Register::WindowKernelHeight, window.kernel_height);
     stream_.set(Register::WindowKernelWidth, window.kernel_width);
     stream_.set(Register::WindowStrideY, window.stride_y);
     stream_.set(Register::WindowStrideX, window.stride_x);
-    stream_.set(Register::WindowPadTop, u32(work.source_rows.lines_above));
+    stream_.set(Register::WindowPadTop, field32(work.source_rows.lines_above));
     stream_.set(Register::WindowPadLeft, window.pad_left);
-    stream_.set(Register::WindowOutputHeight, u32(work.tile.lines));
-    stream_.set(Register::WindowOutputWidth, u32(work.of.width));
+    stream_.set(Register::WindowOutputHeight, field32(work.tile.lines));
+    stream_.set(Register::WindowOutputWidth, field32(work.of.width));
     stream_.set(Register::WindowDilationY, window.dilation_y);
     stream_.set(Register::WindowDilationX, window.dilation_x);
 }
@@ -503,11 +500,11 @@ void StepEmitter::set_windows(const Work& work) {
 void StepEmitter::fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word,
                        std::uint64_t panel_rows) {
     stream_.set(Register::WalkColumns, 0);
-    stream_.set(Register::ResultPanelRows, u32(panel_rows));
+    stream_.set(Register::ResultPanelRows, field32(panel_rows));
     stream_.append(isa::RunChain{.chain = chains_.index_of(constant_chain(word)),
-                                 .rows = u32(rows),
-                                 .columns = u32(columns),
-                                 .results = {u32(row), 0}});
+                                 .rows = field32(rows),
+                                 .columns = field32(columns),
+                                 .results = {field32(row), 0}});
 }
 
 /// Tap by tap, for the outputs of which it is inside the image.
@@ -533,25 +530,26 @@ void StepEmitter::take_tap(const Work& work, const TapOutputs& outputs, std::uin
                            std::uint16_t chain, std::uint64_t weights) {
     const Step& step = work.step;
     const ir::Window& window = *step.window;
-    stream_.set(Register::WalkColumns, u32(outputs.columns));
-    stream_.set(Register::WalkLines, u32(outputs.lines));
+    stream_.set(Register::WalkColumns, field32(outputs.columns));
+    stream_.set(Register::WalkLines, field32(outputs.lines));
     stream_.set(Register::FromColumnRows, window.stride_x);
-    stream_.set(Register::FromLineRows, u32(std::uint64_t{window.stride_y} * step.image.width));
-    stream_.set(Register::FromImageRows, u32(work.source_rows.lines * step.image.width));
+    stream_.set(Register::FromLineRows, field32(std::uint64_t{window.stride_y} * step.image.width));
+    stream_.set(Register::FromImageRows, field32(work.source_rows.lines * step.image.width));
     stream_.set(Register::ToColumnRows, 1);
-    stream_.set(Register::ToLineRows, u32(work.of.width));
-    stream_.set(Register::ToImageRows, u32(work.tile.lines * work.of.width));
+    stream_.set(Register::ToLineRows, field32(work.of.width));
+    stream_.set(Register::ToImageRows, field32(work.tile.lines * work.of.width));
     for (const Register reg :
          {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
         stream_.set(reg, 0);
     const std::uint64_t source_line = outputs.source_line - work.source_rows.line;
     const std::uint64_t from = source_line * step.image.width + outputs.source_column;
     const std::uint64_t to = (outputs.line - work.tile.line) * work.of.width + outputs.column;
-    stream_.append(isa::RunChain{.chain = chain,
-                                 .rows = u32(work.tile.images * outputs.lines * outputs.columns),
-                                 .columns = u32(columns_of_panel(step.result, panel)),
-                                 .results = {u32(work.result.of_panel(panel) + to), 0},
-                                 .sources = {u32(work.source.of_panel(panel) + from), u32(weights), 0, 0}});
+    stream_.append(
+        isa::RunChain{.chain = chain,
+                      .rows = field32(work.tile.images * outputs.lines * outputs.columns),
+                      .columns = field32(columns_of_panel(step.result, panel)),
+                      .results = {field32(work.result.of_panel(panel) + to), 0},
+                      .sources = {field32(work.source.of_panel(panel) + from), field32(weights), 0, 0}});
 }
 
 void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
@@ -559,11 +557,12 @@ void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
     stream_.set(Register::SourcePanelRows, 0);
     stream_.set(Register::ResultPanelRows, 0);
     for (std::uint64_t row = 0; row < work.tile.rows(work.of); ++row) {
-        stream_.append(isa::ReduceRows{.reduction = step.reduction,
-                                       .result = u32(work.result.of_panel(panel) + row),
-                                       .source = u32(work.source.of_panel(panel) + row * step.reduced_rows),
-                                       .rows = u32(step.reduced_rows),
-                                       .columns = u32(columns_of_panel(step.result, panel))});
+        stream_.append(
+            isa::ReduceRows{.reduction = step.reduction,
+                            .result = field32(work.result.of_panel(panel) + row),
+                            .source = field32(work.source.of_panel(panel) + row * step.reduced_rows),
+                            .rows = field32(step.reduced_rows),
+                            .columns = field32(columns_of_panel(step.result, panel))});
     }
 }
 
@@ -593,10 +592,10 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
         for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
             stream_.append(isa::ReduceRows{.reduction = step.reduction,
                                            .accumulate = row > 0,
-                                           .result = u32(work.result.of_panel(panel)),
-                                           .source = u32(source.of_panel(panel)),
-                                           .rows = u32(rows),
-                                           .columns = u32(columns_of_panel(step.result, panel))});
+                                           .result = field32(work.result.of_panel(panel)),
+                                           .source = field32(source.of_panel(panel)),
+                                           .rows = field32(rows),
+                                           .columns = field32(columns_of_panel(step.result, panel))});
         }
         pool_.give_back(at);
     }
@@ -635,9 +634,9 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
     const std::uint16_t index = chains_.index_of(made);
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
         isa::RunChain run{.chain = index,
-                          .rows = u32(rows),
-                          .columns = u32(chain.fills_lanes ? lanes_ : columns_of_panel(id, panel)),
-                          .results = {u32(work.result.of_panel(panel) + piece * rows), 0}};
+                          .rows = field32(rows),
+                          .columns = field32(chain.fills_lanes ? lanes_ : columns_of_panel(id, panel)),
+                          .results = {field32(work.result.of_panel(panel) + piece * rows), 0}};
         for (std::size_t i = 0; i < chain.operands.size(); ++i) {
             const Operand& operand = chain.operands[i];
             const bool once = operand.kind != OperandKind::Before &&
@@ -648,16 +647,16 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
                     run.sources.at(i) = run.results[0];
                     break;
                 case OperandKind::Rows:
-                    run.sources.at(i) = u32(work.operands.at(operand.tensor).of_panel(panel) + own);
+                    run.sources.at(i) = field32(work.operands.at(operand.tensor).of_panel(panel) + own);
                     break;
                 case OperandKind::Row:
-                    run.sources.at(i) = u32(shared.rows.at(operand.tensor).of_panel(panel));
+                    run.sources.at(i) = field32(shared.rows.at(operand.tensor).of_panel(panel));
                     break;
                 case OperandKind::ImageRow:
-                    run.sources.at(i) = u32(work.operands.at(operand.tensor).of_panel(panel) + piece);
+                    run.sources.at(i) = field32(work.operands.at(operand.tensor).of_panel(panel) + piece);
                     break;
                 case OperandKind::Column:
-                    run.sources.at(i) = u32(work.operands.at(operand.tensor).row + own);
+                    run.sources.at(i) = field32(work.operands.at(operand.tensor).row + own);
                     break;
             }
         }

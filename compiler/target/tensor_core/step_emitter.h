@@ -24,6 +24,11 @@ struct View {
     std::uint64_t of_panel(std::uint64_t panel) const { return row + panel * panel_rows; }
 };
 
+/// A number that fits a field of an instruction, as rows of all memories do.
+inline std::uint32_t field32(std::uint64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+
 /// The same word for all elements.
 isa::Chain constant_chain(std::uint32_t word);
 

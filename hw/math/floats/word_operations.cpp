@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "hw/math/floats/float_functions.h"
 #include "hw/math/floats/float_values.h"
@@ -271,6 +272,18 @@ void apply_operation(WordOperation operation, std::span<const Words> operands, s
     Rows rows{.operands = {operands[0], operands[0], operands[0]}, .out = out};
     std::copy(operands.begin(), operands.end(), rows.operands.begin());
     if (!apply_to(operation, rows)) apply_function_to(operation, operands[0], out);
+}
+
+void add_settled(std::span<const std::uint32_t* const> parts, std::span<std::uint32_t> sums) {
+    const auto settle = [](std::uint32_t word) { return word_of(settled(as_float(word))); };
+    const std::size_t count = sums.size();
+    std::transform(parts.front(), parts.front() + count, sums.begin(), settle);
+    std::vector<std::uint32_t> more(count);
+    for (const std::uint32_t* const part : parts.subspan(1)) {
+        std::transform(part, part + count, more.begin(), settle);
+        const std::array operands{Words{.data = sums.data()}, Words{.data = more.data()}};
+        apply_operation(WordOperation::Add, operands, 0, {.data = sums.data(), .rows = 1, .columns = count});
+    }
 }
 
 }  // namespace systole::math

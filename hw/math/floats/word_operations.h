@@ -32,4 +32,9 @@ struct WordsOut {
 void apply_operation(WordOperation operation, std::span<const Words> operands, std::uint32_t constant,
                      const WordsOut& out);
 
+/// Float32 sums of parts, element by element: the numbers of all parts are settled, and added one part after
+/// the other; each sum is rounded once and settled. A part has as many words as the sums, and none of them
+/// may be theirs.
+void add_settled(std::span<const std::uint32_t* const> parts, std::span<std::uint32_t> sums);
+
 }  // namespace systole::math

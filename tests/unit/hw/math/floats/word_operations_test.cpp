@@ -152,4 +152,22 @@ TEST_CASE("Every operation has a name and is found by it") {
     CHECK(find_word_operation("no such operation") == std::nullopt);
 }
 
+TEST_CASE("Parts are settled, and added in their order") {
+    // 1e8 takes the 1 of the first part with it; a subnormal is a zero of its sign; infinities have no sum.
+    const std::array<std::vector<float>, 3> parts{{{1.0F, -0.0F, 3.0F, float_infinity, 0x1p-126F},
+                                                   {1e8F, -0x1p-130F, 0x1p-130F, 1.0F, -0x1.8p-126F},
+                                                   {-1e8F, -0.0F, -1.0F, -float_infinity, 0.0F}}};
+    std::vector<std::vector<std::uint32_t>> words;
+    std::vector<const std::uint32_t*> given;
+    for (const std::vector<float>& part : parts) {
+        std::vector<std::uint32_t>& own = words.emplace_back();
+        for (const float number : part) own.push_back(bits_of(number));
+    }
+    for (const auto& own : words) given.push_back(own.data());
+    std::vector<std::uint32_t> sums(parts.front().size());
+    add_settled(given, sums);
+    CHECK(sums == std::vector<std::uint32_t>{bits_of(0.0F), bits_of(-0.0F), bits_of(2.0F), float_nan_bits,
+                                             bits_of(0.0F)});
+}
+
 }  // namespace
