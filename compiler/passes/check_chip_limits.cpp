@@ -30,7 +30,7 @@ void check_inferences(const ir::Graph& graph) {
     }
 }
 
-void check_images_apart(const ir::Graph& graph) {
+void refuse_sums_over_cores(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
         if (!node.op->mixes_images(node)) continue;
         throw ModelError(fmt::format(

@@ -1,4 +1,4 @@
-// Makes one all-reduce of those that are ready together.
+// Makes one all-reduce of those that need no result of each other.
 #include "compiler/passes/combine_all_reduces.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ std::vector<ir::Node> in_order(std::vector<ir::Node> nodes, std::size_t values) 
 
 ir::Graph combine_all_reduces(ir::Graph graph) {
     const std::vector<std::uint32_t> before = all_reduces_before(graph);
-    // Each is part of the last one of its kind, where the inputs of all of them are there.
+    // The last one of each kind: where it stands, the inputs of all of them are there.
     std::map<std::pair<std::uint32_t, std::int64_t>, ir::NodeId> last;
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph.nodes[id];

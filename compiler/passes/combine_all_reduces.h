@@ -4,9 +4,10 @@
 
 namespace systole::passes {
 
-/// Makes one all-reduce of those that are ready together: of the same parts, with as many all-reduces before
-/// them. The sums are those of each alone. So their rows go over the links as one transfer, which has the
-/// way along all cores once; the first one waits for the last.
+/// Makes one all-reduce of all that sum the same number of parts and have as many all-reduces before them on
+/// the longest way: none of them needs the result of another. The one stands where the inputs of all are
+/// there, and has the name of the first. It goes over the links as one transfer, which goes the way along all
+/// cores once, but begins when the last input is there. All results are as before.
 ir::Graph combine_all_reduces(ir::Graph graph);
 
 }  // namespace systole::passes

@@ -12,7 +12,6 @@
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/check_chip_limits.h"
-#include "compiler/passes/combine_all_reduces.h"
 #include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/correct_biases.h"
 #include "compiler/passes/fold_batch_normalization.h"
@@ -82,14 +81,13 @@ PassManager preparation_in_words(ir::WordsOptions options) {
     passes.add("compute_in_words", [options = std::move(options)](const ir::Graph& graph) {
         return compute_in_words(graph, options);
     });
-    passes.add("combine_all_reduces", combine_all_reduces);
     return passes;
 }
 
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
                                       std::optional<Rounding> rounding) {
     check_chip_limits(graph);
-    check_images_apart(graph);
+    refuse_sums_over_cores(graph);
     const auto shared = std::make_shared<const Calibration>(std::move(calibration));
     QuantizedNetwork network;
     PassManager passes = preparation_in_float(shared);
@@ -121,14 +119,14 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {
 
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
     check_chip_limits(graph);
-    check_images_apart(graph);
+    refuse_sums_over_cores(graph);
     return simplification().run(graph, observer);
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer,
                   std::optional<Rounding> rounding) {
     check_chip_limits(graph);
-    check_images_apart(graph);
+    refuse_sums_over_cores(graph);
     return preparation(std::move(calibration), rounding).run(graph, observer);
 }
 

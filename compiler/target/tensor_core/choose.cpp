@@ -94,6 +94,8 @@ public:
         predict_shares();
         return *best_;
     }
+    /// What the fastest one takes for a batch.
+    Cycle cycles() const { return of_batch(*best_); }
     std::vector<ChosenMapping::Alternative> alternatives() const {
         std::vector<ChosenMapping::Alternative> all;
         for (const MappedProgram& each : made_) all.push_back({each.mapping, of_batch(each)});
@@ -277,7 +279,10 @@ ChosenMapping choose_mapping(Network& network, const machine::MachineConfig& mac
     const mapping::Batches own = of_core(batches, machine);
     MappingSearch search(network, machine, own);
     const MappedProgram& best = search.find();
-    ChosenMapping chosen{.program = {}, .mapping = best.mapping, .alternatives = search.alternatives()};
+    ChosenMapping chosen{.program = {},
+                         .mapping = best.mapping,
+                         .cycles = search.cycles(),
+                         .alternatives = search.alternatives()};
     MemoryPlan plan = place(network, machine, best.mapping, own, true);
     if (of_all_cores(best.batches, machine) == batches) {
         chosen.program = best.program;

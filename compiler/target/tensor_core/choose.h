@@ -43,6 +43,7 @@ MappedProgram map_program(Network& network, const machine::MachineConfig& machin
 struct ChosenMapping {
     isa::Program program;  ///< with constants
     Mapping mapping;
+    Cycle cycles = 0;  ///< predicted for a batch
     struct Alternative {
         Mapping mapping;
         Cycle cycles = 0;  ///< predicted for a batch

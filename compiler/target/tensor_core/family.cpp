@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,11 +13,82 @@
 #include "base/arithmetic.h"
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/passes/combine_all_reduces.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/network.h"
 
 namespace systole::tensor_core {
 namespace {
+
+/// A graph with its fastest mapping.
+struct MappedGraph {
+    Network network;
+    ChosenMapping chosen;
+};
+
+MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& machine,
+                      const mapping::Batches& batches) {
+    const std::uint64_t of_core = divide_up(batches.batch, machine.cores());
+    const auto map_network = [&](bool by_lines) {
+        MappedGraph mapped{.network = make_network(graph, machine, of_core, by_lines), .chosen = {}};
+        mapped.chosen = choose_mapping(mapped.network, machine, batches);
+        return mapped;
+    };
+    try {
+        return map_network(true);
+    } catch (const ModelError&) {
+        return map_network(false);  // windows of lines may need more room
+    }
+}
+
+struct Combined {
+    std::unique_ptr<const ir::Graph> graph = {};  ///< with combined sums; none if no sums can be combined
+    MappedGraph mapped;
+    std::vector<mapping::Alternative> alternatives = {};
+};
+
+/// Sums over all cores go over the links one by one, or combined: what is predicted to take fewer cycles, of
+/// what there is room for.
+Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConfig& machine,
+                              const mapping::Batches& batches) {
+    Combined combined;
+    if (ir::mixes_images(apart))
+        combined.graph = std::make_unique<ir::Graph>(passes::combine_all_reduces(apart));
+    if (!combined.graph || combined.graph->nodes.size() == apart.nodes.size()) {
+        combined.mapped = map_graph(apart, machine, batches);
+        return combined;
+    }
+    std::optional<MappedGraph> best;
+    std::optional<ModelError> failed;
+    const auto consider = [&](const char* name, const ir::Graph& graph) {
+        try {
+            MappedGraph mapped = map_graph(graph, machine, batches);
+            combined.alternatives.push_back({.name = name, .cycles = mapped.chosen.cycles});
+            if (best && best->chosen.cycles <= mapped.chosen.cycles) return;
+            for (mapping::Alternative& each : combined.alternatives) each.chosen = false;
+            combined.alternatives.back().chosen = true;
+            best = std::move(mapped);
+        } catch (const ModelError& error) {
+            if (!failed) failed = error;
+        }
+    };
+    consider("one by one", apart);
+    consider("combined", *combined.graph);
+    if (!best) throw ModelError(*failed);
+    combined.mapped = std::move(*best);
+    return combined;
+}
+
+mapping::Choice images_at_a_time(const MappedGraph& mapped) {
+    mapping::Choice choice{.of = "images at a time"};
+    for (const auto& [mapping, cycles] : mapped.chosen.alternatives) {
+        choice.alternatives.push_back({.name = std::to_string(mapping.images),
+                                       .cycles = cycles,
+                                       .detail = to_text(mapping, mapped.network),
+                                       .chosen = mapping == mapped.chosen.mapping});
+    }
+    return choice;
+}
 
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
@@ -35,30 +108,16 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         prepared.name, options.batches.inferences, options.batches.batch));
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
-    const std::uint64_t of_core = divide_up(batch, cores);
-    Network network = make_network(prepared, machine, of_core);
-    const auto choose = [&] {
-        try {
-            return choose_mapping(network, machine, batches);
-        } catch (const ModelError&) {
-            network = make_network(prepared, machine, of_core, false);  // windows of lines may need more room
-            return choose_mapping(network, machine, batches);
-        }
-    };
-    ChosenMapping chosen = choose();
+    Combined combined = combine_where_faster(prepared, machine, batches);
     mapping::Compiled compiled;
     if (options.explain) {
-        mapping::Choice choice{.of = "images at a time"};
-        for (const auto& [mapping, cycles] : chosen.alternatives) {
-            choice.alternatives.push_back({.name = std::to_string(mapping.images),
-                                           .cycles = cycles,
-                                           .detail = to_text(mapping, network),
-                                           .chosen = mapping == chosen.mapping});
-        }
-        compiled.choices.push_back(std::move(choice));
+        if (combined.alternatives.size() > 1)
+            compiled.choices.push_back({.of = "sums over all cores", .alternatives = combined.alternatives});
+        compiled.choices.push_back(images_at_a_time(combined.mapped));
     }
-    compiled.program = std::move(chosen.program);
-    const std::uint64_t at_a_time = std::min<std::uint64_t>(chosen.mapping.images * cores, batch);
+    const std::uint64_t at_a_time =
+        std::min<std::uint64_t>(combined.mapped.chosen.mapping.images * cores, batch);
+    compiled.program = std::move(combined.mapped.chosen.program);
     compiled.batch = {.images = batch, .at_a_time = at_a_time, .that_fit = at_a_time};
     return compiled;
 }

@@ -41,7 +41,7 @@ struct Tensor {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     bool is_moved = false;  ///< by DMA alone, as moves, `infeed` and `outfeed` do it
-    bool may_stay = true;   ///< in vector memory, where there is room
+    bool may_stay = true;   ///< in vector memory, where there is room; only tests say no
     // Set by memory.h.
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory
@@ -94,7 +94,7 @@ struct ProductPass {
 };
 
 /// What of a step goes through vector memory together is as much as there is room for, but not more than
-/// this. Any limits of 1 or more give the same bits.
+/// this. Any limits of 1 or more give the same bits. Only tests set limits.
 struct TileLimits {
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 

@@ -1,4 +1,5 @@
-// Sums over the eight cores of a v2-8, one by one and combined: docs/cloud_tpu.md has these cycles.
+// Sums over the eight cores of a v2-8, one by one and combined: docs/cloud_tpu.md has these cycles, "Sums
+// over all cores".
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -7,7 +8,9 @@
 
 #include "compiler/operators/operator.h"
 #include "compiler/passes/combine_all_reduces.h"
+#include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/family.h"
+#include "compiler/target/tensor_core/network.h"
 #include "hw/machine/machine_config.h"
 #include "hw/system/system.h"
 #include "tests/support/fresh_simulation.h"
@@ -17,9 +20,11 @@ using namespace systole;
 
 namespace {
 
+enum class Result { Largest, Sums };
+
 /// Some tensors of 1,024 x 128 numbers, 512 KiB, each the work of a chain; of their sums over the cores, the
-/// largest of each column.
-ir::Graph graph_of_sums(std::uint32_t tensors) {
+/// largest of each column goes to the host, or all of them do.
+ir::Graph graph_of_sums(std::uint32_t tensors, Result result) {
     ir::Graph graph;
     graph.name = "sums";
     const ir::ValueId input = graph.add_input("input", {1, 1024, 128}, DataType::Float32);
@@ -31,6 +36,10 @@ ir::Graph graph_of_sums(std::uint32_t tensors) {
             {input}, DataType::Float32);
         const ir::ValueId sum = graph.append("sum" + name, operators::registry().at("all_reduce"),
                                              {{"parts", std::int64_t{8}}}, {work}, DataType::Float32);
+        if (result == Result::Sums) {
+            graph.outputs.push_back(sum);
+            continue;
+        }
         graph.outputs.push_back(graph.append("largest" + name, operators::registry().at("word_reduce"),
                                              {{"reduction", std::string("maximum")},
                                               {"axes", std::vector<std::int64_t>{1}},
@@ -40,18 +49,20 @@ ir::Graph graph_of_sums(std::uint32_t tensors) {
     return graph;
 }
 
+machine::MachineConfig v2_8() {
+    return machine::read_machine(std::filesystem::path(tests::source_dir()) /
+                                 "configs/machines/tpu_v2_8.json");
+}
+
+constexpr mapping::Batches eight_images{.batch = 8, .inferences = 8};
+
 struct Ran {
     Cycle cycles = 0;
     std::uint64_t collectives = 0;
     std::uint64_t busy = 0;  ///< cycles of the links of core 0
 };
 
-Ran run(const ir::Graph& graph) {
-    const machine::MachineConfig machine =
-        machine::read_machine(std::filesystem::path(tests::source_dir()) / "configs/machines/tpu_v2_8.json");
-    mapping::Options options;
-    options.batches = {.batch = 8, .inferences = 8};
-    const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+Ran run(const isa::Program& program, const machine::MachineConfig& machine) {
     Ran ran;
     for (const isa::Instruction& each : program.instructions)
         ran.collectives += std::holds_alternative<isa::Collective>(each) ? 1 : 0;
@@ -63,12 +74,35 @@ Ran run(const ir::Graph& graph) {
     return ran;
 }
 
+/// The graph as it is.
+Ran run_graph(const ir::Graph& graph) {
+    const machine::MachineConfig machine = v2_8();
+    tensor_core::Network network = tensor_core::make_network(graph, machine, 1);
+    return run(tensor_core::choose_mapping(network, machine, eight_images).program, machine);
+}
+
+/// The graph as it is compiled.
+mapping::Compiled compiled(const ir::Graph& graph, const machine::MachineConfig& machine) {
+    mapping::Options options;
+    options.batches = eight_images;
+    options.explain = true;
+    return tensor_core::family.compile(graph, machine, options);
+}
+
+std::vector<std::string> chosen(const mapping::Compiled& compiled) {
+    std::vector<std::string> names;
+    for (const mapping::Alternative& each : compiled.choices.front().alternatives) {
+        if (each.chosen) names.push_back(compiled.choices.front().of + ": " + each.name);
+    }
+    return names;
+}
+
 }  // namespace
 
 TEST_CASE("Combined, six sums over eight cores go over the links as one", "[tensor_core][all_reduce]") {
-    const ir::Graph graph = graph_of_sums(6);
-    const Ran alone = run(graph);
-    const Ran combined = run(passes::combine_all_reduces(graph));
+    const ir::Graph graph = graph_of_sums(6, Result::Largest);
+    const Ran alone = run_graph(graph);
+    const Ran combined = run_graph(passes::combine_all_reduces(graph));
     CHECK(alone.collectives == 6);
     CHECK(combined.collectives == 1);
     // Bytes at 62 GB/s and 700 MHz, 620 bytes in 7 cycles. The way along 14 links adds 13 chunks of 64 KiB:
@@ -77,4 +111,32 @@ TEST_CASE("Combined, six sums over eight cores go over the links as one", "[tens
     CHECK(combined.busy == ((6 * 8 + 13) * 65536 * 7 + 619) / 620);
     CHECK(alone.cycles == 170860);
     CHECK(combined.cycles == 116304);
+    const mapping::Compiled both = compiled(graph, v2_8());
+    CHECK(chosen(both) == std::vector<std::string>{"sums over all cores: combined"});
+    CHECK(run(both.program, v2_8()).cycles == combined.cycles);
+}
+
+TEST_CASE("Sums that go to the host stay apart: the first ones go while the others are summed",
+          "[tensor_core][all_reduce]") {
+    const ir::Graph graph = graph_of_sums(6, Result::Sums);
+    const Ran alone = run_graph(graph);
+    const Ran combined = run_graph(passes::combine_all_reduces(graph));
+    CHECK(alone.cycles == 339486);
+    CHECK(combined.cycles == 377223);
+    const mapping::Compiled both = compiled(graph, v2_8());
+    CHECK(chosen(both) == std::vector<std::string>{"sums over all cores: one by one"});
+    CHECK(run(both.program, v2_8()).cycles == alone.cycles);
+}
+
+TEST_CASE("Sums for which there is no room together are not combined", "[tensor_core][all_reduce]") {
+    const ir::Graph graph = graph_of_sums(6, Result::Largest);
+    machine::MachineConfig machine = v2_8();
+    // The input, and a tensor and its sum: not twelve of them.
+    constexpr std::uint64_t tensor_bytes = 1024 * 512;
+    machine.hbm.bytes = machine.system.cores * 6 * tensor_bytes;
+    const isa::Program program = compiled(graph, machine).program;
+    CHECK(run(program, machine).collectives == 6);
+    // What does not fit either way is refused with the bytes that it needs one by one.
+    machine.hbm.bytes = machine.system.cores * tensor_bytes;
+    CHECK_THROWS_WITH(compiled(graph, machine), Catch::Contains("of high-bandwidth memory"));
 }
