@@ -422,6 +422,45 @@ TEST_CASE("A sum over four cores goes up the chain and back", "[hw][system]") {
     }
 }
 
+TEST_CASE("Each core gets its own rows of a collective", "[hw][system]") {
+    // Word `word` of row `row` of a core.
+    const auto given = [](std::size_t core, std::size_t row, std::size_t word) {
+        return static_cast<float>(1000 * core + 10 * row + word + 1);
+    };
+    std::string words;
+    for (std::size_t i = 0; i < 64; ++i)
+        words += " " + std::to_string(std::bit_cast<std::int32_t>(given(i / 16, i / 4 % 4, i % 4)));
+    const tests::FreshSimulation simulation;
+    const isa::Program program =
+        isa::assemble(".tensor_core 4 4 lanes=4\n.buffer in constant 0 256\n.int32" + words +
+                          "\nset host.core_bytes 64\ninfeed in hbm=0 rows=4 columns=4\n"
+                          "sync.signal host_read sem=0; sync.wait dma_in sem=0\ndma_in hbm=0 at=0 rows=4\n"
+                          "sync.signal dma_in sem=1; sync.wait collective sem=1\n"
+                          "collective all_reduce cores=4 dst=10 src=1 rows=2\n"
+                          "collective reduce_scatter cores=4 dst=20 src=0 rows=1\n"
+                          "collective all_gather cores=4 dst=30 src=2 rows=2\n"
+                          "collective broadcast cores=4 dst=40 src=1 rows=3\nhalt\n",
+                      "program");
+    const machine::MachineConfig machine = tensor_machine(2, 2);
+    hw::System system("system", machine, program, {.test_delta_delay = {}});
+    system.run();
+    const auto sum_of = [&](std::size_t row, std::size_t word) {
+        return given(0, row, word) + given(1, row, word) + given(2, row, word) + given(3, row, word);
+    };
+    for (std::size_t core = 0; core < 4; ++core) {
+        const auto found = [&](std::size_t row, std::size_t word) {
+            return std::bit_cast<float>(system.tensor_core(core).vector_memory()[row * 4 + word]);
+        };
+        for (std::size_t word = 0; word < 4; ++word) {
+            CAPTURE(core, word);
+            for (std::size_t i = 0; i < 2; ++i) CHECK(found(10 + i, word) == sum_of(1 + i, word));
+            CHECK(found(20, word) == sum_of(core, word));
+            for (std::size_t i = 0; i < 8; ++i) CHECK(found(30 + i, word) == given(i / 2, 2 + i % 2, word));
+            for (std::size_t i = 0; i < 3; ++i) CHECK(found(40 + i, word) == given(0, 1 + i, word));
+        }
+    }
+}
+
 TEST_CASE("Cores that meet in different collectives, or not at all, are told", "[hw][system]") {
     const auto error_of = [](const std::string& first, const std::string& second) -> std::string {
         const tests::FreshSimulation simulation;

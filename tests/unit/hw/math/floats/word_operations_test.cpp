@@ -153,10 +153,11 @@ TEST_CASE("Every operation has a name and is found by it") {
 }
 
 TEST_CASE("Parts are settled, and added in their order") {
-    // 1e8 takes the 1 of the first part with it; a subnormal is a zero of its sign; infinities have no sum.
+    // 1e8 takes the 1 of the first part with it; a subnormal is a zero of its sign, also one that would make
+    // a sum subnormal; infinities have no sum.
     const std::array<std::vector<float>, 3> parts{{{1.0F, -0.0F, 3.0F, float_infinity, 0x1p-126F},
-                                                   {1e8F, -0x1p-130F, 0x1p-130F, 1.0F, -0x1.8p-126F},
-                                                   {-1e8F, -0.0F, -1.0F, -float_infinity, 0.0F}}};
+                                                   {1e8F, -0x1p-130F, 0x1p-130F, 1.0F, -0x1p-130F},
+                                                   {-1e8F, -0.0F, -1.0F, -float_infinity, -0x1p-126F}}};
     std::vector<std::vector<std::uint32_t>> words;
     std::vector<const std::uint32_t*> given;
     for (const std::vector<float>& part : parts) {
