@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "hw/isa/instructions/run_chain.h"
 
@@ -23,6 +27,40 @@ std::optional<std::string> broken_rule_of_step(const ChainStep& step, std::size_
         return fmt::format("{} has a constant", traits.name);
     }
     return std::nullopt;
+}
+
+/// Registers of a Cloud TPU's vector unit, each with a value of a vector.
+constexpr std::size_t most_registers = 32;
+
+/// The most values that are needed at the same time, with steps in their order. Sources, and values without
+/// operands, are there from the first step on that takes them; a value is free behind the last step that
+/// does, and a result may take the place of an operand. A result is stored as soon as it is computed.
+std::size_t registers_needed(const Chain& chain) {
+    struct Life {
+        std::size_t first = SIZE_MAX;  // steps
+        std::size_t last = 0;
+    };
+    std::vector<Life> lives(chain.values());
+    for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+        for (const std::uint8_t operand : chain.steps[i].operands)
+            lives[operand] = {.first = std::min(lives[operand].first, i), .last = i};
+    }
+    std::vector<bool> is_computed(chain.values(), false);
+    for (std::size_t i = 0; i < chain.steps.size(); ++i)
+        is_computed[chain.sources.size() + i] = !chain.steps[i].operands.empty();
+    std::size_t most = 1;
+    for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+        std::size_t before = 0;  // the step's operands among them
+        std::size_t behind = 1;  // its result
+        for (std::size_t value = 0; value < chain.sources.size() + i; ++value) {
+            const Life& life = lives[value];
+            const bool is_there = is_computed[value] || life.first <= i;
+            if (is_there && life.first != SIZE_MAX && life.last >= i) ++before;
+            if (is_there && life.first != SIZE_MAX && life.last > i) ++behind;
+        }
+        most = std::max({most, before, behind});
+    }
+    return most;
 }
 
 }  // namespace
@@ -59,6 +97,10 @@ std::optional<std::string> broken_rule(const Chain& chain) {
     for (const ChainResult& result : chain.results) {
         if (result.value < chain.values()) continue;
         return fmt::format("a result is value {}; there are {}", result.value, chain.values());
+    }
+    if (const std::size_t registers = registers_needed(chain); registers > most_registers) {
+        return fmt::format("it needs {} values at a time; the vector unit has {} registers", registers,
+                           most_registers);
     }
     return std::nullopt;
 }

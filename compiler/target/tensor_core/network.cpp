@@ -82,6 +82,15 @@ std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
     return all;
 }
 
+/// The first rule of chains that it breaks, whatever its operands are.
+std::optional<std::string> broken_rule_of(const ChainUse& chain) {
+    const std::size_t values = chain.operands.size() + chain.steps.size();
+    return isa::broken_rule({.name = "c",
+                             .sources = std::vector<isa::ChainSource>(chain.operands.size()),
+                             .steps = chain.steps,
+                             .results = {{.value = static_cast<std::uint8_t>(values - 1)}}});
+}
+
 /// The two chains as one: what the second takes from before it is the first one's result. nullopt if an
 /// instruction has no room for it.
 std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
@@ -113,6 +122,7 @@ std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
         if (value >= second.operands.size()) return value - second.operands.size() + result + 1;
         return second.operands[value].kind == OperandKind::Before ? result : places[value];
     });
+    if (broken_rule_of(both)) return std::nullopt;  // an operand of both may take one register too many
     return both;
 }
 
@@ -449,6 +459,8 @@ private:
             }
             chain.steps.push_back(std::move(made));
         }
+        if (const auto rule = broken_rule_of(chain))
+            throw ModelError(fmt::format("its element-wise work cannot be a chain: {}", *rule));
         const TensorId made = new_tensor(node.output());
         tensors_.emplace(node.output(), made);
         std::optional<Step> moved;

@@ -1,8 +1,11 @@
 #include "hw/isa/program_rules.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
+#include "base/word_operation.h"
 #include "hw/isa/program_error.h"
 
 using namespace systole::isa;
@@ -322,6 +325,22 @@ TEST_CASE("Each rule of a tensor core's program is held", "[isa][rules]") {
     CHECK(of_chain([](Chain& c) { c.results.resize(3); }) ==
           "chain \"c\": it has 3 results; it must have 1 to 2");
     CHECK(of_chain([](Chain& c) { c.steps.resize(63); }) == "chain \"c\": it has 65 values; the most are 64");
+    // So many values are needed at a time, of fewer than 64: numbers that are all taken together at the end.
+    const auto of_wide_chain = [&](std::size_t numbers) {
+        return of_chain([numbers](Chain& c) {
+            c.steps.assign(numbers, ChainStep{.operation = systole::WordOperation::Negate, .operands = {0}});
+            const auto place = [&](std::size_t value) { return static_cast<std::uint8_t>(value); };
+            for (std::size_t taken = 0; taken + 2 < numbers; taken += 2) {
+                const std::size_t before = taken == 0 ? c.sources.size() : c.values() - 1;
+                const std::size_t next = c.sources.size() + taken + 1;
+                c.steps.push_back({.operation = systole::WordOperation::Select,
+                                   .operands = {place(before), place(next), place(next + 1)}});
+            }
+            c.results = {{.value = place(c.values() - 1)}};
+        });
+    };
+    CHECK(of_wide_chain(31).empty());
+    CHECK(of_wide_chain(33) == "chain \"c\": it needs 33 values at a time; the vector unit has 32 registers");
     CHECK(of_chain([](Chain& c) { c.sources[1].packed = true; }) ==
           "chain \"c\": only a source of rows may be packed");
     CHECK(of_chain([](Chain& c) { c.steps[0].operands = {0}; }) ==

@@ -753,6 +753,34 @@ outputs %4
     check_bits(program, machine, input, expected_outputs(graph, options.batches, input));
 }
 
+TEST_CASE("Element-wise work that needs more values at a time than there are registers is refused",
+          "[tensor_core][networks]") {
+    // So many numbers, which are taken together at the end.
+    const auto error_of = [](int numbers) -> std::string {
+        ir::Graph graph;
+        graph.name = "wide";
+        const ir::ValueId input = graph.add_input("input", {1, 9}, DataType::Float32);
+        std::vector<std::string> steps(static_cast<std::size_t>(numbers), "negate 0");
+        for (int taken = 0; taken + 2 < numbers; taken += 2) {
+            const int before = taken == 0 ? 1 : static_cast<int>(steps.size());
+            steps.push_back(fmt::format("select {} {} {}", before, taken + 2, taken + 3));
+        }
+        graph.outputs = {graph.append("chain", operators::registry().at("word_chain"), {{"steps", steps}},
+                                      {input}, DataType::Float32)};
+        std::mt19937 random(1);
+        try {
+            static_cast<void>(tensor_core::family.compile(graph, random_core(random), {}));
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK(error_of(31) == "none");
+    CHECK(error_of(33) ==
+          "wide: layer chain: its element-wise work cannot be a chain: it needs 33 values at a time; the "
+          "vector unit has 32 registers");
+}
+
 TEST_CASE("Random networks meet all that a tensor core computes", "[tensor_core][networks]") {
     std::map<std::string, int> met;
     for (std::uint32_t seed = 1; seed <= 300; ++seed) {
