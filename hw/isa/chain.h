@@ -59,8 +59,8 @@ struct Chain {
     bool operator==(const Chain&) const = default;
 };
 
-/// The most values of a chain: as many as the vector unit of a Cloud TPU has registers, without those that
-/// hold what is on its way.
+/// The most values of a chain. No more may be needed at a time than the vector unit of a Cloud TPU has
+/// registers, which `broken_rule` holds.
 inline constexpr std::size_t most_chain_values = 64;
 
 /// The first rule that is broken, or nullopt.

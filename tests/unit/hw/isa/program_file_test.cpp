@@ -333,7 +333,8 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
     };
     refused(20, 2, "packed of a result is 2; it must be 0 or 1");
     refused(21, 4, "chain \"c\": a result is value 4; there are 4");
-    refused(33, 99, "operation of a step is 99; it must be below 45");
+    refused(33, 99,
+            "operation of a step is 99; it must be below " + std::to_string(systole::word_operation_count));
     refused(39, 4, "spread of a source is 4; it must be below 4");
 }
 
