@@ -249,8 +249,8 @@ TEST_CASE("A chain of words refuses steps that are none", "[compiler][reference]
     };
     CHECK(refusal({"exp 0"}).empty());
     CHECK(refusal({}) == "layer \"n\": it has no steps; it must have at least 1");
-    CHECK(refusal({"cosine 0"}) ==
-          "layer \"n\": its step is \"cosine 0\"; it must begin with an operation of a chain");
+    CHECK(refusal({"cotangent 0"}) ==
+          "layer \"n\": its step is \"cotangent 0\"; it must begin with an operation of a chain");
     CHECK(refusal({"row"}) == "layer \"n\": its step is \"row\"; a tensor has no rows and columns");
     CHECK(refusal({"exp 1"}) == "layer \"n\": its step is \"exp 1\"; it has 1 value before it");
     CHECK(refusal({"add 0"}) == "layer \"n\": its step is \"add 0\"; add has 2 operands");
