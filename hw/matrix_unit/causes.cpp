@@ -12,14 +12,10 @@ namespace {
 
 using enum machine::CauseForm;
 
-std::string reason(std::string_view name) {
-    return fmt::format("matrix_unit.non_matrix_reasons.{}_cycles", name);
-}
-
 machine::CycleCause issue() {
     return {"issue",
             Share,
-            {reason("not_arrived"), reason("queue_full"), reason("issue")},
+            {counter_of_reason("not_arrived"), counter_of_reason("queue_full"), counter_of_reason("issue")},
             "Issue-bound",
             "the array waits for an instruction that has not been issued",
             {"queues", "host_bandwidth"}};
@@ -31,7 +27,7 @@ void add_common(std::vector<machine::CycleCause>& all, PossibleWaits waits,
     if (waits.collectives) {
         all.push_back({"collective",
                        Share,
-                       {reason("collective")},
+                       {counter_of_reason("collective")},
                        "Bound by the links",
                        "the array waits until the cores have exchanged rows",
                        {"links"}});
@@ -39,14 +35,14 @@ void add_common(std::vector<machine::CycleCause>& all, PossibleWaits waits,
     if (waits.host) {
         all.push_back({"host",
                        Share,
-                       {reason("host")},
+                       {counter_of_reason("host")},
                        "Host-bound",
                        "the array waits for layers that the host computes",
                        {"host_bandwidth"}});
     }
     all.push_back({"begin_and_end",
                    Whole,
-                   {reason("program_begin"), reason("program_end")},
+                   {counter_of_reason("program_begin"), counter_of_reason("program_end")},
                    "",
                    "are before the first or after the last rows of the program",
                    std::move(at_begin_and_end)});
@@ -80,45 +76,50 @@ std::vector<machine::CycleCause> causes_of_unified_buffer(PossibleWaits waits) {
          {"batch"}},
         {"activations",
          Share,
-         {reason("raw")},
+         {counter_of_reason("raw")},
          "Activation-bound",
          "the array waits for rows that the activation unit still writes",
          {"activation_latency", "host_bandwidth", "clock"}},
         {"input",
          Share,
-         {reason("input"), reason("input_buffer")},
+         {counter_of_reason("input"), counter_of_reason("input_buffer")},
          "Host-bound",
          "the array waits for rows from the host",
          {"host_bandwidth"}},
         {"accumulators",
          Share,
-         {reason("accumulators")},
+         {counter_of_reason("accumulators")},
          "Accumulator-bound",
          "the array waits for accumulators that the activation unit still reads",
          {"activation_latency", "accumulators"}},
         {"output_buffer",
          Share,
-         {reason("output_buffer")},
+         {counter_of_reason("output_buffer")},
          "Host-bound",
          "the array waits until the host has fetched results from the unified buffer",
          {"host_bandwidth", "buffer"}},
         {"vector_work",
          Share,
-         {reason("vector_work")},
+         {counter_of_reason("vector_work")},
          "Bound by the activation unit",
          "the array waits for its pooling or element-wise work",
          {"activation_latency", "clock"}},
         {"setup",
          Share,
-         {reason("setup")},
+         {counter_of_reason("setup")},
          "Setup-bound",
          "the data setup still collects a line of windows",
          {"fetches"}},
-        {"ports", Share, {reason("port")}, "Port-bound", "the array waits for a memory port", {"ports"}},
+        {"ports",
+         Share,
+         {counter_of_reason("port")},
+         "Port-bound",
+         "the array waits for a memory port",
+         {"ports"}},
         issue(),
         {"sync",
          Share,
-         {reason("sync")},
+         {counter_of_reason("sync")},
          "Bound by synchronization",
          "the array waits for a semaphore for longer than its rows take",
          {"activation_latency", "host_bandwidth", "queues"}}};
@@ -142,33 +143,33 @@ std::vector<machine::CycleCause> causes_of_vector_memory(PossibleWaits waits) {
          {"batch"}},
         {"rows",
          Share,
-         {reason("raw"), reason("accumulators"), reason("vector_work")},
+         {counter_of_reason("raw"), counter_of_reason("accumulators"), counter_of_reason("vector_work")},
          "Bound by the vector unit",
          "the array waits for work of the vector unit or the cross-lane unit, or for sums on their "
          "way",
          {"vector_operations", "vector_loads", "cross_lane", "clock"}},
         {"input",
          Share,
-         {reason("input_buffer"), reason("input")},
+         {counter_of_reason("input_buffer"), counter_of_reason("input")},
          "Memory-bound",
          "the array waits for rows from high-bandwidth memory",
          {"hbm_bandwidth", "host_bandwidth"}},
         {"output",
          Share,
-         {reason("output_buffer")},
+         {counter_of_reason("output_buffer")},
          "Memory-bound",
          "the array waits until results have gone to high-bandwidth memory",
          {"hbm_bandwidth", "host_bandwidth"}},
         {"setup",
          Share,
-         {reason("setup"), reason("port")},
+         {counter_of_reason("setup"), counter_of_reason("port")},
          "Setup-bound",
          "the product setup still reads rows of vector memory",
          {}},
         issue(),
         {"sync",
          Share,
-         {reason("sync")},
+         {counter_of_reason("sync")},
          "Bound by synchronization",
          "the array waits for a semaphore, although its rows are ready",
          {"vector_operations", "hbm_bandwidth", "queues"}}};
@@ -177,6 +178,10 @@ std::vector<machine::CycleCause> causes_of_vector_memory(PossibleWaits waits) {
 }
 
 }  // namespace
+
+std::string counter_of_reason(std::string_view name) {
+    return fmt::format("matrix_unit.non_matrix_reasons.{}_cycles", name);
+}
 
 std::vector<machine::CycleCause> idle_causes(machine::Family family, PossibleWaits waits) {
     return family == machine::Family::TensorCore ? causes_of_vector_memory(waits)

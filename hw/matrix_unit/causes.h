@@ -1,11 +1,16 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/machine/machine_config.h"
 #include "hw/machine/unit_description.h"
 
 namespace systole::hw {
+
+/// The path of the counter of a reason for which no rows enter the array, such as `raw`.
+std::string counter_of_reason(std::string_view name);
 
 /// For what else the array waits where the program has it.
 struct PossibleWaits {

@@ -58,7 +58,8 @@ machine::MainUnit main_unit_of_tensor_core(const machine::MachineConfig& machine
         {"vector_work", "the vector or cross-lane unit worked"},
         {"setup", "rows of vector memory were being read"}};
     for (const auto& [name, meaning] : meanings) {
-        std::ranges::find(unit.parts, reason(name), &machine::CyclePart::counter)->meaning = meaning;
+        std::ranges::find(unit.parts, counter_of_reason(name), &machine::CyclePart::counter)->meaning =
+            meaning;
     }
     unit.energy_of =
         machine.cores() > 1 ? "cores and high-bandwidth memory" : "core and high-bandwidth memory";
