@@ -18,6 +18,7 @@ pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 find_program(NODE NAMES node nodejs REQUIRED)
 find_program(NPM npm REQUIRED)
 pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf)
+find_program(PROTOC protoc REQUIRED)
 
 # Debian's ONNXConfig.cmake asks for ONNXIFI's libraries, which reading files does not need. The definitions are
 # those with which Debian generated and built the code of the messages.

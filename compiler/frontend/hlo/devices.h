@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "compiler/frontend/hlo/hlo_proto.h"
+
+namespace systole::hlo {
+
+/// Numbers of devices are below it.
+inline constexpr std::uint32_t most_devices = std::uint32_t{1} << 16;
+
+/// The groups of a collective, from either of the fields that may name them. Throws ModelError.
+std::vector<std::vector<std::uint32_t>> read_groups(const hlo_proto::HloInstructionProto& instruction);
+
+/// The pairs of source and target of a permutation. Throws ModelError.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> read_pairs(
+    const hlo_proto::HloInstructionProto& instruction);
+
+/// The devices of a sharding, tile by tile. Throws ModelError.
+std::vector<std::uint32_t> read_devices(const hlo_proto::OpSharding& sharding);
+
+}  // namespace systole::hlo
