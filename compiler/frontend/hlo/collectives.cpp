@@ -1,0 +1,111 @@
+// Rules of what devices do together, and of what differs between them.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/message_text.h"
+#include "compiler/frontend/hlo/checked_instruction.h"
+
+namespace systole::hlo {
+namespace {
+
+/// The size of the axis of the operand and of the result that is joined or split.
+struct Extents {
+    std::int64_t operand = 0;
+    std::int64_t result = 0;
+};
+
+Extents extents_along(const CheckedInstruction& at, std::size_t i, ShapeId result) {
+    const Shape& operand = at.array(i);
+    const Shape& part = at.shape(result);
+    const std::int64_t axis = at.attributes<Collective>().axis;
+    check_axes("its dimension", std::array{axis}, operand.rank());
+    Numbers dimensions = operand.dimensions;
+    const auto place = static_cast<std::size_t>(axis);
+    if (part.rank() == operand.rank()) dimensions[place] = part.dimensions[place];
+    at.expect_part(result, operand.type, dimensions);
+    return {operand.dimensions[place], part.dimensions[place]};
+}
+
+/// Devices of a group; 0 if all are one group, of which the module does not say the size.
+std::int64_t group_size(const CheckedInstruction& at) {
+    const auto& groups = at.attributes<Collective>().groups;
+    return groups.empty() ? 0 : static_cast<std::int64_t>(groups.front().size());
+}
+
+/// Fails unless `whole` is `part` for each device of a group.
+void check_whole(const CheckedInstruction& at, std::int64_t whole, std::int64_t part) {
+    const std::int64_t devices = group_size(at);
+    const bool fits = devices == 0 ? (part == 0 ? whole == 0 : whole % part == 0) : whole == part * devices;
+    if (fits) return;
+    CheckedInstruction::fail(
+        fmt::format("its dimension has sizes {} and {} with {} devices in a group", whole, part, devices));
+}
+
+}  // namespace
+
+void check_all_reduce(const CheckedInstruction& at) {
+    const std::vector<ShapeId> results = at.results(at.operands());
+    for (std::size_t i = 0; i < at.operands(); ++i) {
+        const Shape& operand = at.array(i);
+        at.expect_part(results[i], operand.type, operand.dimensions);
+        // The computation may be that of one of the types.
+        if (i == 0) check_combiner(at, 0, std::span(&operand.type, 1));
+        if (operand.type != at.array(0).type)
+            CheckedInstruction::fail("its operands differ in type; they must have one");
+    }
+}
+
+void check_all_gather(const CheckedInstruction& at) {
+    const std::vector<ShapeId> results = at.results(at.operands());
+    for (std::size_t i = 0; i < at.operands(); ++i) {
+        const Extents extents = extents_along(at, i, results[i]);
+        check_whole(at, extents.result, extents.operand);
+    }
+}
+
+void check_reduce_scatter(const CheckedInstruction& at) {
+    const Extents extents = extents_along(at, 0, at.result_id());
+    check_combiner(at, 0, std::span(&at.array(0).type, 1));
+    check_whole(at, extents.operand, extents.result);
+}
+
+void check_all_to_all(const CheckedInstruction& at) {
+    const Shape& operand = at.array(0);
+    const std::int64_t axis = at.attributes<Collective>().axis;
+    check_axes("its dimension", std::array{axis}, operand.rank());
+    const std::int64_t devices = group_size(at);
+    const std::int64_t extent = operand.dimensions[static_cast<std::size_t>(axis)];
+    if (devices != 0 && extent % devices != 0) {
+        CheckedInstruction::fail(
+            fmt::format("its dimension has size {}; it must be a multiple of {}, the devices of a group",
+                        extent, devices));
+    }
+    at.expect(at.operand_id(0));
+}
+
+void check_collective_permute(const CheckedInstruction& at) {
+    static_cast<void>(at.array(0));
+    at.expect(at.operand_id(0));
+}
+
+void check_device_number(const CheckedInstruction& at) {
+    at.expect(ElementType::U32, {});
+}
+
+void check_rng_bit_generator(const CheckedInstruction& at) {
+    const Shape& state = at.array(0);
+    if (!traits_of(state.type).is_integer || state.rank() != 1) {
+        CheckedInstruction::fail(
+            fmt::format("its state is {}; it must be a vector of integers", at.text_of(at.operand_id(0))));
+    }
+    const std::vector<ShapeId> results = at.results(2);
+    at.expect_part(results[0], state.type, state.dimensions);
+    const Shape& bits = at.shape(results[1]);
+    if (!traits_of(bits.type).is_integer) {
+        CheckedInstruction::fail(
+            fmt::format("its bits are {}; they must be integers", at.text_of(results[1])));
+    }
+}
+
+}  // namespace systole::hlo

@@ -1,0 +1,118 @@
+// Rules of element-wise instructions.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "compiler/frontend/hlo/checked_instruction.h"
+
+namespace systole::hlo {
+namespace {
+
+bool takes(OperandTypes types, ElementType type) {
+    const ElementTypeTraits& traits = traits_of(type);
+    switch (types) {
+        case OperandTypes::Any:
+            return true;
+        case OperandTypes::Numbers:
+            return traits.is_integer || traits.is_float;
+        case OperandTypes::Floats:
+            return traits.is_float;
+        case OperandTypes::Integers:
+            return traits.is_integer;
+        case OperandTypes::IntegersAndPred:
+            return !traits.is_float;
+    }
+    throw std::logic_error("an opcode takes unknown types");
+}
+
+void check_dimensions(const CheckedInstruction& at, std::size_t i, const Shape& other) {
+    if (at.array(i).dimensions == other.dimensions) return;
+    CheckedInstruction::fail(fmt::format("its operands are {} and {}; their dimensions must be the same",
+                                         at.text_of(at.operand_id(0)), at.text_of(at.operand_id(i))));
+}
+
+void check_same_operands(const CheckedInstruction& at, std::size_t first, std::size_t second) {
+    if (at.operand_id(first) == at.operand_id(second)) return;
+    CheckedInstruction::fail(fmt::format("its operands are {} and {}; they must be the same",
+                                         at.text_of(at.operand_id(first)),
+                                         at.text_of(at.operand_id(second))));
+}
+
+}  // namespace
+
+void check_same_as_operands(const CheckedInstruction& at) {
+    const OpcodeTraits& traits = traits_of(at.opcode());
+    const Shape& first = at.array(0);
+    if (!takes(traits.types, first.type)) {
+        CheckedInstruction::fail(fmt::format("its operand is {}, a type that it has no meaning for",
+                                             at.text_of(at.operand_id(0))));
+    }
+    for (std::size_t i = 1; i < at.operands(); ++i) check_same_operands(at, 0, i);
+    at.expect(at.operand_id(0));
+}
+
+void check_is_finite(const CheckedInstruction& at) {
+    const Shape& operand = at.array(0);
+    if (!traits_of(operand.type).is_float)
+        CheckedInstruction::fail("its operand is no float; it must be one");
+    at.expect(ElementType::Pred, operand.dimensions);
+}
+
+void check_compare(const CheckedInstruction& at) {
+    const Shape& operand = at.array(0);
+    check_same_operands(at, 0, 1);
+    const ComparisonType type = at.attributes<Compare>().type;
+    const bool is_of_floats = type == ComparisonType::Float || type == ComparisonType::TotalOrder;
+    const bool has_floats = traits_of(operand.type).is_float;
+    if (type != ComparisonType::Default && is_of_floats != has_floats) {
+        CheckedInstruction::fail(fmt::format("its operands are {}, which are not compared in this way",
+                                             at.text_of(at.operand_id(0))));
+    }
+    at.expect(ElementType::Pred, operand.dimensions);
+}
+
+void check_select(const CheckedInstruction& at) {
+    const Shape& condition = at.array(0);
+    if (condition.type != ElementType::Pred) {
+        CheckedInstruction::fail(
+            fmt::format("its first operand is {}; it must be of type pred", at.text_of(at.operand_id(0))));
+    }
+    check_dimensions(at, 1, condition);
+    check_same_operands(at, 1, 2);
+    at.expect(at.operand_id(1));
+}
+
+void check_clamp(const CheckedInstruction& at) {
+    const Shape& operand = at.array(1);
+    for (const std::size_t limit : {std::size_t{0}, std::size_t{2}}) {
+        if (!at.array(limit).is_scalar(operand.type)) check_same_operands(at, 1, limit);
+    }
+    at.expect(at.operand_id(1));
+}
+
+void check_convert(const CheckedInstruction& at) {
+    at.expect(at.result_array().type, at.array(0).dimensions);
+}
+
+void check_bitcast_convert(const CheckedInstruction& at) {
+    const Shape& operand = at.array(0);
+    const Shape& result = at.result_array();
+    if ((operand.type == ElementType::Pred) != (result.type == ElementType::Pred)) {
+        CheckedInstruction::fail("one of operand and result is of type pred; both or none must be");
+    }
+    const std::int64_t from = traits_of(operand.type).bytes;
+    const std::int64_t to = traits_of(result.type).bytes;
+    // Parts of a number, or a number made of parts, are one more axis of the smaller type.
+    Numbers dimensions = operand.dimensions;
+    if (from > to) dimensions.push_back(from / to);
+    if (from < to) {
+        if (dimensions.empty() || dimensions.back() != to / from) {
+            CheckedInstruction::fail(fmt::format("its operand is {}; its last dimension must be {}",
+                                                 at.text_of(at.operand_id(0)), to / from));
+        }
+        dimensions.pop_back();
+    }
+    at.expect(result.type, dimensions);
+}
+
+}  // namespace systole::hlo
