@@ -1,0 +1,486 @@
+// What a module says beside its instructions, literals in their layouts, and modules that are refused.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstring>
+#include <string>
+
+#include "compiler/frontend/hlo/text.h"
+#include "tests/unit/compiler/frontend/hlo/hlo_builder.h"
+
+namespace systole::tests {
+namespace {
+
+using Catch::EndsWith;
+
+const hlo::Instruction& root_of(const hlo::Module& module) {
+    const hlo::Computation& entry = module.entry_computation();
+    return entry.instructions.at(entry.root);
+}
+
+/// A module of one sum.
+HloModule sum_module() {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("f32[2,3]");
+    const std::int64_t y = entry.parameter("f32[2,3]");
+    entry.add("add", "f32[2,3]", {x, y});
+    return module;
+}
+
+hlo_proto::HloComputationProto& entry_of(HloModule& module) {
+    return *module.proto().mutable_computations(module.proto().computations_size() - 1);
+}
+
+TEST_CASE("A module has its entry, its parameters and its root", "[hlo]") {
+    HloModule module = sum_module();
+    entry_of(module).mutable_instructions(0)->mutable_metadata()->set_op_name("state['w']");
+    module.proto().set_name("step");
+    const hlo::Module read = module.read();
+    CHECK(read.name == "step");
+    CHECK(read.arguments == std::vector<std::string>{"state['w']", ""});
+    CHECK(read.entry_computation().parameters == std::vector<hlo::InstructionId>{0, 1});
+    CHECK(root_of(read).operands == std::vector<hlo::InstructionId>{0, 1});
+    CHECK(root_of(read).opcode == hlo::Opcode::Add);
+    CHECK(read.shapes.text_of(root_of(read).shape) == "f32[2,3]");
+    CHECK(read.devices == 1);
+}
+
+TEST_CASE("Literals become row-major, whatever their layout", "[hlo]") {
+    const auto constant = [](const std::vector<std::int64_t>& minor_to_major) {
+        HloModule module;
+        HloComputation entry = module.computation("main");
+        entry.add("constant", "s16[2,1,3]");
+        hlo_proto::LiteralProto& literal = *entry.last().mutable_literal();
+        *literal.mutable_shape() = shape_proto("s16[2,1,3]");
+        literal.mutable_shape()->mutable_layout()->clear_minor_to_major();
+        for (const std::int64_t axis : minor_to_major) {
+            literal.mutable_shape()->mutable_layout()->add_minor_to_major(axis);
+        }
+        const std::array<std::int16_t, 6> values{1, 2, 3, 4, 5, -6};
+        literal.set_s16s(values.data(), sizeof values);
+        return module;
+    };
+    const auto values_of = [&](const std::vector<std::int64_t>& minor_to_major) {
+        const hlo::Module module = constant(minor_to_major).read();
+        std::vector<std::int16_t> values(6);
+        std::memcpy(values.data(), hlo::attributes_of<hlo::Constant>(root_of(module)).bytes.data(), 12);
+        return values;
+    };
+    CHECK(values_of({2, 1, 0}) == std::vector<std::int16_t>{1, 2, 3, 4, 5, -6});
+    CHECK(values_of({0, 1, 2}) == std::vector<std::int16_t>{1, 3, 5, 2, 4, -6});
+    CHECK(values_of({1, 0, 2}) == std::vector<std::int16_t>{1, 3, 5, 2, 4, -6});
+    CHECK_THAT(constant({0, 2}).fault(),
+               EndsWith("the layout of its literal is {0, 2}; it must name each of 3 dimensions once"));
+    CHECK_THAT(constant({0, 2, 2}).fault(), EndsWith("it must name each of 3 dimensions once"));
+    CHECK_THAT(constant({}).fault(),
+               EndsWith("the layout of its literal is {}; it must name each of 3 dimensions once"));
+}
+
+TEST_CASE("Literals of each type are read, and must have the elements of their shape", "[hlo]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const auto add = [&](const std::string& type) -> hlo_proto::LiteralProto& {
+        entry.add("constant", type + "[2]");
+        *entry.last().mutable_literal()->mutable_shape() = shape_proto(type + "[2]");
+        return *entry.last().mutable_literal();
+    };
+    const auto two = [](auto& literal, auto add_one) {
+        add_one(literal, 1);
+        add_one(literal, 2);
+    };
+    add("pred").add_preds(true);
+    entry.last().mutable_literal()->add_preds(false);
+    add("s8").set_s8s(std::string("\x01\xff", 2));
+    add("u8").set_u8s(std::string("\x01\xff", 2));
+    add("s16").set_s16s(std::string("\x01\x00\xff\xff", 4));
+    add("u16").set_u16s(std::string("\x01\x00\xff\xff", 4));
+    add("f16").set_f16s(std::string("\x00\x3c\x00\xc0", 4));
+    add("bf16").set_bf16s(std::string("\x80\x3f\x00\xc0", 4));
+    two(add("s32"), [](auto& literal, int i) { literal.add_s32s(-i); });
+    two(add("u32"), [](auto& literal, unsigned i) { literal.add_u32s(i << 31U); });
+    two(add("s64"), [](auto& literal, std::int64_t i) { literal.add_s64s(-(i << 40)); });
+    two(add("u64"), [](auto& literal, std::uint64_t i) { literal.add_u64s(i << 62U); });
+    two(add("f32"), [](auto& literal, int i) { literal.add_f32s(static_cast<float>(i) / 4); });
+    CHECK(to_text(module.read()) == R"(module ""
+entry @0 "main"
+  %0 constant pred[2] true,false
+  %1 constant s8[2] 1,-1
+  %2 constant u8[2] 1,255
+  %3 constant s16[2] 1,-1
+  %4 constant u16[2] 1,65535
+  %5 constant f16[2] 0x3c00,0xc000
+  %6 constant bf16[2] 1,-2
+  %7 constant s32[2] -1,-2
+  %8 constant u32[2] 2147483648,0
+  %9 constant s64[2] -1099511627776,-2199023255552
+  %10 constant u64[2] 4611686018427387904,9223372036854775808
+  root %11 constant f32[2] 0.25,0.5
+)");
+    entry.last().mutable_literal()->add_f32s(3);
+    CHECK(
+        module.fault() ==
+        R"(computation "main": instruction "constant.12" ("constant"): its literal has 3 elements; its shape has 2)");
+    entry.last().mutable_literal()->clear_f32s();
+    CHECK_THAT(module.fault(), EndsWith("its literal has 0 elements; its shape has 2"));
+    entry.last().mutable_literal()->add_f32s(1);
+    entry.last().mutable_literal()->add_f32s(1);
+    entry.last().mutable_literal()->add_s32s(1);
+    CHECK_THAT(module.fault(),
+               EndsWith("its literal has elements of several types; it must have those of its own"));
+    entry.last().mutable_literal()->clear_s32s();
+    *entry.last().mutable_literal()->mutable_shape() = shape_proto("f32[1,2]");
+    CHECK_THAT(module.fault(), EndsWith("its literal is f32[1,2]; its result is f32[2]"));
+    entry.add("constant", "s16[2]");
+    *entry.last().mutable_literal()->mutable_shape() = shape_proto("s16[2]");
+    entry.last().mutable_literal()->set_s16s("abc");
+    *entry.proto().mutable_instructions(11)->mutable_literal()->mutable_shape() = shape_proto("f32[2]");
+    CHECK_THAT(module.fault(), EndsWith("its literal has 3 bytes; its shape has 4"));
+}
+
+TEST_CASE("Older ids are any numbers below 2^32", "[hlo]") {
+    HloModule module = sum_module();
+    hlo_proto::HloComputationProto& entry = entry_of(module);
+    for (int i = 0; i < 3; ++i) entry.mutable_instructions(i)->set_id(100 - i);
+    entry.mutable_instructions(2)->set_operand_ids(0, 100);
+    entry.mutable_instructions(2)->set_operand_ids(1, 99);
+    entry.set_root_id(98);
+    CHECK(root_of(module.read()).operands == std::vector<hlo::InstructionId>{0, 1});
+
+    entry.mutable_instructions(1)->set_id((entry.id() << 32) + 99);
+    CHECK_THAT(module.fault(),
+               EndsWith("ids must name the computation in their upper 32 bits everywhere, or nowhere"));
+}
+
+TEST_CASE("Ids that lead nowhere, or to several places, are refused", "[hlo]") {
+    HloModule module = sum_module();
+    hlo_proto::HloComputationProto& entry = entry_of(module);
+    InstructionProto& sum = *entry.mutable_instructions(2);
+    const std::string place = R"(computation "main": instruction "add.3" ("add"): )";
+    SECTION("an operand that does not exist") {
+        sum.set_operand_ids(1, 12345);
+        CHECK(module.fault() == place + "its operand 12345 is no instruction of its computation");
+    }
+    SECTION("an instruction that reads itself") {
+        sum.set_operand_ids(1, sum.id());
+        CHECK(module.fault() ==
+              place + "its operand " + std::to_string(sum.id()) +
+                  " does not come before it; operands must, so that none depends on itself");
+    }
+    SECTION("a cycle of two instructions") {
+        entry.mutable_instructions(1)->set_opcode("negate");
+        entry.mutable_instructions(1)->clear_parameter_number();
+        entry.mutable_instructions(1)->add_operand_ids(sum.id());
+        CHECK_THAT(module.fault(),
+                   EndsWith("does not come before it; operands must, so that none depends on itself"));
+    }
+    SECTION("an operand in another computation") {
+        HloComputation other = module.computation("other");
+        other.add("negate", "f32[2,3]", {sum.id()});
+        CHECK_THAT(module.fault(), EndsWith("is no instruction of its computation"));
+    }
+    SECTION("two instructions of one id") {
+        sum.set_id(entry.instructions(1).id());
+        CHECK(module.fault() == "two instructions have the id 4294967298; each must have one of its own");
+    }
+    SECTION("an id of another computation") {
+        sum.set_id((std::int64_t{7} << 32) + 3);
+        CHECK(module.fault() ==
+              R"(computation "main": instruction "add.3": its id is 30064771075; its upper 32 bits must )"
+              "be the computation's id, 1");
+    }
+    SECTION("a negative id") {
+        sum.set_id(-1);
+        CHECK_THAT(module.fault(), EndsWith("its id is -1; ids must not be negative"));
+    }
+    SECTION("a root that does not exist") {
+        entry.set_root_id(0);
+        CHECK(module.fault() ==
+              R"(computation "main": its root_id is 0; it must be one of its instructions)");
+    }
+    SECTION("an entry that does not exist") {
+        module.proto().set_entry_computation_id(9);
+        CHECK(module.fault() == "its entry_computation_id is 9; it must be that of one of its computations");
+    }
+    SECTION("two computations of one id") {
+        module.computation("other").proto().set_id(1);
+        CHECK(module.fault() == "two computations have the id 1; each must have one of its own");
+    }
+    SECTION("a computation without an instruction") {
+        module.computation("other");
+        CHECK(module.fault() == R"(computation "other": it has no instruction; it must have at least one)");
+    }
+}
+
+TEST_CASE("Computations that are missing, or that call themselves, are refused", "[hlo]") {
+    HloModule module;
+    HloComputation first = module.computation("first");
+    first.add("call", "f32[]", {first.parameter("f32[]")}, {first.id()});
+    CHECK_THAT(module.fault(),
+               EndsWith("it calls computation 1, which does not come before its own; called ones must, so "
+                        "that none calls itself"));
+    first.last().set_called_computation_ids(0, 9);
+    CHECK_THAT(module.fault(), EndsWith("it calls computation 9; the module has none"));
+    HloComputation second = module.computation("second");
+    second.add("call", "f32[]", {second.parameter("f32[]")}, {first.id()});
+    first.last().set_called_computation_ids(0, second.id());
+    CHECK_THAT(module.fault(),
+               EndsWith("it calls computation 2, which does not come before its own; called ones must, so "
+                        "that none calls itself"));
+    first.last().clear_called_computation_ids();
+    CHECK_THAT(module.fault(), EndsWith("it has 0 called computations; it must have 1"));
+}
+
+TEST_CASE("Parameters must be numbered from 0 on, each once", "[hlo]") {
+    HloModule module = sum_module();
+    entry_of(module).mutable_instructions(1)->set_parameter_number(0);
+    CHECK(module.fault() ==
+          R"(computation "main": instruction "parameter.2": its parameter_number is 0; 2 parameters must )"
+          "have each number from 0 on once");
+    entry_of(module).mutable_instructions(1)->set_parameter_number(2);
+    CHECK_THAT(module.fault(),
+               EndsWith("its parameter_number is 2; 2 parameters must have each number from 0 on once"));
+    entry_of(module).mutable_instructions(1)->set_parameter_number(-1);
+    CHECK_THAT(module.fault(), EndsWith("its parameter_number is -1; it must be from 0 to 2147483647"));
+}
+
+TEST_CASE("Opcodes and types that are not supported are refused by name", "[hlo]") {
+    HloModule module = sum_module();
+    InstructionProto& sum = *entry_of(module).mutable_instructions(2);
+    sum.set_opcode("addd");
+    CHECK(module.fault() == R"(computation "main": instruction "add.3" ("addd"): there is no such opcode)");
+    sum.set_opcode("fft");
+    CHECK_THAT(module.fault(), EndsWith(R"(("fft"): complex numbers are not supported)"));
+    sum.set_opcode("fusion");
+    CHECK_THAT(module.fault(),
+               EndsWith("it belongs to a module that was compiled for another machine; the module before "
+                        "optimization is read"));
+    sum.set_opcode("custom-call");
+    sum.set_custom_call_target("Eigh\n");
+    CHECK_THAT(module.fault(), EndsWith(R"(it calls "Eigh\x0a"; custom calls are not supported)"));
+    // By its name, not by a field that goes with it.
+    sum.GetReflection()->MutableUnknownFields(&sum)->AddLengthDelimited(43, "{}");
+    CHECK_THAT(module.fault(), EndsWith("custom calls are not supported"));
+    sum.set_opcode("fft");
+    CHECK_THAT(module.fault(), EndsWith("complex numbers are not supported"));
+    sum.GetReflection()->MutableUnknownFields(&sum)->Clear();
+    sum.set_opcode("add");
+    CHECK_THAT(module.fault(), EndsWith("it has field 28 (custom_call_target), which add has no use for"));
+    sum.clear_custom_call_target();
+    for (const auto& [code, name] : std::vector<std::pair<int, std::string>>{{12, "f64"},
+                                                                             {15, "c64"},
+                                                                             {18, "c128"},
+                                                                             {21, "s4"},
+                                                                             {20, "f8e4m3fn"},
+                                                                             {17, "token"},
+                                                                             {99, "number 99"}}) {
+        sum.mutable_shape()->set_element_type(code);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its type is " + name +
+                            "; the supported ones are pred, s8 to s64, u8 to u64, bf16, f16 and f32"));
+    }
+}
+
+TEST_CASE("Shapes that cannot be are refused", "[hlo]") {
+    HloModule module = sum_module();
+    hlo_proto::ShapeProto& shape = *entry_of(module).mutable_instructions(2)->mutable_shape();
+    SECTION("dynamic") {
+        shape.add_is_dynamic_dimension(false);
+        CHECK(module.fault().empty());
+        shape.add_is_dynamic_dimension(true);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its shape has a dynamic dimension; only static ones are supported"));
+    }
+    SECTION("negative") {
+        shape.set_dimensions(1, -3);
+        CHECK_THAT(module.fault(), EndsWith("its shape is f32[2,-3]; dimensions must not be negative"));
+    }
+    SECTION("too large") {
+        shape.set_dimensions(0, std::int64_t{1} << 27);
+        shape.set_dimensions(1, 3);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its shape is f32[134217728,3]; at most 268435456 elements are supported"));
+        shape.set_dimensions(0, std::int64_t{1} << 62);
+        shape.set_dimensions(1, 4);
+        CHECK_THAT(module.fault(), EndsWith("at most 268435456 elements are supported"));
+        // Without elements, its sizes could still overflow.
+        shape.add_dimensions(0);
+        CHECK_THAT(module.fault(), EndsWith("at most 268435456 elements are supported"));
+    }
+    SECTION("of many dimensions") {
+        shape.clear_dimensions();
+        for (int i = 0; i < 65; ++i) shape.add_dimensions(1);
+        CHECK_THAT(module.fault(), EndsWith("it has 65 dimensions; at most 64 are supported"));
+    }
+    SECTION("a tuple where an array must be") {
+        shape = shape_proto("(f32[2,3])");
+        CHECK_THAT(module.fault(), EndsWith("its result is (f32[2,3]); by its operands it is f32[2,3]"));
+        *entry_of(module).mutable_instructions(0)->mutable_shape() = shape;
+        CHECK_THAT(module.fault(), EndsWith("its operand 0 is a tuple; it must be an array"));
+    }
+    SECTION("a tuple with dimensions, an array with parts") {
+        shape.set_element_type(13);
+        CHECK_THAT(module.fault(), EndsWith("its shape is a tuple with dimensions; only arrays have them"));
+        shape = shape_proto("f32[2,3]");
+        *shape.add_tuple_shapes() = shape_proto("f32[]");
+        CHECK_THAT(module.fault(), EndsWith("its shape is an array with parts; only tuples have them"));
+    }
+}
+
+TEST_CASE("Unknown fields pass where they are empty, and are refused by number where not", "[hlo]") {
+    HloModule module = sum_module();
+    InstructionProto& sum = *entry_of(module).mutable_instructions(2);
+    auto* const own = sum.GetReflection()->MutableUnknownFields(&sum);
+    own->AddLengthDelimited(82, "");
+    own->AddVarint(92, 0);
+    own->AddFixed32(93, 0);
+    own->AddFixed64(94, 0);
+    CHECK(module.fault().empty());
+    SECTION("of an instruction") {
+        own->AddLengthDelimited(43, "{}");
+        CHECK(module.fault() ==
+              R"(computation "main": instruction "add.3" ("add"): field 43 of HloInstructionProto is not )"
+              "empty; it is not supported");
+    }
+    SECTION("inside of an instruction") {
+        hlo_proto::LayoutProto& layout = *sum.mutable_shape()->mutable_layout();
+        layout.GetReflection()->MutableUnknownFields(&layout)->AddVarint(8, 5);
+        CHECK_THAT(module.fault(), EndsWith("field 8 of LayoutProto is not empty; it is not supported"));
+    }
+    SECTION("of a computation") {
+        auto& entry = entry_of(module);
+        entry.GetReflection()->MutableUnknownFields(&entry)->AddVarint(7, 1);
+        CHECK(module.fault() ==
+              R"(computation "main": field 7 of HloComputationProto is not empty; it is not supported)");
+    }
+    SECTION("of the module") {
+        auto& proto = module.proto();
+        proto.GetReflection()->MutableUnknownFields(&proto)->AddLengthDelimited(7, "x");
+        CHECK(module.fault() == "field 7 of HloModuleProto is not empty; it is not supported");
+    }
+}
+
+TEST_CASE("Aliases name an output and the input that it replaces", "[hlo]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t state = entry.parameter("f32[4]");
+    const std::int64_t pair = entry.parameter("(f32[4], s32[])");
+    entry.add("tuple", "(f32[4], (f32[4], s32[]))", {state, pair});
+    auto& proto = *module.proto().mutable_input_output_alias();
+    const auto add = [&](const Ids& output, std::int64_t parameter, const Ids& input, int kind = 1) {
+        auto& alias = *proto.add_entries();
+        for (const std::int64_t index : output) alias.add_output_shape_index(index);
+        for (const std::int64_t index : input) alias.add_parameter_shape_index(index);
+        alias.set_parameter_number(parameter);
+        alias.set_kind(kind);
+    };
+    add({0}, 0, {});
+    add({1, 1}, 1, {1}, 2);
+    const hlo::Module read = module.read();
+    REQUIRE(read.aliases.size() == 2);
+    CHECK(read.aliases[1].output == std::vector<std::uint32_t>{1, 1});
+    CHECK(read.aliases[1].parameter == 1);
+    CHECK(read.aliases[1].input == std::vector<std::uint32_t>{1});
+    SECTION("of one shape") {
+        add({1, 0}, 1, {1});
+        CHECK(module.fault() ==
+              "input_output_alias 2: its output is f32[4], its input s32[]; they must be the same");
+    }
+    SECTION("once") {
+        add({1, 0}, 0, {});
+        CHECK(module.fault() ==
+              "input_output_alias 2: another one names its output or its input, too; each may be named once");
+    }
+    SECTION("that exist") {
+        add({2}, 0, {});
+        CHECK(module.fault() ==
+              "input_output_alias 2: it takes part 2 of (f32[4], (f32[4], s32[])), which has none");
+        proto.mutable_entries(2)->set_output_shape_index(0, -1);
+        CHECK_THAT(module.fault(), EndsWith("it takes part -1 of a tuple"));
+        proto.mutable_entries(2)->set_parameter_number(2);
+        CHECK_THAT(module.fault(), EndsWith("its parameter_number is 2; the entry has 2 parameters"));
+    }
+    SECTION("of a kind") {
+        add({1, 0}, 1, {0}, 0);
+        CHECK_THAT(module.fault(), EndsWith("its kind is 0; it must be 1 or 2"));
+    }
+}
+
+TEST_CASE("The shapes that a file states twice must be the same", "[hlo]") {
+    HloModule module = sum_module();
+    auto& shape = *entry_of(module).mutable_program_shape();
+    *shape.add_parameters() = shape_proto("f32[2,3]");
+    *shape.add_parameters() = shape_proto("f32[2,3]");
+    *shape.mutable_result() = shape_proto("f32[2,3]");
+    *module.proto().mutable_host_program_shape() = shape;
+    CHECK(module.fault().empty());
+    *module.proto().mutable_host_program_shape()->mutable_result() = shape_proto("f32[6]");
+    CHECK(module.fault() == "its program shape: its result is f32[6]; in the computation it is f32[2,3]");
+    *shape.mutable_parameters(1) = shape_proto("s32[2,3]");
+    CHECK(
+        module.fault() ==
+        R"(computation "main": its program shape: parameter 1 is s32[2,3]; in the computation it is f32[2,3])");
+    shape.mutable_parameters()->RemoveLast();
+    CHECK_THAT(module.fault(), EndsWith("its program shape: it has 1 parameter; the computation has 2"));
+}
+
+TEST_CASE("Shardings and frontend attributes are kept", "[hlo]") {
+    HloModule module = sum_module();
+    InstructionProto& sum = *entry_of(module).mutable_instructions(2);
+    (*sum.mutable_frontend_attributes()->mutable_map())["b"] = "2";
+    (*sum.mutable_frontend_attributes()->mutable_map())["a"] = "1";
+    hlo_proto::OpSharding& sharding = *sum.mutable_sharding();
+    sharding.set_type(3);
+    for (const std::int64_t tiles : {2, 1, 2}) sharding.add_tile_assignment_dimensions(tiles);
+    for (const std::int64_t size : {2, 2}) sharding.add_iota_reshape_dims(size);
+    for (const int axis : {1, 0}) sharding.add_iota_transpose_perm(axis);
+    sharding.set_replicate_on_last_tile_dim(true);
+    const hlo::Module read = module.read();
+    CHECK(read.devices == 4);
+    CHECK_THAT(
+        to_text(read),
+        EndsWith(R"(add f32[2,3] %0 %1 sharding=tiled [2,1,2] on 0,2,1,3 last replicated "a"="1" "b"="2")"
+                 "\n"));
+    SECTION("a device for each tile") {
+        sharding.set_tile_assignment_dimensions(0, 3);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its sharding has 6 tiles for 4 devices; each device must have one"));
+        sharding.set_tile_assignment_dimensions(0, 1 << 28);
+        sharding.set_tile_assignment_dimensions(1, 1 << 28);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its sharding has too many tiles for 4 devices; each device must have one"));
+    }
+    SECTION("an order of its axes") {
+        sharding.set_iota_transpose_perm(0, 0);
+        CHECK_THAT(module.fault(), EndsWith("the order of its devices does not name each axis once"));
+    }
+    SECTION("no more devices than there are") {
+        sharding.set_iota_reshape_dims(0, 65537);
+        CHECK_THAT(module.fault(), EndsWith("it names more than 65536 devices, or none"));
+        sharding.clear_iota_reshape_dims();
+        sharding.clear_iota_transpose_perm();
+        for (int i = 0; i < 4; ++i) sharding.add_tile_assignment_devices(65536);
+        CHECK_THAT(module.fault(), EndsWith("it names device 65536; devices are from 0 to 65535"));
+    }
+    SECTION("a known type") {
+        sharding.set_type(6);
+        CHECK_THAT(module.fault(), EndsWith("its sharding is of type 6; this type is not supported"));
+    }
+}
+
+TEST_CASE("A million instructions are read, and a fault in the last one is found", "[hlo]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    std::int64_t last = entry.parameter("f32[8]");
+    constexpr int instructions = 1'000'000;
+    for (int i = 1; i < instructions; ++i) last = entry.add("negate", "f32[8]", {last});
+    const hlo::Module read = module.read();
+    CHECK(read.entry_computation().instructions.size() == instructions);
+    CHECK(read.shapes.size() == 1);
+    *entry.last().mutable_shape() = shape_proto("f32[9]");
+    CHECK(module.fault() ==
+          R"(computation "main": instruction "negate.1000000" ("negate"): its result is f32[9]; by its )"
+          "operands it is f32[8]");
+}
+
+}  // namespace
+}  // namespace systole::tests
