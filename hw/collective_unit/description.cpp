@@ -29,7 +29,7 @@ void CollectiveUnit::describe(const machine::MachineConfig& machine, machine::Un
 
 std::vector<UnitBound> CollectiveUnit::bounds(const machine::MachineConfig& machine) const {
     if (machine.cores() == 1) return {};
-    return {{.name = "links",
+    return {{.name = "link",
              .part = "links to other cores",
              .meaning = "rows of other cores are awaited in collectives",
              .place = 6,
