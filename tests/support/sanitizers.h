@@ -2,8 +2,8 @@
 
 namespace systole::tests {
 
-/// Whether AddressSanitizer watches, which makes a program ten times as slow: what shows no more with it than
-/// without does less then, or is skipped.
+/// Whether AddressSanitizer watches, which makes a program ten times as slow. Tests that it makes no stronger
+/// run fewer cases then, or are skipped.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool is_instrumented = true;
 #else

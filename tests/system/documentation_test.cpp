@@ -185,7 +185,7 @@ void add_readers_files(const std::string& page, const Folder& folder) {
 TEST_CASE("Every command of README.md and docs runs, in one folder, and prints what its page shows",
           "[system]") {
     if (is_instrumented) {
-        WARN("SKIPPED: other tests run what these commands run");
+        WARN("SKIPPED: takes many minutes under sanitizers");
         return;
     }
     const Folder folder;

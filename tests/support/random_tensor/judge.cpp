@@ -33,19 +33,25 @@ struct TensorMemories {
 struct TensorRun {
     std::string error;
     Cycle cycles = 0;
-    std::vector<Cycle> ends;  ///< by core
-    std::vector<hw::InstructionTimes> times;
+    std::vector<Cycle> ends;                               ///< by core
+    std::vector<std::vector<hw::InstructionTimes>> times;  ///< by core
     std::vector<CounterReading> counters;
     TensorMemories memories;
 };
 
 class TensorTimes final : public hw::TraceListener {
 public:
-    explicit TensorTimes(TensorRun& run) : run_(run) {}
-    void instruction(const hw::InstructionTimes& times) override { run_.times.push_back(times); }
+    void instruction(const hw::InstructionTimes& times) override { times_.push_back(times); }
+
+    /// Those of the core. Units that work at the same time may end in one cycle in any order.
+    std::vector<hw::InstructionTimes> by_unit() const {
+        std::vector<hw::InstructionTimes> sorted = times_;
+        std::ranges::stable_sort(sorted, {}, &hw::InstructionTimes::unit);
+        return sorted;
+    }
 
 private:
-    TensorRun& run_;
+    std::vector<hw::InstructionTimes> times_;
 };
 
 struct Way {
@@ -64,13 +70,15 @@ TensorRun simulate(const TensorCase& random, const Way& way) {
     machine.matrix_unit.engine = way.engine;
     FreshSimulation simulation;
     TensorRun run;
-    TensorTimes recorder(run);
+    const std::uint32_t cores = machine.system.all_cores();
+    std::deque<TensorTimes> recorders(cores);
     try {
-        // Observers are for systems of one core.
-        const std::uint32_t cores = machine.system.all_cores();
-        hw::System system(
-            "system", machine, random.program,
-            {.values = way.values, .trace = cores == 1 ? &recorder : nullptr, .test_delta_delay = way.delay});
+        hw::SystemOptions options{.values = way.values, .test_delta_delay = way.delay};
+        options.trace = &recorders.front();
+        for (std::uint32_t core = 1; core < cores; ++core) {
+            options.other_cores.push_back({.trace = &recorders[core]});
+        }
+        hw::System system("system", machine, random.program, options);
         system.run();
         run.cycles = system.cycles();
         for (std::uint32_t core = 0; core < cores; ++core) run.ends.push_back(system.core(core).end());
@@ -82,8 +90,7 @@ TensorRun simulate(const TensorCase& random, const Way& way) {
                 }
             }
         }
-        // Units that work at the same time may end in one cycle in any order.
-        std::ranges::stable_sort(run.times, {}, &hw::InstructionTimes::unit);
+        for (const TensorTimes& recorder : recorders) run.times.push_back(recorder.by_unit());
         if (way.values == hw::Values::TimingOnly) return run;
         for (std::uint32_t core = 0; core < cores; ++core) {
             append(system.tensor_core(core).vector_memory(), run.memories.vector_memory);
@@ -150,19 +157,30 @@ std::optional<std::string> difference_of(const TensorMemories& one, const Tensor
     return std::nullopt;
 }
 
+/// Of a core.
+std::optional<std::string> difference_of(const std::vector<hw::InstructionTimes>& one,
+                                         const std::vector<hw::InstructionTimes>& other) {
+    if (one.size() != other.size()) {
+        return fmt::format("times of {} and {} instructions", one.size(), other.size());
+    }
+    const auto [left, right] = std::ranges::mismatch(one, other);
+    if (left == one.end()) return std::nullopt;
+    return fmt::format(
+        "instruction {}: begun {}, released {}, complete {}; instruction {}: begun {}, "
+        "released {}, complete {}",
+        left->number, left->begun, left->released, left->complete, right->number, right->begun,
+        right->released, right->complete);
+}
+
 std::optional<std::string> difference_of(const TensorRun& one, const TensorRun& other, std::size_t lanes) {
     if (one.error != other.error) return fmt::format("errors: \"{}\" and \"{}\"", one.error, other.error);
-    for (std::size_t i = 0; i < std::min(one.times.size(), other.times.size()); ++i) {
-        const hw::InstructionTimes& a = one.times[i];
-        const hw::InstructionTimes& b = other.times[i];
-        if (a == b) continue;
-        return fmt::format(
-            "instruction {}: begun {}, released {}, complete {}; instruction {}: begun {}, "
-            "released {}, complete {}",
-            a.number, a.begun, a.released, a.complete, b.number, b.begun, b.released, b.complete);
-    }
-    if (one.times.size() != other.times.size()) {
-        return fmt::format("times of {} and {} instructions", one.times.size(), other.times.size());
+    for (std::size_t core = 0; core < one.times.size(); ++core) {
+        if (auto found = difference_of(one.times[core], other.times[core])) {
+            return fmt::format("core {}, {}", core, *found);
+        }
+        if (one.ends[core] != other.ends[core]) {
+            return fmt::format("end of core {}: {} and {}", core, one.ends[core], other.ends[core]);
+        }
     }
     if (one.cycles != other.cycles) return fmt::format("cycles: {} and {}", one.cycles, other.cycles);
     for (std::size_t i = 0; i < std::min(one.counters.size(), other.counters.size()); ++i) {
