@@ -111,12 +111,11 @@ void check_reduce_window(const CheckedInstruction& at);
 void check_select_and_scatter(const CheckedInstruction& at);
 void check_sort(const CheckedInstruction& at);
 void check_topk(const CheckedInstruction& at);
-/// The extents of the result of a window that moves over an array. Fails if an extent is negative or too
-/// large.
+/// The extents of the result of a window that moves over an array; 0 where the window does not fit.
 std::vector<std::int64_t> windowed_extents(std::span<const std::int64_t> extents,
                                            std::span<const WindowDimension> window);
-/// Fails unless a called computation takes `count` times two scalars of these types, in this order, and
-/// returns one of each.
+/// Fails unless a called computation takes scalars of all `types` in this order, and then again, and returns
+/// one of each.
 void check_combiner(const CheckedInstruction& at, std::size_t called, std::span<const ElementType> types);
 
 // control.cpp

@@ -49,10 +49,9 @@ void check_all_reduce(const CheckedInstruction& at) {
     for (std::size_t i = 0; i < at.operands(); ++i) {
         const Shape& operand = at.array(i);
         at.expect_part(results[i], operand.type, operand.dimensions);
-        // The computation may be that of one of the types.
-        if (i == 0) check_combiner(at, 0, std::span(&operand.type, 1));
         if (operand.type != at.array(0).type)
             CheckedInstruction::fail("its operands differ in type; they must have one");
+        if (i == 0) check_combiner(at, 0, std::span(&operand.type, 1));
     }
 }
 

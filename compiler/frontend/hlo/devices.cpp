@@ -109,6 +109,8 @@ void check_groups(const Groups& groups) {
             }
         }
     }
+    if (!seen.empty() && *seen.rbegin() + 1 != seen.size())
+        throw ModelError("its groups leave out a device; they must name all from 0 on");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace systole::hlo {
 
-/// The verified module of a parsed file. Takes the contents of the message. Throws ModelError in one line
+/// The verified module of a parsed file. Throws ModelError in one line
 /// that names computation, instruction, value and rule.
 Module build_module(const hlo_proto::HloModuleProto& proto);
 
