@@ -84,10 +84,19 @@ PassManager preparation_in_words(ir::WordsOptions options) {
     return passes;
 }
 
-QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
-                                      std::optional<Rounding> rounding) {
+namespace {
+
+/// What machines that compute in integers demand.
+void check_for_integers(const ir::Graph& graph) {
     check_chip_limits(graph);
     refuse_sums_over_cores(graph);
+}
+
+}  // namespace
+
+QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration,
+                                      std::optional<Rounding> rounding) {
+    check_for_integers(graph);
     const auto shared = std::make_shared<const Calibration>(std::move(calibration));
     QuantizedNetwork network;
     PassManager passes = preparation_in_float(shared);
@@ -118,15 +127,13 @@ void check_borders(const ir::Graph& graph, const ir::Graph& prepared) {
 }
 
 ir::Graph simplify(const ir::Graph& graph, const PassObserver& observer) {
-    check_chip_limits(graph);
-    refuse_sums_over_cores(graph);
+    check_for_integers(graph);
     return simplification().run(graph, observer);
 }
 
 ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObserver& observer,
                   std::optional<Rounding> rounding) {
-    check_chip_limits(graph);
-    refuse_sums_over_cores(graph);
+    check_for_integers(graph);
     return preparation(std::move(calibration), rounding).run(graph, observer);
 }
 

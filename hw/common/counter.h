@@ -48,7 +48,7 @@ public:
     std::string_view meaning() const { return meaning_; }
 
 private:
-    /// No part of `add`, so that the compiler puts that into its callers.
+    /// Kept out of line, so that `add` is small enough to be inlined.
     [[gnu::noinline]] void grow(Tag tag) { by_tag_.resize(std::size_t{tag} + 1); }
 
     std::string_view name_;

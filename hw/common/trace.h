@@ -28,7 +28,7 @@ struct TileTracks {
     bool operator==(const TileTracks&) const = default;
 };
 
-/// How traces show a queue and its unit, which says it (QueueLoop). Texts are constants.
+/// How traces show a queue and its unit. The unit gives it to its QueueLoop. Texts are constants.
 struct QueueTraces {
     std::string_view track = {};      ///< of its unit in the timeline: "matrix unit"
     std::string_view signals = {};    ///< how its signals' names begin in waves: "host_interface.read_"

@@ -60,7 +60,7 @@ struct Chain {
 };
 
 /// The most values of a chain. No more may be needed at a time than the vector unit of a Cloud TPU has
-/// registers, which `broken_rule` holds.
+/// registers: `broken_rule` checks it.
 inline constexpr std::size_t most_chain_values = 64;
 
 /// The first rule that is broken, or nullopt.

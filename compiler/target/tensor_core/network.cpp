@@ -122,7 +122,7 @@ std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
         if (value >= second.operands.size()) return value - second.operands.size() + result + 1;
         return second.operands[value].kind == OperandKind::Before ? result : places[value];
     });
-    if (broken_rule_of(both)) return std::nullopt;  // an operand of both may take one register too many
+    if (broken_rule_of(both)) return std::nullopt;  // the chip may lack a register for both
     return both;
 }
 

@@ -41,7 +41,7 @@ struct Tensor {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     bool is_moved = false;  ///< by DMA alone, as moves, `infeed` and `outfeed` do it
-    bool may_stay = true;   ///< in vector memory, where there is room; only tests say no
+    bool may_stay = true;   ///< in vector memory, where there is room; set by tests only
     // Set by memory.h.
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory

@@ -24,7 +24,7 @@ struct View {
     std::uint64_t of_panel(std::uint64_t panel) const { return row + panel * panel_rows; }
 };
 
-/// A number that fits a field of an instruction, as rows of all memories do.
+/// A number as a field of an instruction. It must fit: no memory has 2^32 rows.
 inline std::uint32_t field32(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }

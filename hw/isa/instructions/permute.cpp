@@ -25,7 +25,9 @@ std::array<std::size_t, 3> source_axes(AxisOrder order) {
 }
 
 AxisOrder order_of(const std::array<std::size_t, 3>& source_axes) {
-    return static_cast<AxisOrder>(std::ranges::find(axes_of_orders, source_axes) - axes_of_orders.begin());
+    const auto* const found = std::ranges::find(axes_of_orders, source_axes);
+    if (found == axes_of_orders.end()) throw std::logic_error("axes of a source that are no order");
+    return static_cast<AxisOrder>(found - axes_of_orders.begin());
 }
 
 void Permute::fields(FieldVisitor& visitor) {

@@ -20,10 +20,9 @@ using QuarterTurns = std::array<double, 4>;
 /// For the exponents of the last bits of float32 from 0.5 to the largest, -24 to 104.
 inline constexpr std::uint32_t first_turned_exponent = 126;  ///< as float32 has it, with its bias
 inline constexpr auto quarter_turns = [] {
-    // 2 / pi, the first 288 bits behind the point.
-    constexpr std::array<std::uint32_t, 9> two_over_pi{0xA2F9836E, 0x4E441529, 0xFC2757D1,
-                                                       0xF534DDC0, 0xDB629599, 0x3C439041,
-                                                       0xFE5163AB, 0xDEBBC561, 0xB7246E3A};
+    // 2 / pi, the first 224 bits behind the point.
+    constexpr std::array<std::uint32_t, 7> two_over_pi{0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0,
+                                                       0xDB629599, 0x3C439041, 0xFE5163AB};
     const auto bit_of_weight = [&](int power) -> std::uint64_t {  // the weight is 2^-power
         constexpr int bits = 32;
         if (power < 1) return 0;

@@ -363,13 +363,13 @@ private:
     }
 
     /// A multiplier of sums of some thousands, as it lies in registers and blocks; sometimes any bits, or
-    /// those of what is no finite number.
+    /// those of an infinity or a NaN.
     std::array<std::uint32_t, 2> multiplier(isa::Scaling scaling) {
         if (choices_.chance(10)) {
-            constexpr std::array<std::uint32_t, 4> infinities_and_none{0x7f800000, 0xff800000, 0x7fc00000,
+            constexpr std::array<std::uint32_t, 4> infinities_and_nans{0x7f800000, 0xff800000, 0x7fc00000,
                                                                        0xffc00001};
             if (scaling == isa::Scaling::Float && choices_.chance(50)) {
-                return {choices_.one_of(infinities_and_none), 0};
+                return {choices_.one_of(infinities_and_nans), 0};
             }
             return {choices_.number<std::uint32_t>(0, UINT32_MAX),
                     choices_.number<std::uint32_t>(0, UINT32_MAX)};
