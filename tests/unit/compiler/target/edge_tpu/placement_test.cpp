@@ -90,7 +90,8 @@ TEST_CASE("Each refused layer has its reason", "[tiles]") {
     CHECK(reduced("reduce_mean", int8, {3}) == mapped);
     CHECK(reduced("reduce_mean", int8, {1, 3}) == mapped);
     CHECK(reduced("reduce_mean", int8, {2, 3}) == mapped);
-    CHECK(reduced("reduce_mean", int8, {1, 2, 3}) == host + "it reduces lines, columns and channels together");
+    CHECK(reduced("reduce_mean", int8, {1, 2, 3}) ==
+          host + "it reduces lines, columns and channels together");
     CHECK(reduced("reduce_mean", int8, {0, 3}) == host + "it reduces the batch");
     CHECK(reduced("reduce_sum", uint8, {1}) == mapped);
     CHECK(reduced("reduce_sum", int8, {1}) == mapped);
