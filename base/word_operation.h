@@ -66,6 +66,26 @@ enum class WordOperation : std::uint8_t {
     Sine,
     Cosine,
     Remainder,  ///< what the quotient, rounded towards 0, leaves of the first operand, with its sign; exact
+    // Of whole numbers.
+    DivideInt,      ///< of two's complement, towards zero; by 0: -1; of the least number by -1: that number
+    RemainderInt,   ///< what DivideInt leaves of the first operand; by 0: the first operand
+    DivideUint,     ///< by 0: the largest number
+    RemainderUint,  ///< by 0: the first operand
+    MaximumUint,
+    MinimumUint,
+    MultiplyHighUint,  ///< the upper 32 bits of the product's 64
+    LeadingZeros,      ///< how many zeros stand above the first one bit; of 0: 32
+    CountOnes,         ///< how many bits are one
+    // Between formats.
+    UintToFloat,     ///< the nearest float32, halves to the even one
+    FloatToUint,     ///< towards zero; below 0 it is 0, above the largest number that, of NaN 0
+    RoundToFloat16,  ///< to the nearest float16, a subnormal one too; beyond the largest one infinity
+    // Of float32.
+    RoundHalfAway,  ///< to the nearest whole number, halves away from zero
+    Tangent,
+    CubeRoot,
+    ArcTangent,  ///< of the first operand over the second, in the quadrant of both: IEEE 754's atan2
+    Power,       ///< the first operand to the power of the second: IEEE 754's pow
 };
 
 /// What belongs to an operation.
@@ -77,7 +97,7 @@ struct WordOperationTraits {
     bool is_function = false;
 };
 
-inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::Remainder) + 1;
+inline constexpr std::size_t word_operation_count = static_cast<std::size_t>(WordOperation::Power) + 1;
 
 /// In the order of the enumeration.
 inline constexpr std::array<WordOperationTraits, word_operation_count> word_operation_traits{{
@@ -129,6 +149,23 @@ inline constexpr std::array<WordOperationTraits, word_operation_count> word_oper
     {"sine", 1, true},
     {"cosine", 1, true},
     {"remainder", 2, true},
+    {"divide_int", 2, true},
+    {"remainder_int", 2, true},
+    {"divide_uint", 2, true},
+    {"remainder_uint", 2, true},
+    {"maximum_uint"},
+    {"minimum_uint"},
+    {"multiply_high_uint"},
+    {"leading_zeros", 1},
+    {"count_ones", 1},
+    {"uint_to_float", 1},
+    {"float_to_uint", 1},
+    {"round_to_float16", 1},
+    {"round_half_away", 1},
+    {"tangent", 1, true},
+    {"cube_root", 1, true},
+    {"arc_tangent", 2, true},
+    {"power", 2, true},
 }};
 
 /// In the order of the enumeration.

@@ -9,8 +9,9 @@
 
 #include "hw/math/target_clones.h"
 
-// Sine and cosine of a float32 in float64, without branches, by operations that IEEE 754 rounds correctly:
-// the quarter of the circle and the angle within it come from products with 2 / pi that have no rounding.
+// Sine, cosine, tangent and arc tangent of float32 in float64, without branches, by operations that IEEE 754
+// rounds correctly: the quarter of the circle and the angle within it come from products with 2 / pi that
+// have no rounding.
 namespace systole::math {
 
 /// (2^exponent * 2 / pi) modulo 4, in four parts of 28 bits, the first down to 2^-26: the product of each
@@ -136,6 +137,48 @@ SYSTOLE_ALWAYS_INLINE double sine_of(double x) {
 
 SYSTOLE_ALWAYS_INLINE double cosine_of(double x) {
     return of_finite(x, sine_of(angle_of(static_cast<float>(std::abs(x))), 1));
+}
+
+SYSTOLE_ALWAYS_INLINE double tangent_of(double x) {
+    const Angle angle = angle_of(static_cast<float>(std::abs(x)));
+    const double sine = sine_series(angle.rest);
+    const double cosine = cosine_series(angle.rest);
+    const bool is_odd = (angle.quarter & 1) != 0;
+    const double value = (is_odd ? -cosine : sine) / (is_odd ? sine : cosine);
+    return of_finite(x, std::copysign(1.0, x) * value);
+}
+
+/// The arc tangent of what is at most tan(pi / 8) in size, by its series: (-1)^n / (2n + 1) for n = 18, 17,
+/// ...
+SYSTOLE_ALWAYS_INLINE double arc_tangent_series(double x) {
+    constexpr std::array<double, 19> terms{1.0 / 37,  -1.0 / 35, 1.0 / 33,  -1.0 / 31, 1.0 / 29,
+                                           -1.0 / 27, 1.0 / 25,  -1.0 / 23, 1.0 / 21,  -1.0 / 19,
+                                           1.0 / 17,  -1.0 / 15, 1.0 / 13,  -1.0 / 11, 1.0 / 9,
+                                           -1.0 / 7,  1.0 / 5,   -1.0 / 3,  1.0};
+    const double square = x * x;
+    double sum = 0.0;
+    for (const double term : terms) sum = sum * square + term;
+    return sum * x;
+}
+
+/// The angle of the point (x, y), from -pi to pi; zeros and infinities as IEEE 754 says for atan2.
+SYSTOLE_ALWAYS_INLINE double arc_tangent_of(double y, double x) {
+    constexpr double pi = 3.141592653589793;
+    constexpr double tan_of_eighth = 0.41421356237309503;  // of pi / 8
+    const double across = std::abs(x);
+    const double up = std::abs(y);
+    const bool is_steep = up > across;
+    const double low = is_steep ? across : up;
+    const double high = is_steep ? up : across;
+    // Two zeros have no angle but that of their signs; two infinities are alike.
+    const double ratio = high == 0.0 ? 0.0 : low == high ? 1.0 : low / high;
+    const bool is_turned = ratio > tan_of_eighth;
+    const double turned = (ratio - 1.0) / (ratio + 1.0);  // the tangent of an angle smaller by pi / 4
+    const double eighth = arc_tangent_series(is_turned ? turned : ratio) + (is_turned ? pi / 4.0 : 0.0);
+    const double quarter = is_steep ? pi / 2.0 - eighth : eighth;
+    const double half = std::signbit(x) ? pi - quarter : quarter;
+    const bool is_number = x == x && y == y;
+    return is_number ? std::copysign(half, y) : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace systole::math

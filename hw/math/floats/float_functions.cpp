@@ -8,6 +8,7 @@
 
 #include "hw/math/floats/circle_functions.h"
 #include "hw/math/floats/float_values.h"
+#include "hw/math/floats/power_functions.h"
 #include "hw/math/target_clones.h"
 
 // All functions have no branches, so that the compiler makes vector loops of them. Operations are those that
@@ -38,24 +39,6 @@ SYSTOLE_ALWAYS_INLINE Reduced reduced(double x) {
             .rest = (x - exponent * ln2_high) - exponent * ln2_low};
 }
 
-/// (e^r - 1) / r for |r| at most 0.5, by 15 terms of the series.
-SYSTOLE_ALWAYS_INLINE double expm1_over(double r) {
-    // 1 / n! for n = 15, 14, ..., 1
-    constexpr std::array<double, 15> terms{
-        1.0 / 1307674368000.0, 1.0 / 87178291200.0, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
-        1.0 / 3628800.0,       1.0 / 362880.0,      1.0 / 40320.0,      1.0 / 5040.0,      1.0 / 720.0,
-        1.0 / 120.0,           1.0 / 24.0,          1.0 / 6.0,          1.0 / 2.0,         1.0};
-    double sum = 0.0;
-    for (const double term : terms) sum = sum * r + term;
-    return sum;
-}
-
-/// Within ±limit; a NaN stays.
-SYSTOLE_ALWAYS_INLINE double limited(double x, double limit) {
-    const double below = x > limit ? limit : x;
-    return below < -limit ? -limit : below;
-}
-
 SYSTOLE_ALWAYS_INLINE double exp_of(double x) {
     // Beyond this, float32 knows infinity and zero alone.
     constexpr double limit = 200.0;
@@ -71,30 +54,17 @@ SYSTOLE_ALWAYS_INLINE double expm1_of(double x) {
     return std::abs(x) <= series ? by_series : by_exp;
 }
 
-/// 2 atanh(s) = ln((1 + s) / (1 - s)) for |s| at most 0.172, by 12 terms of the series.
+/// 2 atanh(s) = ln((1 + s) / (1 - s)) for |s| at most 0.172.
 SYSTOLE_ALWAYS_INLINE double log_series(double s) {
-    constexpr std::array<double, 12> terms{1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
-                                           1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
-    const double square = s * s;
-    double sum = 0.0;
-    for (const double term : terms) sum = sum * square + term;
-    return 2.0 * s * sum;
+    return 2.0 * s * (atanh_rest(s) + 1.0);
 }
 
 /// ln x of a normal, finite float64 above 0.
 SYSTOLE_ALWAYS_INLINE double log_of_positive(double x) {
     constexpr double ln2 = 0.6931471805599453;
-    constexpr double sqrt2 = 1.4142135623730951;
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    // The exponent's bits as the low ones of a float64: again no conversion.
-    constexpr double from_integer = 0x1p52;
-    const double exponent = std::bit_cast<double>(std::bit_cast<std::uint64_t>(from_integer) | bits >> 52) -
-                            (from_integer + 1023.0);
-    const auto mantissa = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000);  // 1 to 2
-    const bool upper = mantissa > sqrt2;
-    const double m = upper ? 0.5 * mantissa : mantissa;
-    const double e = exponent + (upper ? 1.0 : 0.0);
-    return e * ln2 + log_series((m - 1.0) / (m + 1.0));
+    const Scaled scaled = scaled_of(x);
+    const double m = scaled.number;
+    return scaled.exponent * ln2 + log_series((m - 1.0) / (m + 1.0));
 }
 
 /// What ln is of zero, of negative numbers, of infinity and NaN; else `value`.
@@ -165,6 +135,8 @@ SYSTOLE_ALWAYS_INLINE double value_of(double x) {
     if constexpr (Function == Rsqrt) return 1.0 / std::sqrt(x);
     if constexpr (Function == Sine) return sine_of(x);
     if constexpr (Function == Cosine) return cosine_of(x);
+    if constexpr (Function == Tangent) return tangent_of(x);
+    if constexpr (Function == CubeRoot) return cube_root_of(x);
 }
 
 /// The loop of one function.
@@ -200,6 +172,10 @@ SYSTOLE_TARGET_CLONES bool apply_to(WordOperation function, const float* in, flo
             return apply_one<Sine>(in, out, count);
         case Cosine:
             return apply_one<Cosine>(in, out, count);
+        case Tangent:
+            return apply_one<Tangent>(in, out, count);
+        case CubeRoot:
+            return apply_one<CubeRoot>(in, out, count);
         default:
             return false;
     }

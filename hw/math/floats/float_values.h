@@ -51,6 +51,25 @@ constexpr float float_of_bfloat16(std::uint16_t bits) {
     return settled(std::bit_cast<float>(std::uint32_t{bits} << 16));
 }
 
+/// The nearest float16 as a float32, halves to the even number. Its subnormal numbers are normal ones of
+/// float32, so they stay. Beyond the largest one follows infinity.
+constexpr float rounded_to_float16(float x) {
+    constexpr std::uint32_t sign = 0x80000000;
+    constexpr std::uint32_t lost_bits = 13;
+    constexpr float smallest = 0x1p-14F;  // normal float16
+    constexpr float too_large = 0x1p16F;
+    constexpr float of_same_last_bit = 0.5F;  // as the subnormal float16
+    const auto bits = std::bit_cast<std::uint32_t>(x) & ~sign;
+    const auto size = std::bit_cast<float>(bits);
+    const std::uint32_t even = bits + 0xFFF + (bits >> lost_bits & 1);
+    const auto rounded = std::bit_cast<float>(even >> lost_bits << lost_bits);
+    const float normal = rounded < too_large ? rounded : std::bit_cast<float>(0x7F800000U);
+    const float number = size < smallest ? (size + of_same_last_bit) - of_same_last_bit : normal;
+    const std::uint32_t signed_bits =
+        std::bit_cast<std::uint32_t>(number) | (std::bit_cast<std::uint32_t>(x) & sign);
+    return x == x ? std::bit_cast<float>(signed_bits) : float_nan;
+}
+
 /// The nearest bfloat16 as a float32.
 constexpr float rounded_to_bfloat16(float x) {
     return std::bit_cast<float>(std::uint32_t{bfloat16_bits(x)} << 16);

@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hw/math/floats/circle_functions.h"
 #include "hw/math/floats/float_functions.h"
 #include "hw/math/floats/float_values.h"
+#include "hw/math/floats/power_functions.h"
 #include "hw/math/target_clones.h"
 
 namespace systole::math {
@@ -49,6 +51,34 @@ SYSTOLE_ALWAYS_INLINE std::uint32_t int_of(float x) {
     const std::int32_t end =
         x > 0.0F ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int32_t>::min();
     return static_cast<std::uint32_t>(is_inside ? inside : x == x ? end : 0);
+}
+
+SYSTOLE_ALWAYS_INLINE std::uint32_t uint_of(float x) {
+    constexpr float beyond = 0x1p32F;
+    const bool is_inside = x > 0.0F && x < beyond;
+    const auto inside = static_cast<std::uint32_t>(is_inside ? x : 0.0F);
+    return x >= beyond ? std::numeric_limits<std::uint32_t>::max() : inside;
+}
+
+SYSTOLE_ALWAYS_INLINE float whole_half_away(float x) {
+    const float size = std::abs(x);
+    const float near = whole(size);
+    return std::copysign(size - near == 0.5F ? near + 1.0F : near, x);
+}
+
+/// The only quotient without a number is that of the least number by -1, which wraps around.
+SYSTOLE_ALWAYS_INLINE std::uint32_t int_quotient(std::uint32_t a, std::uint32_t b) {
+    constexpr std::uint32_t minus_one = 0xFFFFFFFF;
+    const bool is_simple = b == 0 || b == minus_one;
+    const std::int32_t quotient = as_int(a) / (is_simple ? 1 : as_int(b));
+    return b == 0 ? minus_one : is_simple ? 0 - a : static_cast<std::uint32_t>(quotient);
+}
+
+SYSTOLE_ALWAYS_INLINE std::uint32_t int_remainder(std::uint32_t a, std::uint32_t b) {
+    constexpr std::uint32_t minus_one = 0xFFFFFFFF;
+    const bool is_simple = b == 0 || b == minus_one;
+    const std::int32_t rest = as_int(a) % (is_simple ? 1 : as_int(b));  // 0 by -1 as by 1
+    return b == 0 ? a : static_cast<std::uint32_t>(rest);
 }
 
 /// Of settled numbers, by long division in whole numbers.
@@ -122,6 +152,27 @@ SYSTOLE_ALWAYS_INLINE std::uint32_t result_of(std::uint32_t a, std::uint32_t b, 
     if constexpr (Operation == Select) return a != 0 ? b : c;
     if constexpr (Operation == MultiplyAdd) {
         return word_of(settled(__builtin_fmaf(as_float(a), as_float(b), as_float(c))));
+    }
+    if constexpr (Operation == DivideInt) return int_quotient(a, b);
+    if constexpr (Operation == RemainderInt) return int_remainder(a, b);
+    if constexpr (Operation == DivideUint) return b == 0 ? 0xFFFFFFFF : a / b;
+    if constexpr (Operation == RemainderUint) return b == 0 ? a : a % b;
+    if constexpr (Operation == MaximumUint) return std::max(a, b);
+    if constexpr (Operation == MinimumUint) return std::min(a, b);
+    if constexpr (Operation == MultiplyHighUint) {
+        return static_cast<std::uint32_t>(std::uint64_t{a} * std::uint64_t{b} >> bits);
+    }
+    if constexpr (Operation == LeadingZeros) return static_cast<std::uint32_t>(std::countl_zero(a));
+    if constexpr (Operation == CountOnes) return static_cast<std::uint32_t>(std::popcount(a));
+    if constexpr (Operation == UintToFloat) return word_of(static_cast<float>(a));
+    if constexpr (Operation == FloatToUint) return uint_of(as_float(a));
+    if constexpr (Operation == RoundToFloat16) return word_of(rounded_to_float16(as_float(a)));
+    if constexpr (Operation == RoundHalfAway) return word_of(settled(whole_half_away(as_float(a))));
+    if constexpr (Operation == ArcTangent) {
+        return word_of(settled(static_cast<float>(arc_tangent_of(as_float(a), as_float(b)))));
+    }
+    if constexpr (Operation == Power) {
+        return word_of(settled(static_cast<float>(power_of(as_float(a), as_float(b)))));
     }
     if constexpr (Operation == Remainder) {
         return remainder_of(word_of(settled(as_float(a))), word_of(settled(as_float(b))));
@@ -219,6 +270,36 @@ SYSTOLE_TARGET_CLONES bool apply_to(WordOperation operation, const Rows& rows) {
             return apply_one<MultiplyAdd>(rows);
         case Remainder:
             return apply_one<Remainder>(rows);
+        case DivideInt:
+            return apply_one<DivideInt>(rows);
+        case RemainderInt:
+            return apply_one<RemainderInt>(rows);
+        case DivideUint:
+            return apply_one<DivideUint>(rows);
+        case RemainderUint:
+            return apply_one<RemainderUint>(rows);
+        case MaximumUint:
+            return apply_one<MaximumUint>(rows);
+        case MinimumUint:
+            return apply_one<MinimumUint>(rows);
+        case MultiplyHighUint:
+            return apply_one<MultiplyHighUint>(rows);
+        case LeadingZeros:
+            return apply_one<LeadingZeros>(rows);
+        case CountOnes:
+            return apply_one<CountOnes>(rows);
+        case UintToFloat:
+            return apply_one<UintToFloat>(rows);
+        case FloatToUint:
+            return apply_one<FloatToUint>(rows);
+        case RoundToFloat16:
+            return apply_one<RoundToFloat16>(rows);
+        case RoundHalfAway:
+            return apply_one<RoundHalfAway>(rows);
+        case ArcTangent:
+            return apply_one<ArcTangent>(rows);
+        case Power:
+            return apply_one<Power>(rows);
         default:
             return false;
     }

@@ -12,6 +12,7 @@
 
 #include "hw/math/floats/float_values.h"
 #include "tests/support/floats.h"
+#include "tests/support/nearest.h"
 #include "tests/support/random_runs.h"
 
 namespace {
@@ -45,23 +46,20 @@ long double exact(WordOperation function, long double x) {
             return std::sin(x);
         case WordOperation::Cosine:
             return std::cos(x);
+        case WordOperation::Tangent:
+            return std::tan(x);
+        case WordOperation::CubeRoot:
+            return std::cbrt(x);
         default:
             break;
     }
     throw std::logic_error("not a function");
 }
 
-/// The values near which a rounding may fall either way: those of an error of 2^-45.
-bool is_nearest(float y, long double value) {
-    const long double error = std::abs(value) * 0x1p-45L;
-    const float low = settled(static_cast<float>(value - error));
-    const float high = settled(static_cast<float>(value + error));
-    return bits_of(y) == bits_of(low) || bits_of(y) == bits_of(high);
-}
-
 constexpr auto all = [] {
     using enum WordOperation;
-    return std::array{Exp, Expm1, Log, Log1p, Tanh, Logistic, Erf, Sqrt, Rsqrt, Sine, Cosine};
+    return std::array{Exp,  Expm1, Log,  Log1p,  Tanh,    Logistic, Erf,
+                      Sqrt, Rsqrt, Sine, Cosine, Tangent, CubeRoot};
 }();
 
 TEST_CASE("Functions are the nearest float32 to their values") {
@@ -126,6 +124,13 @@ TEST_CASE("Functions at their limits") {
         {Sine, float_infinity, float_nan},
         {Cosine, -float_infinity, float_nan},
         {Cosine, -0.0F, 1.0F},
+        {Tangent, -0.0F, -0.0F},
+        {Tangent, -float_infinity, float_nan},
+        {CubeRoot, -0.0F, -0.0F},
+        {CubeRoot, 0.0F, 0.0F},
+        {CubeRoot, -float_infinity, -float_infinity},
+        {CubeRoot, -27.0F, -3.0F},
+        {CubeRoot, 0x1p-126F, 0x1p-42F},
         {Erf, float_infinity, 1.0F},
         {Erf, -4.0F, -1.0F},
         {Erf, -0.0F, -0.0F},

@@ -63,4 +63,35 @@ TEST_CASE("bfloat16 is nearer than its neighbours for random numbers") {
     }
 }
 
+/// The value of a float16 that is finite and not negative; one step behind the largest is 2^16.
+float of_float16(std::uint32_t bits) {
+    constexpr int fraction_bits = 10;
+    constexpr std::uint32_t hidden = 1U << fraction_bits;
+    const auto exponent = static_cast<int>(bits >> fraction_bits);
+    const std::uint32_t fraction = bits % hidden;
+    const auto number = static_cast<float>(exponent == 0 ? fraction : fraction | hidden);
+    return std::ldexp(number, (exponent == 0 ? 1 : exponent) - 25);
+}
+
+TEST_CASE("float16 is the nearest, halves to the even number, also a subnormal one") {
+    constexpr std::uint32_t numbers = 0x7C00;
+    for (std::uint32_t bits = 0; bits < numbers; ++bits) {
+        const float here = of_float16(bits);
+        const float next = of_float16(bits + 1);
+        const float above = bits + 1 == numbers ? float_infinity : next;
+        const float half = here + (next - here) / 2;
+        INFO(bits << ": " << here);
+        for (const float sign : {1.0F, -1.0F}) {
+            REQUIRE(bits_of(rounded_to_float16(sign * here)) == bits_of(sign * here));
+            REQUIRE(rounded_to_float16(sign * std::nextafter(half, 0.0F)) == sign * here);
+            REQUIRE(rounded_to_float16(sign * half) == sign * (bits % 2 == 0 ? here : above));
+            REQUIRE(rounded_to_float16(sign * std::nextafter(half, 1e9F)) == sign * above);
+        }
+    }
+    CHECK(bits_of(rounded_to_float16(-smallest_normal)) == bits_of(-0.0F));
+    CHECK(rounded_to_float16(-std::numeric_limits<float>::max()) == -float_infinity);
+    CHECK(rounded_to_float16(float_infinity) == float_infinity);
+    CHECK(bits_of(rounded_to_float16(of_bits(0xFF800001))) == float_nan_bits);
+}
+
 }  // namespace
