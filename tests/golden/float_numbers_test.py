@@ -2,8 +2,8 @@
 """Holds the numbers of machines with a tensor core to exact arithmetic. Needs nothing but Python itself.
 
 Draws programs for an array of 4 x 4 cells: products in one, three and six passes whose sums are cut, element-wise
-operations, functions and reductions of float32. Every result is computed here from docs/isa.md alone, with fractions
-and with decimals of 60 digits, and must have the same bits in both engines.
+operations of float32 and of whole numbers, functions and reductions of float32. Every result is computed here from
+docs/isa.md alone, with fractions and with decimals of 60 digits, and must have the same bits in both engines.
 
 usage: float_numbers_test.py SIM [--seed SEED] [--programs COUNT]
 """
@@ -180,6 +180,54 @@ def remainder(a: int, b: int) -> int:
     return nearest(-rest if a & SIGN else rest, a & SIGN)
 
 
+def round_half_away(exact: Fraction) -> int:
+    whole = math.floor(abs(exact) + Fraction(1, 2))
+    return -whole if exact < 0 else whole
+
+
+def round_to_float16(word: int) -> int:
+    if is_nan(word) or is_infinite(word):
+        return NAN if is_nan(word) else word
+    exact, sign = fraction_of(word), word & SIGN
+    # Eleven bits, of which those below 2^-24 are none.
+    size = abs(exact)
+    exponent = -14
+    while size >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    step = Fraction(2) ** (exponent - 10)
+    number = round(size / step) * step
+    return sign | INFINITY if number >= 2**16 else sign | nearest(number)
+
+
+def signed(word: int) -> int:
+    """Of two's complement."""
+    return word - 2**32 if word & SIGN else word
+
+
+def quotient(a: int, b: int) -> int:
+    """Towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def divide_int(a: int, b: int) -> int:
+    return 2**32 - 1 if b == 0 else quotient(signed(a), signed(b)) % 2**32
+
+
+def remainder_int(a: int, b: int) -> int:
+    return a if b == 0 else (signed(a) - quotient(signed(a), signed(b)) * signed(b)) % 2**32
+
+
+def float_to(low: int, high: int):
+    def apply(word: int) -> int:
+        if is_nan(word):
+            return 0
+        if is_infinite(word):
+            return (low if word & SIGN else high) % 2**32
+        return min(max(math.trunc(fraction_of(word)), low), high) % 2**32
+
+    return apply
+
+
 BINARY = {
     "add": add,
     "subtract": subtract,
@@ -199,6 +247,35 @@ UNARY = {
     "ceil": whole(math.ceil),
     "round_to_even": whole(round),
     "round_to_bfloat16": lambda word: part(word, 0),
+    "round_half_away": whole(round_half_away),
+    "round_to_float16": round_to_float16,
+    "float_to_int": float_to(-(2**31), 2**31 - 1),
+    "float_to_uint": float_to(0, 2**32 - 1),
+}
+INTEGER_BINARY = {
+    "add_int": lambda a, b: (a + b) % 2**32,
+    "subtract_int": lambda a, b: (a - b) % 2**32,
+    "multiply_int": lambda a, b: a * b % 2**32,
+    "multiply_high_uint": lambda a, b: a * b >> 32,
+    "divide_int": divide_int,
+    "remainder_int": remainder_int,
+    "divide_uint": lambda a, b: 2**32 - 1 if b == 0 else a // b,
+    "remainder_uint": lambda a, b: a if b == 0 else a % b,
+    "maximum_int": lambda a, b: max(a, b, key=signed),
+    "minimum_int": lambda a, b: min(a, b, key=signed),
+    "maximum_uint": max,
+    "minimum_uint": min,
+    "less_int": lambda a, b: int(signed(a) < signed(b)),
+    "less_uint": lambda a, b: int(a < b),
+    "shift_left": lambda a, b: a << b & (2**32 - 1) if b < 32 else 0,
+    "shift_right": lambda a, b: a >> b if b < 32 else 0,
+    "shift_right_arithmetic": lambda a, b: (signed(a) >> min(b, 31)) % 2**32,
+}
+INTEGER_UNARY = {
+    "leading_zeros": lambda word: 32 - word.bit_length(),
+    "count_ones": lambda word: bin(word).count("1"),
+    "int_to_float": lambda word: nearest(Fraction(signed(word))),
+    "uint_to_float": lambda word: nearest(Fraction(word)),
 }
 
 
@@ -248,7 +325,77 @@ def sine(x, turned=0):
         return total if quarter % 4 in (0, 1, -3) else -total
 
 
+def cube_root(x):
+    root = (abs(x).ln() / 3).exp()
+    return root.copy_sign(x)
+
+
+def arc_tangent(x):
+    """Of a number that is not negative: by its series, of an angle that was halved."""
+    halvings = 0
+    while x > decimal.Decimal("0.1"):
+        x = x / (1 + (1 + x * x).sqrt())
+        halvings += 1
+    power, total, k = x, x, 1
+    while power > total * decimal.Decimal("1e-50"):
+        power *= x * x
+        k += 2
+        total += power / k if k % 4 == 1 else -power / k
+    return total * 2**halvings
+
+
+def decimal_of(word: int) -> decimal.Decimal:
+    exact = fraction_of(word)
+    return decimal.Decimal(exact.numerator) / decimal.Decimal(exact.denominator)
+
+
+def angle(height: int, across: int):
+    """The word of a NaN, or the exact angle of a point; zeros and infinities as IEEE 754 says."""
+    if is_nan(height) or is_nan(across):
+        return NAN
+    if is_infinite(height):
+        turned = PI / 4 if is_infinite(across) else PI / 2
+    elif is_infinite(across) or height & ~SIGN == 0:
+        turned = decimal.Decimal(0)
+    elif across & ~SIGN == 0:
+        turned = PI / 2
+    else:
+        turned = arc_tangent(abs(decimal_of(height) / decimal_of(across)))
+    if across & SIGN:
+        turned = PI - turned
+    return height & SIGN if turned == 0 else turned.copy_sign(-1 if height & SIGN else 1)
+
+
+def power(base: int, exponent: int):
+    """The word of a zero, an infinity or a NaN, or the exact power; as IEEE 754 says."""
+    if exponent & ~SIGN == 0 or base == ONE:
+        return ONE
+    if is_nan(base) or is_nan(exponent):
+        return NAN
+    is_large = is_infinite(exponent)
+    is_whole = is_large or fraction_of(exponent).denominator == 1
+    is_odd = not is_large and is_whole and fraction_of(exponent).numerator % 2 == 1
+    sign = base & SIGN if is_odd else 0
+    size = base & ~SIGN
+    grows = not exponent & SIGN
+    if size == 0 or is_infinite(base):
+        return sign | (INFINITY if grows == (size != 0) else 0)
+    if base & SIGN and not is_whole:
+        return NAN
+    if size == ONE:
+        return sign | ONE
+    if is_large:
+        return INFINITY if grows == (size > ONE) else 0
+    logarithm = decimal_of(exponent) * decimal_of(size).ln()
+    if abs(logarithm) > 100:
+        return sign | (INFINITY if logarithm > 0 else 0)
+    return logarithm.exp().copy_sign(-1 if sign else 1)
+
+
+FUNCTIONS_OF_TWO = {"arc_tangent": angle, "power": power}
 FUNCTIONS = {
+    "tangent": (lambda x: sine(x) / sine(x, 1), -3e38, 3e38),
+    "cube_root": (cube_root, -3e38, 3e38),
     "sine": (sine, -3e38, 3e38),
     "cosine": (lambda x: sine(x, 1), -3e38, 3e38),
     "exp": (exp, -80, 80),
@@ -265,11 +412,15 @@ FUNCTIONS = {
 
 def may_be(word: int, exact: decimal.Decimal) -> bool:
     """Whether a word is the nearest float32 to a number that is as near to the exact one as docs/isa.md says."""
-    if is_nan(word) or is_infinite(word):
+    if is_nan(word):
         return False
     near = Fraction(exact)
     slack = abs(near) / 2**45
     return word in (nearest(near - slack), nearest(near + slack))
+
+
+def next_to(exact: decimal.Decimal):
+    return lambda word: may_be(word, exact)
 
 
 # Reductions: by halves in blocks of as many numbers as there are lanes.
@@ -339,6 +490,23 @@ def draw_argument(draw: random.Random, low: float, high: float) -> int:
             return word
 
 
+def draw_integer(draw: random.Random) -> int:
+    """A whole number of any size: small ones, and those next to an end, of both signs."""
+    if draw.random() < 0.1:
+        return draw.choice([0, 1, 2**32 - 1, SIGN, SIGN - 1, 31, 32, 33])
+    return draw.choice([1, -1]) * (draw.getrandbits(32) >> draw.randrange(32)) % 2**32
+
+
+def draw_base(draw: random.Random) -> int:
+    """A float32 with powers and angles that are no limits: often a whole number or next to one."""
+    kind = draw.random()
+    if kind < 0.5:
+        return draw_word(draw)
+    if kind < 0.7:
+        return nearest(Fraction(draw.randint(-40, 40)))
+    return draw.choice([0, SIGN]) | draw.randint(119, 134) << 23 | draw.getrandbits(23)
+
+
 def numbers(draw: random.Random, rows: int, columns: int) -> list[list[int]]:
     return [[draw_word(draw) for _ in range(columns)] for _ in range(rows)]
 
@@ -388,6 +556,23 @@ def text_of(draw: random.Random):
         to = result(name, [[apply(a) for a in row] for row in left])
         work.append(("vector", f"chain {len(chains)} rows={ROWS} columns={SIDE} dst={to} a={left_at}"))
         chains.append(f".chain {name}; .source rows; .step {name} 0; .result 1")
+    integers = [[[draw_integer(draw) for _ in range(SIDE)] for _ in range(ROWS)] for _ in range(2)]
+    first_at, second_at = send(integers[0]), send(integers[1])
+    for name, apply in INTEGER_BINARY.items():
+        to = result(name, [[apply(a, b) for a, b in zip(*rows)] for rows in zip(*integers)])
+        work.append(("vector", f"chain {len(chains)} rows={ROWS} columns={SIDE} dst={to} a={first_at} b={second_at}"))
+        chains.append(f".chain {name}; .source rows; .source rows; .step {name} 0 1; .result 2")
+    for name, apply in INTEGER_UNARY.items():
+        to = result(name, [[apply(a) for a in row] for row in integers[0]])
+        work.append(("vector", f"chain {len(chains)} rows={ROWS} columns={SIDE} dst={to} a={first_at}"))
+        chains.append(f".chain {name}; .source rows; .step {name} 0; .result 1")
+    for name, function in FUNCTIONS_OF_TWO.items():
+        pairs = [[[draw_base(draw) for _ in range(SIDE)] for _ in range(ROWS)] for _ in range(2)]
+        exact = [[function(a, b) for a, b in zip(*rows)] for rows in zip(*pairs)]
+        to = result(name, [[x if isinstance(x, int) else next_to(x) for x in row] for row in exact])
+        at = f"a={send(pairs[0])} b={send(pairs[1])}"
+        work.append(("vector", f"chain {len(chains)} rows={ROWS} columns={SIDE} dst={to} {at}"))
+        chains.append(f".chain {name}; .source rows; .source rows; .step {name} 0 1; .result 2")
     for name, (function, low, high) in FUNCTIONS.items():
         arguments = [[draw_argument(draw, low, high) for _ in range(SIDE)] for _ in range(ROWS)]
 
