@@ -163,6 +163,9 @@ void run_on(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, co
         case DataType::Int32:
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     throw std::logic_error(

@@ -71,6 +71,9 @@ std::uint32_t sum_of_row(const std::uint8_t* row, DataType type, std::size_t cou
         case DataType::Int32:
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     throw std::logic_error("a row of a format that has no sum");

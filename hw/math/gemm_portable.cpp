@@ -86,6 +86,9 @@ SYSTOLE_ALWAYS_INLINE void convert_rows(const GemmOperand& operand, std::size_t 
             case DataType::Int32:
             case DataType::Bfloat16:
             case DataType::Float32:
+            case DataType::Uint32:
+            case DataType::Float16:
+            case DataType::Bool:
                 throw std::logic_error("a matrix operand of a format that products do not take");
         }
     }

@@ -70,6 +70,30 @@ constexpr float rounded_to_float16(float x) {
     return x == x ? std::bit_cast<float>(signed_bits) : float_nan;
 }
 
+/// The bits of the nearest float16.
+constexpr std::uint16_t float16_bits(float x) {
+    constexpr std::uint32_t lost_bits = 13;
+    constexpr std::uint32_t smallest = 0x38800000;  // normal float16, as a float32
+    constexpr std::uint32_t rebias = 0x1C000;       // of exponents, at the place of a float16's
+    const auto bits = std::bit_cast<std::uint32_t>(rounded_to_float16(x));
+    const std::uint32_t size = bits & 0x7FFFFFFF;
+    std::uint32_t number = (size >> lost_bits) - rebias;
+    if (size < smallest) number = static_cast<std::uint32_t>(std::bit_cast<float>(size) * 0x1p24F);
+    if (size >= 0x7F800000) number = size > 0x7F800000 ? 0x7E00 : 0x7C00;
+    return static_cast<std::uint16_t>(number | (bits >> 16 & 0x8000));
+}
+
+/// A float16 as the float32 that it is; all NaN become the one.
+constexpr float float_of_float16(std::uint16_t bits) {
+    constexpr std::uint32_t lost_bits = 13;
+    constexpr std::uint32_t rebias = 0x38000000;
+    const std::uint32_t size = bits & 0x7FFF;
+    auto number = std::bit_cast<float>((size << lost_bits) + rebias);
+    if (size < 0x400) number = static_cast<float>(size) * 0x1p-24F;
+    if (size >= 0x7C00) number = size > 0x7C00 ? float_nan : std::bit_cast<float>(0x7F800000U);
+    return size <= 0x7C00 && (bits & 0x8000) != 0 ? -number : number;
+}
+
 /// The nearest bfloat16 as a float32.
 constexpr float rounded_to_bfloat16(float x) {
     return std::bit_cast<float>(std::uint32_t{bfloat16_bits(x)} << 16);
