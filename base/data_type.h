@@ -11,7 +11,7 @@ namespace systole {
 
 /// A number format: how an element of a tensor, a weight or a sum is stored. Signed integers are two's
 /// complement; everything is little endian. The enumerators' values are codes in program files (docs/isa.md):
-/// they must not change and must fit three bits.
+/// they must not change.
 enum class DataType : std::uint8_t {
     Uint8,
     Int8,
@@ -20,6 +20,9 @@ enum class DataType : std::uint8_t {
     Int32,
     Bfloat16,  ///< the upper half of a float32
     Float32,
+    Uint32,
+    Float16,
+    Bool,  ///< a byte, 0 or 1
 };
 
 /// The properties of a number format.
@@ -27,10 +30,10 @@ struct DataTypeTraits {
     std::string_view name;  ///< in files, assembly and messages
     std::uint8_t bytes = 0;
     bool is_signed = false;
-    bool is_integer = false;
+    bool is_integer = false;  ///< whole numbers that an int32 holds
 };
 
-inline constexpr std::size_t data_type_count = static_cast<std::size_t>(DataType::Float32) + 1;
+inline constexpr std::size_t data_type_count = static_cast<std::size_t>(DataType::Bool) + 1;
 
 /// In the order of the enumeration.
 inline constexpr std::array<DataTypeTraits, data_type_count> data_type_traits{{
@@ -41,6 +44,9 @@ inline constexpr std::array<DataTypeTraits, data_type_count> data_type_traits{{
     {"int32", 4, true, true},
     {"bfloat16", 2, true, false},
     {"float32", 4, true, false},
+    {"uint32", 4, false, false},
+    {"float16", 2, true, false},
+    {"bool", 1, false, false},
 }};
 
 /// In the order of the enumeration.

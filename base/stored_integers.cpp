@@ -24,6 +24,9 @@ void with_integer_type(DataType type, const Work& work) {
             return work(std::int32_t{0});
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     throw std::logic_error(fmt::format("{} is no integer", name_of(type)));

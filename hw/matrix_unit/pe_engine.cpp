@@ -41,6 +41,9 @@ std::int16_t weight_element(const std::uint8_t* row, std::size_t column, DataTyp
         case DataType::Int32:
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     throw std::logic_error("weights of a format that the cells do not hold");

@@ -90,6 +90,9 @@ public:
             case DataType::Int32:
             case DataType::Bfloat16:
             case DataType::Float32:
+            case DataType::Uint32:
+            case DataType::Float16:
+            case DataType::Bool:
                 break;
         }
         throw std::logic_error("there are no tables of such entries");

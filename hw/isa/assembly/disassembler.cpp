@@ -28,6 +28,9 @@ std::string type_word(const BorderTensor& tensor) {
         case DataType::Int32:
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     return fmt::format(" type={}", name_of(tensor.type));

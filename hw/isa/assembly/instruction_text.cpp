@@ -94,6 +94,9 @@ private:
         if (const Token* const name = operands_.keyed(field.name)) {
             const auto type = find_data_type(name->value);
             if (!type) operands_.fail(*name, "must be the name of a number format, like int16");
+            if (std::ranges::find(field.code.formats, type) == field.code.formats.end()) {
+                operands_.fail(*name, fmt::format("is {}, which no instruction takes", name_of(*type)));
+            }
             if (!last_word.empty()) operands_.fail(*name, fmt::format("contradicts {}", last_word));
             field.value = *type;
             return;

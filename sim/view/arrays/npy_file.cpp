@@ -25,6 +25,12 @@ std::string_view descr_of(DataType type) {
             return "<i4";
         case DataType::Float32:
             return "<f4";
+        case DataType::Uint32:
+            return "<u4";
+        case DataType::Float16:
+            return "<f2";
+        case DataType::Bool:
+            return "|b1";
         case DataType::Bfloat16:
             break;
     }

@@ -500,6 +500,8 @@ TEST_CASE("Errors name file, line, column, word and rule", "[isa][assembly]") {
     check_error("activate acc=0 ub=0 rows=1 lookup identity", "1:1: activate: identity contradicts lookup");
     check_error("matmul acc=0 ub=0 rows=1 signed activations=int8",
                 "1:33: activations=int8: contradicts signed");
+    check_error("matmul acc=0 ub=0 rows=1 weights=uint32",
+                "1:26: weights=uint32: is uint32, which no instruction takes");
     check_error("vector add dst=0 src=1 rows=1 elements=int9",
                 "1:31: elements=int9: must be the name of a number format, like int16");
     check_error("vector add dst=0 src=1 rows=1 elements=bfloat16",

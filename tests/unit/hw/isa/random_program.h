@@ -106,7 +106,10 @@ private:
     }
 
     MatrixFlags matrix_flags() { return {coin(), coin(), data_type(), data_type()}; }
-    DataType data_type() { return static_cast<DataType>(number8(data_type_count - 1)); }
+    /// Those behind float32 have no codes in instructions.
+    DataType data_type() {
+        return static_cast<DataType>(number8(static_cast<std::uint8_t>(DataType::Float32)));
+    }
 
     /// A number format of the activation unit.
     DataType vector_type() {

@@ -42,7 +42,7 @@ TEST_CASE("Engines of tensor cores, process orders and sim/functional agree on r
 
 TEST_CASE("Random programs for tensor cores meet every instruction in all its forms", "[equality]") {
     std::map<std::string, int> met;
-    for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
+    for (std::uint64_t seed = 1000; seed < 1400; ++seed) {
         tests::Choices choices(seed);
         const tests::TensorCase random = tests::random_tensor(choices);
         const machine::SystemConfig& system = random.machine.system;
