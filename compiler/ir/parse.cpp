@@ -292,6 +292,7 @@ private:
         value.name = tokens_.name();
         if (tokens_.take_word("stored")) value.stored_as = type();
         if (tokens_.take_word("axes")) value.file_axes = numbers<std::uint32_t>();
+        if (tokens_.take_word("file")) value.file_type = type();
         if (tokens_.take_word("range")) {
             const auto minimum = tokens_.number<float>("the least number");
             value.range = Range{minimum, tokens_.number<float>("the greatest number")};
@@ -336,6 +337,7 @@ private:
         if (tokens_.take_word("unknown")) return {};
         switch (value.type) {
             case DataType::Uint8:
+            case DataType::Bool:
                 return typed_contents<std::uint8_t>();
             case DataType::Int8:
                 return typed_contents<std::int8_t>();
@@ -343,9 +345,12 @@ private:
                 return typed_contents<std::int16_t>();
             case DataType::Uint16:
             case DataType::Bfloat16:
+            case DataType::Float16:
                 return typed_contents<std::uint16_t>();
             case DataType::Int32:
                 return typed_contents<std::int32_t>();
+            case DataType::Uint32:
+                return typed_contents<std::uint32_t>();
             case DataType::Float32:
                 return typed_contents<float>();
         }

@@ -62,6 +62,9 @@ std::string contents(const Value& value) {
         }
         case DataType::Uint16:
         case DataType::Bfloat16:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     return hexadecimal(constant.bytes());
@@ -104,6 +107,7 @@ private:
         add("%{} {} {} {}", id, name_of(value.type), to_text(value.shape), escaped(value.name));
         if (value.stored_as != DataType::Uint8) add(" stored {}", name_of(value.stored_as));
         if (!value.file_axes.empty()) add(" axes [{}]", joined(value.file_axes));
+        if (value.file_type) add(" file {}", name_of(*value.file_type));
         if (value.range) {
             add(" range {} {}", real_text(value.range->minimum), real_text(value.range->maximum));
         }

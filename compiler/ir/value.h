@@ -52,6 +52,10 @@ struct Value {
     /// For an input or output of the network: axis i of the file's tensor is axis file_axes[i] of this one.
     /// Empty: both have the same order.
     std::vector<std::uint32_t> file_axes = {};
+    /// For an input or output of the network: the number format of its elements in files, where it is another
+    /// one. A float of 16 bits is a float32 here; a narrow integer or a truth value is the int32 of the same
+    /// number, and a uint32 that of the same bits.
+    std::optional<DataType> file_type = {};
     /// For an input of stored integers: how real numbers in the user's files become such integers.
     Conversion conversion = Conversion::Nearest;
     /// While a pass runs: the value that this one was before it. Absent: the pass makes it. A pass that gives

@@ -63,7 +63,8 @@ private:
             has_input[state.input] = true;
             has_output[state.output] = true;
             if (before.shape != after.shape || before.type != after.type ||
-                before.quantization != after.quantization || before.file_axes != after.file_axes) {
+                before.quantization != after.quantization || before.file_axes != after.file_axes ||
+                before.file_type != after.file_type) {
                 return wrong("both must have the same shape, type, scales and axes in the file");
             }
             if (before.is_shared != after.is_shared) {
@@ -101,12 +102,40 @@ private:
             }
         }
         if (!value.file_axes.empty()) check_file_axes(value, wrong);
+        if (!may_have(value.type, value.type))
+            wrong(fmt::format("its type is {}, which only files have", name_of(value.type)));
+        if (value.file_type && !may_have(value.type, *value.file_type)) {
+            wrong(fmt::format("it is {}, which cannot be {} in files", name_of(value.type),
+                              name_of(*value.file_type)));
+        }
         if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
         const bool is_stored = is_integer(value.type) && !value.constant && value.quantization;
         if (value.conversion != Conversion::Nearest && (!is_stored || value.quantization->axis)) {
             wrong("it has a conversion; only activations of integers with one scale have one");
         }
+    }
+
+    /// Whether the elements of a value of this type can be of another format in files (Value::file_type).
+    static bool may_have(DataType type, DataType in_files) {
+        switch (in_files) {
+            case DataType::Uint32:
+            case DataType::Bool:
+                return type == DataType::Int32;
+            case DataType::Float16:
+                return type == DataType::Float32;
+            case DataType::Bfloat16:
+                return type == DataType::Float32 || type == in_files;
+            case DataType::Uint8:
+            case DataType::Int8:
+            case DataType::Int16:
+            case DataType::Uint16:
+                return type == DataType::Int32 || type == in_files;
+            case DataType::Int32:
+            case DataType::Float32:
+                return type == in_files;
+        }
+        throw std::logic_error("a number format that does not exist");
     }
 
     template <typename Wrong>

@@ -1,8 +1,13 @@
 #include "compiler/ir/text.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <limits>
+#include <map>
+#include <set>
 
+#include "base/data_type.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
@@ -391,6 +396,40 @@ TEST_CASE("State is pairs of an input and the output that replaces it", "[compil
     ir::Graph broken = graph;
     broken.state.front().output = 2;
     CHECK(ir::find_fault(broken) == "a state is of inputs or outputs that the network does not have");
+}
+
+TEST_CASE("Values in files may be of other number formats than in the graph", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0\noutputs %1\n%0 int32 1x2 \"x\" file uint32\n"
+        "%1 int32 1x2 \"y\" file bool\n"
+        "%1 = word_chain(%0) \"y\" {steps [\"constant 0x00000005\", \"less_uint 0 1\"]}\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.values[0].file_type == DataType::Uint32);
+    CHECK(graph.values[1].file_type == DataType::Bool);
+    const std::map<DataType, std::set<std::string>> formats{
+        {DataType::Float32, {"float32", "float16", "bfloat16"}},
+        {DataType::Bfloat16, {"bfloat16"}},
+        {DataType::Int32, {"int32", "uint8", "int8", "int16", "uint16", "uint32", "bool"}}};
+    for (const auto& [type, in_files] : formats) {
+        for (const std::string_view name : data_type_names) {
+            const std::string typed = fmt::format(
+                "graph \"g\"\ninputs %0\noutputs %1\n%0 {} 1x2 \"x\" file {}\n"
+                "%1 {} 1x2 \"y\"\n%1 = reshape(%0) \"y\" {{shape [1, 2]}}\n",
+                name_of(type), name, name_of(type));
+            INFO(typed);
+            const std::string fault = fmt::format(
+                "net.txt: value %0 \"x\": it is {}, which cannot be {} in files", name_of(type), name);
+            CHECK(error_of(typed) == (in_files.contains(std::string(name)) ? "none" : fault));
+        }
+    }
+    for (const char* const name : {"uint32", "float16", "bool"}) {
+        CHECK(error_of(fmt::format("graph \"g\"\ninputs %0\noutputs %0\n%0 {} 1x2 \"x\"\n", name)) ==
+              fmt::format("net.txt: value %0 \"x\": its type is {}, which only files have", name));
+    }
+    CHECK(error_of("graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 int32 1x2 \"x\" file bool\n"
+                   "%1 int32 1x2 \"y\"\n%1 = reshape(%0) \"y\" {shape [1, 2]}\n") ==
+          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
 }
 
 TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compiler][ir]") {
