@@ -124,6 +124,8 @@ public:
 
     // Machines that compute in floats.
 
+    /// Whether the node works on values of any word type (operators/words.h), and not on float32 alone.
+    virtual bool takes_words() const { return moves_elements(); }
     /// Adds the primitives that compute this node of a float graph to the bit: `word_chain`, `word_reduce`,
     /// `word_windows`, products with an order of sums, and nodes that move elements. By default, throws
     /// ModelError with the layer: such machines do not compute it.

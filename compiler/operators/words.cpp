@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <stdexcept>
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "hw/math/floats/word_values.h"
 
 namespace systole::operators {
 namespace {
@@ -37,7 +39,59 @@ std::optional<Number> number_of(std::string_view text, int base) {
     throw ModelError(fmt::format("its step is {}; {}", in_quotes(std::string(text)), rule));
 }
 
+const ir::Value& checked_for_words(const ir::Value& value) {
+    if (is_word_type(value.type) && (!value.quantization || value.constant)) return value;
+    throw ModelError(fmt::format("{} is {}{}; it must be float32, bfloat16 or int32, without a scale",
+                                 in_quotes(value.name), name_of(value.type),
+                                 value.quantization ? " with a scale" : ""));
+}
+
 }  // namespace
+
+bool is_word_type(DataType type) {
+    return type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Int32;
+}
+
+void check_word_types(const ir::NodeView& node) {
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) checked_for_words(node.input(i));
+    for (std::size_t i = 0; i < node.node().outputs.size(); ++i) checked_for_words(node.output(i));
+}
+
+void compute_on_words(const Operator& op, const TensorCall& call) {
+    std::vector<std::vector<std::uint32_t>> widened;
+    widened.reserve(call.inputs.size());  // the pointers below must stay valid
+    std::vector<const float*> inputs;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const DataType type = call.node.input(i).type;
+        if (bytes_of(type) == sizeof(std::uint32_t)) {
+            inputs.push_back(call.input<float>(i));
+            continue;
+        }
+        std::vector<std::uint32_t>& words = widened.emplace_back(call.input_elements(i));
+        math::to_words(call.inputs[i], type, words);
+        inputs.push_back(reinterpret_cast<const float*>(words.data()));
+    }
+    const DataType type = call.node.output().type;
+    if (bytes_of(type) == sizeof(std::uint32_t)) {
+        op.evaluate(
+            {.node = call.node, .inputs = inputs, .batch = call.batch, .output = call.output<float>()});
+        return;
+    }
+    std::vector<std::uint32_t> words(call.output_elements());
+    op.evaluate({.node = call.node,
+                 .inputs = inputs,
+                 .batch = call.batch,
+                 .output = reinterpret_cast<float*>(words.data())});
+    math::from_words(words, type, call.output<std::uint8_t>());
+}
+
+void require_known_constants(const ir::NodeView& node) {
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) {
+        const ir::Value& value = node.input(i);
+        if (value.constant && !value.constant->is_known())
+            throw std::logic_error(fmt::format("the elements of {} are unknown", value.name));
+    }
+}
 
 std::string to_text(const WordStep& step) {
     std::string text(traits_of(step.operation).name);

@@ -7,11 +7,22 @@
 
 #include "base/word_operation.h"
 #include "compiler/ir/graph.h"
+#include "compiler/operators/operator.h"
 
 /// What the operators `word_chain`, `word_reduce` and `word_windows` share: work on words of 32 bits whose
 /// every bit is stated, as machines that compute in floats do it (docs/isa.md, "Machines with a tensor
 /// core").
 namespace systole::operators {
+
+/// Whether graphs in words have values of a type: float32, bfloat16 and int32. Integers without a sign and
+/// truth values are int32 there: the operations say what a word is.
+bool is_word_type(DataType type);
+/// Throws ModelError unless all values of a node have such types.
+void check_word_types(const ir::NodeView& node);
+/// Computes a node by its `evaluate`, which reads and writes words whatever the types of the values are.
+void compute_on_words(const Operator& op, const TensorCall& call);
+/// Throws std::logic_error if the node reads a constant whose elements are unknown.
+void require_known_constants(const ir::NodeView& node);
 
 /// A step of a `word_chain`: an operation on values before it. The inputs are values 0, 1, ..., then come the
 /// steps' results in order.

@@ -75,9 +75,10 @@ ir::ValueId WordsBuilder::words_of(ir::ValueId id) {
 }
 
 ir::ValueId WordsBuilder::append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
-                                 std::vector<ir::ValueId> inputs, std::optional<std::uint32_t> stated_data) {
+                                 std::vector<ir::ValueId> inputs, std::optional<std::uint32_t> stated_data,
+                                 std::vector<ir::ResultType> types) {
     return result_.append(node_->name, registry().at(op), std::move(attributes), std::move(inputs),
-                          DataType::Uint8, {}, stated_data);
+                          DataType::Uint8, std::move(types), stated_data);
 }
 
 ir::ValueId WordsBuilder::constant(std::string_view role, const ir::Shape& shape,
@@ -207,6 +208,7 @@ void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {
     }
     named.name = of.name;
     named.file_axes = of.file_axes;
+    named.file_type = of.file_type;
     named.stored_as = of.stored_as;
     named.before = of.before;
     is_named_[words] = true;
@@ -219,7 +221,11 @@ void WordsBuilder::copy(const ir::Node& node) {
     for (std::size_t i = 0; i < node.attributes.size(); ++i) {
         attributes.emplace_back(node.op->attributes()[i].name, node.attributes[i]);
     }
-    ir::ValueId result = append(node.op->name(), std::move(attributes), std::move(inputs), node.stated_data);
+    std::vector<ir::ResultType> types;
+    for (const ir::ValueId output : node.outputs)
+        types.push_back({graph_.values[output].type, graph_.values[output].quantization});
+    ir::ValueId result =
+        append(node.op->name(), std::move(attributes), std::move(inputs), node.stated_data, std::move(types));
     for (const ir::ValueId output : node.outputs) set(output, result++);
 }
 

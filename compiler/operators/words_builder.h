@@ -52,7 +52,8 @@ public:
 
     /// Appends a node of the current layer; returns its first result.
     ir::ValueId append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
-                       std::vector<ir::ValueId> inputs, std::optional<std::uint32_t> stated_data = {});
+                       std::vector<ir::ValueId> inputs, std::optional<std::uint32_t> stated_data = {},
+                       std::vector<ir::ResultType> types = {});
     /// Adds a constant of float32; with `unknown`, its elements are not known.
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> elements);
     ir::ValueId unknown_constant(std::string_view role, const ir::Shape& shape);

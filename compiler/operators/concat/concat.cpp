@@ -179,6 +179,7 @@ public:
                 fail_as_stored_unlike("its inputs and its result", node.input(i), node.output());
         }
     }
+    bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const std::size_t bytes = bytes_of(call.node.output().type);

@@ -197,6 +197,7 @@ public:
     void check_types(const ir::NodeView& node) const override { require_one_kind(node); }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 
+    bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input();

@@ -173,14 +173,17 @@ public:
         return node.output().shape.elements() * word_steps(node.node()).size();
     }
 
+    bool takes_words() const override { return true; }
+    void check_types(const ir::NodeView& node) const override { check_word_types(node); }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
+    void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {
         const ir::NodeView& node = call.node;
         const ChainViews views = views_of(node);
         const std::size_t inputs = node.node().inputs.size();
+        require_known_constants(node);
         std::vector<const std::uint32_t*> from;
         for (std::size_t i = 0; i < inputs; ++i) {
-            if (node.input(i).constant) static_cast<void>(known_floats(node.input(i)));
             from.push_back(reinterpret_cast<const std::uint32_t*>(call.inputs[i]));
         }
         auto* to = reinterpret_cast<std::uint32_t*>(call.output);

@@ -80,7 +80,10 @@ public:
         return node.input().shape.elements();
     }
 
+    bool takes_words() const override { return true; }
+    void check_types(const ir::NodeView& node) const override { check_word_types(node); }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
+    void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {
         const ir::NodeView& node = call.node;
         const ir::Shape& shape = node.input().shape;
@@ -91,7 +94,7 @@ public:
         const std::size_t results = shape.elements() / numbers;
         const auto* from = reinterpret_cast<const std::uint32_t*>(call.inputs[0]);
         auto* to = reinterpret_cast<std::uint32_t*>(call.output);
-        if (node.input().constant) static_cast<void>(known_floats(node.input()));
+        require_known_constants(node);
         const std::size_t step = node.input().constant ? 0 : shape.elements();
         // Neighbouring axes are lines where they are; others come last first.
         const bool are_neighbours = axes.empty() || axes.back() - axes.front() + 1 == axes.size();

@@ -83,7 +83,10 @@ public:
         return node.output().shape.elements() * ir::window_of(node.node()).kernel_elements();
     }
 
+    bool takes_words() const override { return true; }
+    void check_types(const ir::NodeView& node) const override { check_word_types(node); }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
+    void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {
         const ir::FeatureMap input = call.node.input_map();
         const ir::FeatureMap result = call.node.output_map();

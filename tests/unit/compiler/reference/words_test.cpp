@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -534,4 +535,45 @@ TEST_CASE("A depthwise convolution in order adds the products of elements inside
         });
         CHECK(bits(tests::evaluate(op, map, image, 1)) == bits(expected));
     }
+}
+
+TEST_CASE("Nodes on words read and write int32 and bfloat16, too", "[words]") {
+    // Each element of x becomes a float, a quarter of it is rounded to bfloat16, and lines are added.
+    const ir::Graph graph = tests::graph_of_text(
+        "graph \"g\"\ninputs %0\noutputs %2, %3\n%0 int32 1x2x3 \"x\"\n%1 bfloat16 1x2x3 \"quarter\"\n"
+        "%2 float32 1x2 \"sum\"\n%3 int32 1x2x3 \"above\"\n"
+        "%1 = word_chain(%0) \"quarter\" {steps [\"int_to_float 0\", \"constant 0x3e800000\", "
+        "\"multiply 1 2\", \"round_to_bfloat16 3\"]}\n"
+        "%2 = word_reduce(%1) \"sum\" {reduction \"sum\", axes [2]}\n"
+        "%3 = word_chain(%1) \"above\" {steps [\"constant 0x3f800000\", \"less 1 0\"]}\n");
+    const std::vector<std::int32_t> x{-4, 2, 8, 1025, 3, 0};  // 256.25 is 256 as a bfloat16
+    const std::vector<std::uint8_t> input = tests::bytes_of(x);
+    std::vector<std::uint8_t> quarters;
+    const auto results = reference::run(graph, std::vector{std::span(input)}, 1,
+                                        [&](ir::ValueId value, std::span<const std::uint8_t> bytes) {
+                                            if (value == 1) quarters.assign(bytes.begin(), bytes.end());
+                                        });
+    CHECK(quarters == tests::bytes_of(std::vector<std::uint16_t>{0xBF80, 0x3F00, 0x4000, 0x4380, 0x3F40, 0}));
+    CHECK(results[0] == tests::bytes_of(std::vector<float>{1.5F, 256.75F}));
+    CHECK(results[1] == tests::bytes_of(std::vector<std::int32_t>{0, 0, 1, 1, 0, 0}));
+}
+
+TEST_CASE("Nodes on words refuse values of other types, and those with a scale", "[words]") {
+    const auto refusal = [](const std::string& type) -> std::string {
+        try {
+            ir::parse_graph("graph \"g\"\ninputs %0\noutputs %1\n%0 " + type +
+                                " 1x2 \"x\"\n%1 float32 1x2 \"y\"\n"
+                                "%1 = word_chain(%0) \"y\" {steps [\"negate 0\"]}\n",
+                            "test", operators::registry());
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    for (const char* const type : {"uint8", "int8", "int16", "uint16"}) {
+        CHECK_THAT(refusal(type),
+                   Catch::Contains("\"x\" is " + std::string(type) +
+                                   "; it must be float32, bfloat16 or int32, without a scale"));
+    }
+    for (const char* const type : {"float32", "bfloat16", "int32"}) CHECK(refusal(type) == "none");
 }
