@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/word_operation.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/word_step.h"
 #include "compiler/operators/operator.h"
 
 /// What the operators `word_chain`, `word_reduce` and `word_windows` share: work on words of 32 bits whose
@@ -24,23 +24,10 @@ void compute_on_words(const Operator& op, const TensorCall& call);
 /// Throws std::logic_error if the node reads a constant whose elements are unknown.
 void require_known_constants(const ir::NodeView& node);
 
-/// A step of a `word_chain`: an operation on values before it. The inputs are values 0, 1, ..., then come the
-/// steps' results in order.
-struct WordStep {
-    WordOperation operation = WordOperation::Constant;
-    std::vector<std::uint8_t> operands = {};  ///< as many as the operation has
-    std::uint32_t constant = 0;               ///< of WordOperation::Constant
+using ir::most_word_values;
+using ir::word_step_of;
+using ir::WordStep;
 
-    bool operator==(const WordStep&) const = default;
-};
-
-/// The most values of a chain, inputs included.
-inline constexpr std::size_t most_word_values = 255;
-
-/// "multiply 0 3", "constant 0x3f800000".
-std::string to_text(const WordStep& step);
-/// The step that a text states. Throws ModelError with the text and the rule that it breaks.
-WordStep word_step_of(std::string_view text);
 /// The steps of a `word_chain`. Throws ModelError if one is wrong.
 std::vector<WordStep> word_steps(const ir::Node& node);
 

@@ -108,11 +108,11 @@ ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const Wo
         if (!is_number(id) && std::ranges::find(read, id) == read.end()) read.push_back(id);
     }
     if (read.size() > most_chain_inputs) throw std::logic_error("a chain of words has too many inputs");
-    WordSteps steps(read.size());
+    ir::WordSteps steps(read.size());
     std::vector<Word> words;
     for (const ir::ValueId id : inputs) {
         if (is_number(id)) {
-            words.push_back(operators::constant(steps, value(id).constant->values<float>().front()));
+            words.push_back(ir::constant(steps, value(id).constant->values<float>().front()));
             continue;
         }
         const auto place = std::ranges::find(read, id) - read.begin();

@@ -205,7 +205,7 @@ TEST_CASE("A chain of words computes its steps for every element, broadcast", "[
         const std::vector<operators::WordStep> steps = random_steps(parts, inputs);
         std::vector<std::string> texts;
         for (const operators::WordStep& step : steps) {
-            texts.push_back(operators::to_text(step));
+            texts.push_back(ir::to_text(step));
             INFO(texts.back());
             CHECK(operators::word_step_of(texts.back()) == step);
         }

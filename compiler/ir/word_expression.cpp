@@ -1,12 +1,11 @@
-#include "compiler/operators/word_expression.h"
+#include "compiler/ir/word_expression.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <stdexcept>
 
-#include "compiler/ir/model_error.h"
-#include "hw/math/floats/float_values.h"
-
-namespace systole::operators {
+namespace systole::ir {
 
 std::uint8_t WordSteps::add(WordStep step) {
     const auto same = std::ranges::find(steps_, step);
@@ -36,9 +35,12 @@ Word apply(WordOperation operation, const std::vector<WordOperand>& operands) {
     return {steps, steps.add(std::move(step))};
 }
 
-Word constant(WordSteps& steps, float number) {
-    const auto word = std::bit_cast<std::uint32_t>(math::settled(number));
+Word constant_word(WordSteps& steps, std::uint32_t word) {
     return {steps, steps.add({.operation = WordOperation::Constant, .constant = word})};
 }
 
-}  // namespace systole::operators
+Word constant(WordSteps& steps, float number) {
+    return constant_word(steps, std::bit_cast<std::uint32_t>(number));
+}
+
+}  // namespace systole::ir
