@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/weighted.h"
+#include "compiler/operators/words_builder.h"
 #include "hw/math/floats/word_values.h"
 
 namespace systole::operators {
@@ -32,6 +35,16 @@ bool is_word_type(DataType type) {
 void check_word_types(const ir::NodeView& node) {
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) checked_for_words(node.input(i));
     for (std::size_t i = 0; i < node.node().outputs.size(); ++i) checked_for_words(node.output(i));
+}
+
+void check_float_words(const ir::NodeView& node) {
+    check_word_types(node);
+    const auto check = [](const ir::Value& value) {
+        if (value.type != DataType::Int32) return;
+        throw ModelError(fmt::format("{} is int32; it must be float32 or bfloat16", in_quotes(value.name)));
+    };
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i) check(node.input(i));
+    for (std::size_t i = 0; i < node.node().outputs.size(); ++i) check(node.output(i));
 }
 
 void compute_on_words(const Operator& op, const TensorCall& call) {
@@ -94,6 +107,40 @@ ir::AttributeDeclaration word_reduction_attribute() {
 systole::Reduction word_reduction_of(const ir::Node& node) {
     const auto* const found = std::ranges::find(reduction_names, node.text("reduction"));
     return static_cast<systole::Reduction>(found - reduction_names.begin());
+}
+
+ir::FeatureMap word_window_output(const ir::FeatureMap& input, const ir::Window& window) {
+    const ir::FeatureMap result = window_output(input, window, input.channels);
+    const auto require_elements = [&](const ir::WindowSpan& span) {
+        if (span.first < span.last) return;
+        throw ModelError(fmt::format("it has windows of {} outside of {}; each must have an element",
+                                     to_text(window), to_text(input)));
+    };
+    for (std::uint32_t y = 0; y < result.height; ++y) require_elements(vertical_span(input, window, y));
+    for (std::uint32_t x = 0; x < result.width; ++x) require_elements(horizontal_span(input, window, x));
+    return result;
+}
+
+Placement word_product_placement() {
+    return {.where = "matrix unit of a tensor core",
+            .formats = "float32 and bfloat16; sums and results are float32"};
+}
+
+void check_product_types(const ir::NodeView& node) {
+    check_float_words(node);
+    if (node.output().type == DataType::Float32) return;
+    throw ModelError(fmt::format("{} is {}; it must be float32, as the sums are",
+                                 in_quotes(node.output().name), name_of(node.output().type)));
+}
+
+void copy_with_order(const ir::Node& node, WordsBuilder& builder) {
+    if (sum_tile(node) != 0) return builder.copy(node);
+    ir::Node ordered = node;
+    for (auto& [attribute, value] : order_attributes(builder)) {
+        const bool is_stated = attribute == "precision" && node.text("precision") != whole_operands;
+        if (!is_stated) ordered.set(attribute, std::move(value));
+    }
+    builder.copy(ordered);
 }
 
 }  // namespace systole::operators

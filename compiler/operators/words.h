@@ -6,6 +6,7 @@
 
 #include "base/word_operation.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/window.h"
 #include "compiler/ir/word_step.h"
 #include "compiler/operators/operator.h"
 
@@ -19,6 +20,8 @@ namespace systole::operators {
 bool is_word_type(DataType type);
 /// Throws ModelError unless all values of a node have such types.
 void check_word_types(const ir::NodeView& node);
+/// Throws ModelError unless all values of a node are float32 or bfloat16.
+void check_float_words(const ir::NodeView& node);
 /// Computes a node by its `evaluate`, which reads and writes words whatever the types of the values are.
 void compute_on_words(const Operator& op, const TensorCall& call);
 /// Throws std::logic_error if the node reads a constant whose elements are unknown.
@@ -34,5 +37,17 @@ std::vector<WordStep> word_steps(const ir::Node& node);
 /// The attribute `reduction` of `word_reduce` and `word_windows`: sum, product, maximum or minimum.
 ir::AttributeDeclaration word_reduction_attribute();
 systole::Reduction word_reduction_of(const ir::Node& node);
+
+/// The windows over an image, and its channels. Throws ModelError unless each has an element inside.
+ir::FeatureMap word_window_output(const ir::FeatureMap& input, const ir::Window& window);
+
+// Products of two operands whose sums are float32: `word_product` and `word_convolution`.
+
+Placement word_product_placement();
+/// Throws ModelError unless the operands are float32 or bfloat16, and the result is float32.
+void check_product_types(const ir::NodeView& node);
+/// Appends the node as it is. If its sums have no `sum_tile`, they get the machine's, and its precision
+/// unless they have one.
+void copy_with_order(const ir::Node& node, WordsBuilder& builder);
 
 }  // namespace systole::operators

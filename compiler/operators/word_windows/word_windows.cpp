@@ -64,15 +64,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         node.require_inputs(1);
         const ir::FeatureMap input = node.input_map();
-        const ir::Window window = ir::window_of(node.node());
-        const ir::FeatureMap result = window_output(input, window, input.channels);
-        const auto require_elements = [&](const ir::WindowSpan& span) {
-            if (span.first < span.last) return;
-            throw ModelError(fmt::format("it has windows of {} outside of {}; each must have an element",
-                                         to_text(window), to_text(input)));
-        };
-        for (std::uint32_t y = 0; y < result.height; ++y) require_elements(vertical_span(input, window, y));
-        for (std::uint32_t x = 0; x < result.width; ++x) require_elements(horizontal_span(input, window, x));
+        const ir::FeatureMap result = word_window_output(input, ir::window_of(node.node()));
         return {ir::image_shape(result, node.batch())};
     }
     LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
