@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "compiler/frontend/hlo/module.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/operator.h"
 
 namespace systole::hlo {
 
@@ -13,5 +15,16 @@ Module read_module(const std::filesystem::path& path);
 
 /// Reads a module from its bytes. Throws ModelError in one line.
 Module parse_module(std::string_view bytes);
+
+/// The program as a graph of primitives on words, whose batch is the replica: inputs and outputs are 1 x
+/// their dimensions, and replicas are the images of a batch. Throws ModelError, in one line with the
+/// instruction, for what is not compiled.
+ir::Graph to_graph(const Module& module, const ir::OperatorSet& operators);
+
+/// Reads the program in a file. Throws ModelError, in one line that begins with the path.
+ir::Graph read_hlo(const std::filesystem::path& path, const ir::OperatorSet& operators);
+
+/// Whether a file that begins like this may be a serialized HloModuleProto: its first field is a name.
+bool is_hlo(std::string_view head);
 
 }  // namespace systole::hlo

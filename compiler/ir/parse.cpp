@@ -190,6 +190,10 @@ public:
             graph_.has_weights = false;
         }
         tokens_.end_line();
+        if (tokens_.take_word("replicas")) {
+            graph_.replicas = tokens_.number<std::uint32_t>("a number of replicas");
+            tokens_.end_line();
+        }
         tokens_.expect_word("inputs");
         graph_.inputs = id_list();
         tokens_.end_line();
@@ -293,6 +297,7 @@ private:
         if (tokens_.take_word("stored")) value.stored_as = type();
         if (tokens_.take_word("axes")) value.file_axes = numbers<std::uint32_t>();
         if (tokens_.take_word("file")) value.file_type = type();
+        if (tokens_.take_word("split")) value.split_axis = tokens_.number<std::uint32_t>("an axis");
         if (tokens_.take_word("range")) {
             const auto minimum = tokens_.number<float>("the least number");
             value.range = Range{minimum, tokens_.number<float>("the greatest number")};

@@ -87,6 +87,7 @@ public:
 
     std::string print() {
         add("graph {}{}\n", escaped(graph_.name), graph_.has_weights ? "" : " without weights");
+        if (graph_.replicas != 1) add("replicas {}\n", graph_.replicas);
         add("inputs {}\n", joined(graph_.inputs, "%"));
         add("outputs {}\n", joined(graph_.outputs, "%"));
         for (const Graph::State& state : graph_.state) {
@@ -108,6 +109,7 @@ private:
         if (value.stored_as != DataType::Uint8) add(" stored {}", name_of(value.stored_as));
         if (!value.file_axes.empty()) add(" axes [{}]", joined(value.file_axes));
         if (value.file_type) add(" file {}", name_of(*value.file_type));
+        if (value.split_axis) add(" split {}", *value.split_axis);
         if (value.range) {
             add(" range {} {}", real_text(value.range->minimum), real_text(value.range->maximum));
         }

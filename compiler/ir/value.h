@@ -56,6 +56,9 @@ struct Value {
     /// one. A float of 16 bits is a float32 here; a narrow integer or a truth value is the int32 of the same
     /// number, and a uint32 that of the same bits.
     std::optional<DataType> file_type = {};
+    /// For an input or output of a program of several replicas (Graph::replicas): the axis of the file's
+    /// array along which the parts of all replicas lie; absent: all have the same array.
+    std::optional<std::uint32_t> split_axis = {};
     /// For an input of stored integers: how real numbers in the user's files become such integers.
     Conversion conversion = Conversion::Nearest;
     /// While a pass runs: the value that this one was before it. Absent: the pass makes it. A pass that gives

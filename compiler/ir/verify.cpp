@@ -23,6 +23,7 @@ public:
         check_ends(graph_.outputs, "output");
         if (fault_) return fault_;
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
+        if (graph_.replicas == 0) fail("it has 0 replicas; there must be at least 1");
         if (!fault_) check_state();
         for (const ValueId id : graph_.inputs) define(id, "the network's inputs");
         for (std::size_t id = 0; id < graph_.nodes.size() && !fault_; ++id) check_node(id);
@@ -108,6 +109,8 @@ private:
             wrong(fmt::format("it is {}, which cannot be {} in files", name_of(value.type),
                               name_of(*value.file_type)));
         }
+        if (value.split_axis && (graph_.replicas < 2 || *value.split_axis + 1 >= value.shape.rank()))
+            wrong("it is split along an axis that it has not, or there is one replica");
         if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
         const bool is_stored = is_integer(value.type) && !value.constant && value.quantization;

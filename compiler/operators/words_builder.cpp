@@ -42,6 +42,7 @@ WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
     result_.state = graph.state;
     result_.constant_outputs = graph.constant_outputs;
     result_.has_weights = graph.has_weights;
+    result_.replicas = graph.replicas;
     for (const ir::ValueId id : graph.inputs) {
         words_[id] = static_cast<ir::ValueId>(result_.values.size());
         result_.inputs.push_back(*words_[id]);
@@ -209,6 +210,7 @@ void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {
     named.name = of.name;
     named.file_axes = of.file_axes;
     named.file_type = of.file_type;
+    named.split_axis = of.split_axis;
     named.stored_as = of.stored_as;
     named.before = of.before;
     is_named_[words] = true;

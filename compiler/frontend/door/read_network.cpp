@@ -13,6 +13,7 @@
 #include "base/message_text.h"
 #include "base/text_encoding.h"
 #include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/hlo.h"
 #include "compiler/frontend/keras_archive.h"
 #include "compiler/frontend/keras_h5.h"
 #include "compiler/frontend/onnx.h"
@@ -69,6 +70,10 @@ constexpr std::array formats{
            .matches = is_like_json,
            .read = [](const std::filesystem::path& path, WeightValues values,
                       const ImportOptions&) { return read_graph_json(path, operators::registry(), values); }},
+    Format{.name = "HLO module (.hlo)",
+           .matches = hlo::is_hlo,
+           .read = [](const std::filesystem::path& path, WeightValues,
+                      const ImportOptions&) { return hlo::read_hlo(path, operators::registry()); }},
     Format{.name = "ONNX (.onnx)",
            .matches = is_onnx,
            .read =

@@ -1,0 +1,517 @@
+#include "compiler/frontend/hlo/to_graph/graph_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <stdexcept>
+
+#include "base/message_text.h"
+#include "compiler/frontend/hlo/to_graph/words.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/word_step.h"
+
+namespace systole::hlo {
+namespace {
+
+/// Calls within calls, and instructions with those of all calls: a program may double them at each level.
+constexpr std::size_t most_nested_calls = 256;
+constexpr std::uint64_t most_mapped_instructions = std::uint64_t{1} << 20;
+
+/// Larger results of nodes on constants are computed by the machine.
+constexpr std::uint64_t most_folded_elements = std::uint64_t{1} << 22;
+
+/// A fault with the place of its instruction.
+class PlacedError : public ModelError {
+public:
+    using ModelError::ModelError;
+};
+
+std::vector<bool> needed_for_root(const Computation& computation) {
+    std::vector<bool> needed(computation.instructions.size(), false);
+    needed[computation.root] = true;
+    for (std::size_t i = needed.size(); i-- > 0;) {
+        if (!needed[i]) continue;
+        for (const InstructionId operand : computation.instructions[i].operands) needed[operand] = true;
+    }
+    return needed;
+}
+
+bool is_single(const ir::Shape& shape) {
+    return shape.elements() == 1;
+}
+
+}  // namespace
+
+DataType graph_type(ElementType type) {
+    switch (type) {
+        case ElementType::F32:
+        case ElementType::F16:
+            return DataType::Float32;
+        case ElementType::Bf16:
+            return DataType::Bfloat16;
+        case ElementType::Pred:
+        case ElementType::S8:
+        case ElementType::S16:
+        case ElementType::S32:
+        case ElementType::S64:
+        case ElementType::U8:
+        case ElementType::U16:
+        case ElementType::U32:
+        case ElementType::U64:
+            return DataType::Int32;
+    }
+    throw std::logic_error("an element type that does not exist");
+}
+
+DataType file_type(ElementType type) {
+    switch (type) {
+        case ElementType::F32:
+            return DataType::Float32;
+        case ElementType::F16:
+            return DataType::Float16;
+        case ElementType::Bf16:
+            return DataType::Bfloat16;
+        case ElementType::Pred:
+            return DataType::Bool;
+        case ElementType::S8:
+            return DataType::Int8;
+        case ElementType::S16:
+            return DataType::Int16;
+        case ElementType::S32:
+            return DataType::Int32;
+        case ElementType::U8:
+            return DataType::Uint8;
+        case ElementType::U16:
+            return DataType::Uint16;
+        case ElementType::U32:
+            return DataType::Uint32;
+        case ElementType::S64:
+        case ElementType::U64:
+            break;
+    }
+    throw ModelError(fmt::format("its type is {}; inputs and outputs of a program have at most 32 bits",
+                                 traits_of(type).name));
+}
+
+ir::Shape graph_shape(std::span<const std::int64_t> dimensions) {
+    if (dimensions.size() + 1 > ir::Shape::most_extents) {
+        throw ModelError(fmt::format("an array has {} dimensions; programs are compiled with at most {}",
+                                     dimensions.size(), ir::Shape::most_extents - 1));
+    }
+    std::vector<std::uint32_t> extents{1};
+    for (const std::int64_t extent : dimensions) {
+        if (extent == 0)
+            throw ModelError("an array has a dimension of size 0; programs are compiled without such arrays");
+        extents.push_back(static_cast<std::uint32_t>(extent));
+    }
+    return ir::Shape(extents);
+}
+
+GraphMaker::GraphMaker(const Module& module, const ir::OperatorSet& operators)
+    : module_(module), operators_(operators) {
+    graph_.name = module.name;
+    graph_.replicas = module.devices;
+}
+
+ir::Graph GraphMaker::make() && {
+    std::vector<Arrays> inputs = make_inputs();
+    set_outputs(evaluate(module_.entry, std::move(inputs)));
+    ir::remove_unread(graph_);
+    return std::move(graph_);
+}
+
+std::vector<Arrays> GraphMaker::make_inputs() {
+    const Computation& entry = module_.entry_computation();
+    std::vector<Arrays> inputs;
+    for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+        const Shape& shape = module_.shape_of(entry.instructions[entry.parameters[i]]);
+        const std::string& argument = i < module_.arguments.size() ? module_.arguments[i] : std::string();
+        const std::string name = argument.empty() ? fmt::format("input {}", i) : argument;
+        try {
+            if (shape.is_tuple) throw ModelError("it is a tuple; inputs of a program must be arrays");
+            Array array{.id = 0, .type = shape.type, .dimensions = shape.dimensions};
+            if (const auto part = part_of_input(module_, entry.parameters[i])) array = *part;
+            const ir::ValueId id = graph_.add_input(name, graph_shape(array.dimensions), DataType::Float32);
+            graph_.values[id].split_axis = array.split_axis;
+            graph_.values[id].type = graph_type(shape.type);
+            if (const DataType type = file_type(shape.type); type != graph_.values[id].type)
+                graph_.values[id].file_type = type;
+            array.id = id;
+            inputs.push_back({std::move(array)});
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("input {}: {}", in_quotes(name), error.what()));
+        }
+    }
+    return inputs;
+}
+
+void GraphMaker::set_outputs(const Arrays& results) {
+    std::vector<std::size_t> places;  // of the results among the graph's outputs
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        layer_ = fmt::format("output {}", i);
+        try {
+            Array array = results[i];
+            const DataType type = graph_type(array.type);
+            const DataType in_files = file_type(array.type);
+            ir::ValueId id = value_of(array);
+            places.push_back(graph_.outputs.size());
+            if (graph_.values[id].constant) {
+                ir::Value value = graph_.values[id];
+                value.name = layer_;
+                if (in_files != value.type) value.file_type = in_files;
+                graph_.constant_outputs.push_back({i, std::move(value)});
+                continue;
+            }
+            // An output is a value of its own, of its type.
+            const bool is_taken = ir::is_input(graph_, id) || ir::is_output(graph_, id);
+            if (graph_.values[id].type != type) {
+                id = chain(array.type, array.dimensions, {Array{id, array.type, array.dimensions, {}}},
+                           [](std::span<const ir::Word> in) {
+                               return ir::apply(WordOperation::Or, {in[0], in[0]});
+                           })
+                         .id;
+            } else if (is_taken) {
+                id = append("identity", {}, {id}, type);
+            }
+            graph_.values[id].name = layer_;
+            if (in_files != type) graph_.values[id].file_type = in_files;
+            graph_.values[id].split_axis = array.split_axis;
+            graph_.outputs.push_back(id);
+        } catch (const ModelError& error) {
+            throw ModelError(fmt::format("{}: {}", layer_, error.what()));
+        }
+    }
+    for (const Alias& alias : module_.aliases) {
+        const bool is_array = alias.input.empty() && alias.output.size() <= 1;
+        const std::size_t output = alias.output.empty() ? 0 : alias.output.front();
+        if (!is_array) throw ModelError("an output in a tuple of tuples replaces an input; only arrays do");
+        const bool is_constant = std::ranges::any_of(
+            graph_.constant_outputs, [&](const auto& constant) { return constant.place == output; });
+        if (is_constant) {
+            throw ModelError(
+                fmt::format("output {} takes the place of an input and is a constant, which is not "
+                            "compiled",
+                            output));
+        }
+        graph_.state.push_back({alias.parameter, static_cast<std::uint32_t>(places[output])});
+    }
+}
+
+void GraphMaker::enter(const Instruction& instruction) {
+    const Scope& scope = module_.scopes.at(instruction.scope);
+    const bool is_backward = scope.is_backward || context_.is_backward;
+    std::string path = scope.path;
+    // Names in calls are relative to the call; in loops they are whole.
+    if (!path.starts_with(context_.path)) path = path.empty() ? context_.path : context_.path + "/" + path;
+    if (path.empty()) {
+        layer_ = instruction.name;
+    } else {
+        layer_ = is_backward ? path + " (gradient)" : path;
+    }
+}
+
+Arrays GraphMaker::evaluate(ComputationId id, std::vector<Arrays> arguments, const Numbers* lifted) {
+    const Computation& computation = module_.computations.at(id);
+    const Context before = context_;
+    if (++context_.depth > most_nested_calls) {
+        throw ModelError(fmt::format(
+            "its calls are nested more than {} deep; programs are compiled with fewer", most_nested_calls));
+    }
+    const std::vector<bool> needed = needed_for_root(computation);
+    std::vector<Arrays> results(computation.instructions.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (!needed[i]) continue;
+        const Instruction& instruction = computation.instructions[i];
+        if (instruction.opcode == Opcode::Parameter) {
+            results[i] = arguments.at(attributes_of<Parameter>(instruction).number);
+            continue;
+        }
+        std::vector<Arrays> operands;
+        operands.reserve(instruction.operands.size());
+        for (const InstructionId operand : instruction.operands) operands.push_back(results[operand]);
+        enter(instruction);
+        if (++mapped_ > most_mapped_instructions) {
+            throw ModelError(
+                fmt::format("it has more than {} instructions with those of all calls and turns of "
+                            "loops; programs are compiled with fewer",
+                            most_mapped_instructions));
+        }
+        const ShapeId shape =
+            operands.empty() ? 0 : computation.instructions[instruction.operands.front()].shape;
+        results[i] =
+            map({.instruction = instruction, .operands = operands, .operand_shape = shape, .lifted = lifted},
+                computation.name);
+    }
+    context_ = before;
+    return std::move(results[computation.root]);
+}
+
+Arrays GraphMaker::map(const Operation& operation, const std::string& computation) {
+    const Instruction& instruction = operation.instruction;
+    try {
+        return map_instruction(*this, operation);
+    } catch (const PlacedError&) {
+        throw;
+    } catch (const ModelError& error) {
+        throw PlacedError(fmt::format("computation {}: instruction {} ({}): {}", in_quotes(computation),
+                                      in_quotes(instruction.name), traits_of(instruction.opcode).name,
+                                      error.what()));
+    }
+}
+
+Array GraphMaker::array_of(const Operation& operation, ir::ValueId id) const {
+    const Shape& shape = result_of(operation);
+    return {.id = id,
+            .type = shape.type,
+            .dimensions = operation.lifted != nullptr ? *operation.lifted : shape.dimensions};
+}
+
+ir::ValueId GraphMaker::append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                               std::vector<ir::ValueId> inputs, DataType type) {
+    const ir::ValueId id = graph_.append(layer_, operators_.at(op), std::move(attributes), std::move(inputs),
+                                         DataType::Uint8, {{type, {}}});
+    const ir::Node& node = graph_.nodes.back();
+    // Weights that a network file has are no constants of the program: they are inputs.
+    if (graph_.values[id].shape.elements() <= most_folded_elements && node.outputs.size() == 1)
+        graph_.fold_last_node();
+    return id;
+}
+
+std::vector<ir::ValueId> GraphMaker::append_all(std::string_view op,
+                                                std::vector<ir::NamedAttribute> attributes,
+                                                std::vector<ir::ValueId> inputs,
+                                                std::vector<DataType> types) {
+    std::vector<ir::ResultType> results;
+    for (const DataType type : types) results.push_back({type, {}});
+    graph_.append(layer_, operators_.at(op), std::move(attributes), std::move(inputs), DataType::Uint8,
+                  std::move(results));
+    return graph_.nodes.back().outputs;
+}
+
+Array GraphMaker::constant(ElementType type, const Numbers& dimensions, std::vector<std::uint32_t> words) {
+    const DataType format = graph_type(type);
+    Array array{.id = 0, .type = type, .dimensions = dimensions};
+    const auto contents = [&](const std::vector<std::uint32_t>& elements) {
+        if (format != DataType::Bfloat16) return ir::Constant::of(elements);
+        std::vector<std::uint16_t> halves;
+        halves.reserve(elements.size());
+        for (const std::uint32_t word : elements) halves.push_back(static_cast<std::uint16_t>(word >> 16U));
+        return ir::Constant::of(std::move(halves));
+    };
+    const bool is_number =
+        std::ranges::all_of(words, [&](std::uint32_t word) { return word == words.front(); });
+    if (!is_number) {
+        array.id = graph_.add_constant(layer_, graph_shape(dimensions), format, contents(words));
+        return array;
+    }
+    static_cast<void>(graph_shape(dimensions));  // it must be possible
+    const auto [found, is_new] = numbers_.try_emplace({format, words.front()}, ir::ValueId{});
+    if (is_new) found->second = graph_.add_constant("number", {1}, format, contents({words.front()}));
+    array.id = found->second;
+    return array;
+}
+
+std::optional<std::vector<std::uint32_t>> GraphMaker::words_of(const Array& array) const {
+    const ir::Value& value = graph_.values[array.id];
+    if (!value.constant || !value.constant->is_known()) return std::nullopt;
+    std::vector<std::uint32_t> words;
+    if (value.type == DataType::Bfloat16) {
+        for (const std::uint16_t half : value.constant->values<std::uint16_t>())
+            words.push_back(std::uint32_t{half} << 16U);
+    } else {
+        const auto bits = value.constant->bytes();
+        words.resize(bits.size() / sizeof(std::uint32_t));
+        std::ranges::copy(bits, reinterpret_cast<std::uint8_t*>(words.data()));
+    }
+    return words;
+}
+
+std::optional<std::uint32_t> GraphMaker::word_of(const Array& array) const {
+    const ir::Value& value = graph_.values[array.id];
+    if (!value.constant || !is_single(value.shape)) return std::nullopt;
+    const auto words = words_of(array);
+    return words ? std::optional(words->front()) : std::nullopt;
+}
+
+Array GraphMaker::chain(ElementType type, const Numbers& dimensions, const std::vector<Array>& operands,
+                        const WordFormula& formula) {
+    std::vector<ir::ValueId> read;
+    std::vector<std::optional<std::uint32_t>> numbers;
+    for (const Array& operand : operands) {
+        numbers.push_back(word_of(operand));
+        if (!numbers.back() && std::ranges::find(read, operand.id) == read.end()) read.push_back(operand.id);
+    }
+    // Of numbers alone, one is an input of the node, which is then a constant.
+    if (read.empty()) {
+        read.push_back(operands.front().id);
+        numbers.front().reset();
+    }
+    ir::WordSteps steps(read.size());
+    std::vector<ir::Word> words;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (numbers[i]) {
+            words.push_back(ir::constant_word(steps, *numbers[i]));
+            continue;
+        }
+        const auto place = std::ranges::find(read, operands[i].id) - read.begin();
+        words.emplace_back(steps, static_cast<std::uint8_t>(place));
+    }
+    const ir::Word result = formula(words);
+    Array array{.id = 0, .type = type, .dimensions = dimensions};
+    if (result.number() < read.size()) {
+        array.id = read[result.number()];
+        return array;
+    }
+    std::vector<std::string> texts;
+    for (const ir::WordStep& step : steps.up_to(result.number())) texts.push_back(to_text(step));
+    array.id = append("word_chain", {{"steps", std::move(texts)}}, std::move(read), graph_type(type));
+    return array;
+}
+
+ir::ValueId GraphMaker::reshaped(ir::ValueId id, const ir::Shape& shape) {
+    if (const auto found = reshapes_.find(id); found != reshapes_.end()) id = found->second;
+    if (graph_.values[id].shape == shape) return id;
+    const ir::ValueId made = append(
+        "reshape", {{"shape", std::vector<std::int64_t>(shape.extents().begin(), shape.extents().end())}},
+        {id}, graph_.values[id].type);
+    if (!graph_.values[made].constant) reshapes_.emplace(made, id);
+    return made;
+}
+
+Array GraphMaker::whole(const Array& array) {
+    const ir::Shape shape = graph_shape(array.dimensions);
+    const ir::Value& value = graph_.values[array.id];
+    if (value.shape.elements() == shape.elements()) return array;
+    Array result = array;
+    result.id = append("expand",
+                       {{"shape", std::vector<std::int64_t>(shape.extents().begin(), shape.extents().end())}},
+                       {array.id}, value.type);
+    return result;
+}
+
+ir::ValueId GraphMaker::value_of(const Array& array) {
+    return reshaped(whole(array).id, graph_shape(array.dimensions));
+}
+
+Array GraphMaker::reshape(const Array& array, const Numbers& dimensions) {
+    Array result = array;
+    result.dimensions = dimensions;
+    static_cast<void>(graph_shape(dimensions));  // it must be possible
+    const ir::Shape& extents = graph_.values[array.id].shape;
+    if (is_single(extents)) return result;
+    if (extents.elements() == graph_shape(array.dimensions).elements()) {
+        result.id = reshaped(array.id, graph_shape(dimensions));
+        return result;
+    }
+    // Where only axes of size 1 come and go, broadcast axes stay as they are.
+    std::vector<std::uint32_t> kept;
+    Numbers old;
+    for (std::size_t axis = 0; axis < array.dimensions.size(); ++axis) {
+        if (array.dimensions[axis] == 1) continue;
+        old.push_back(array.dimensions[axis]);
+        kept.push_back(extents[axis + 1]);
+    }
+    std::vector<std::uint32_t> wanted{1};
+    Numbers fresh;
+    for (const std::int64_t dimension : dimensions) {
+        if (dimension != 1) fresh.push_back(dimension);
+        wanted.push_back(dimension == 1 || fresh.size() > kept.size() ? 1 : kept[fresh.size() - 1]);
+    }
+    if (old == fresh) {
+        result.id = reshaped(array.id, ir::Shape(wanted));
+        return result;
+    }
+    result.id = reshaped(whole(array).id, graph_shape(dimensions));
+    return result;
+}
+
+Array GraphMaker::transpose(const Array& array, const Numbers& axes) {
+    Array result = array;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        result.dimensions[i] = array.dimensions[static_cast<std::size_t>(axes[i])];
+    const ir::Shape extents = graph_.values[array.id].shape;
+    if (is_single(extents)) return result;
+    std::vector<std::int64_t> permutation{0};
+    std::vector<std::uint32_t> moved{1};
+    std::int64_t last = -1;
+    bool keeps_order = true;  // of the axes that have more than one element
+    for (const std::int64_t axis : axes) {
+        permutation.push_back(axis + 1);
+        moved.push_back(extents[static_cast<std::size_t>(axis) + 1]);
+        if (moved.back() == 1) continue;
+        keeps_order &= axis > last;
+        last = axis;
+    }
+    result.id = keeps_order ? reshaped(array.id, ir::Shape(moved))
+                            : append("transpose", {{"permutation", std::move(permutation)}}, {array.id},
+                                     graph_.values[array.id].type);
+    return result;
+}
+
+Array GraphMaker::slice(const Array& array, const Numbers& first, const Numbers& step, const Numbers& count) {
+    Array result = array;
+    result.dimensions = count;
+    static_cast<void>(graph_shape(count));  // it must be possible
+    const ir::Shape extents = graph_.values[array.id].shape;
+    if (is_single(extents)) return result;
+    std::vector<std::int64_t> from{0};
+    std::vector<std::int64_t> steps{1};
+    std::vector<std::int64_t> counts{1};
+    bool is_same = true;
+    for (std::size_t axis = 0; axis < count.size(); ++axis) {
+        const bool is_broadcast = extents[axis + 1] == 1;
+        from.push_back(is_broadcast ? 0 : first[axis]);
+        steps.push_back(is_broadcast || count[axis] == 1 ? 1 : step[axis]);
+        counts.push_back(is_broadcast ? 1 : count[axis]);
+        is_same &= from.back() == 0 && steps.back() == 1 && counts.back() == extents[axis + 1];
+    }
+    if (is_same) return result;
+    result.id = append("strided_slice",
+                       {{"first", std::move(from)}, {"step", std::move(steps)}, {"count", std::move(counts)}},
+                       {array.id}, graph_.values[array.id].type);
+    return result;
+}
+
+Array GraphMaker::concatenate(const std::vector<Array>& arrays, std::size_t axis) {
+    Array result = arrays.front();
+    std::vector<ir::ValueId> parts;
+    std::int64_t extent = 0;
+    for (const Array& array : arrays) {
+        parts.push_back(value_of(array));
+        extent += array.dimensions[axis];
+    }
+    result.dimensions[axis] = extent;
+    if (parts.size() == 1) return result;
+    const auto is_unlike = [&](ir::ValueId part) {
+        return graph_.values[part].type != graph_.values[parts.front()].type;
+    };
+    if (std::ranges::any_of(parts, is_unlike)) {
+        // Bfloat16 values among float32 ones: the numbers are the same.
+        for (ir::ValueId& part : parts) {
+            if (graph_.values[part].type == graph_type(result.type)) continue;
+            part = chain(result.type, result.dimensions, {Array{part, result.type, result.dimensions, {}}},
+                         [](std::span<const ir::Word> in) {
+                             return ir::apply(WordOperation::Or, {in[0], in[0]});
+                         })
+                       .id;
+        }
+    }
+    result.id = append("concat", {{"axis", static_cast<std::int64_t>(axis + 1)}}, std::move(parts),
+                       graph_type(result.type));
+    return result;
+}
+
+Array GraphMaker::iota(ElementType type, const Numbers& dimensions, std::size_t axis) {
+    const auto count = static_cast<std::uint64_t>(dimensions[axis]);
+    std::vector<std::uint32_t> words;
+    for (std::uint64_t i = 0; i < count; ++i) words.push_back(static_cast<std::uint32_t>(i));
+    Numbers ones(dimensions.size(), 1);
+    ones[axis] = dimensions[axis];
+    Array numbers = constant(ElementType::S32, ones, std::move(words));
+    numbers.dimensions = dimensions;
+    return numbers.type == type ? numbers : converted(*this, numbers, type);
+}
+
+}  // namespace systole::hlo

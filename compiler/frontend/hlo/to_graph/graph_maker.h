@@ -1,0 +1,227 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/frontend/hlo/module.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/operator.h"
+#include "compiler/ir/word_expression.h"
+
+/// From a program's instructions to the nodes of a graph of words (docs/hlo.md).
+namespace systole::hlo {
+
+/// The whole numbers from `low` to `high`.
+struct Interval {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+
+    bool operator==(const Interval&) const = default;
+};
+
+/// An array of the program as a value of the graph: 1 x its dimensions. Along axes where all elements are
+/// equal, as broadcasts make them, the value has an extent of 1 instead.
+struct Array {
+    ir::ValueId id = 0;
+    ElementType type = ElementType::F32;
+    Numbers dimensions{};
+    /// Of 64-bit integers: what they can be; none: any number. Their words are the lower 32 bits.
+    std::optional<Interval> range{};
+    /// The array that all replicas have together, of which this is the part of one; the dimensions are those
+    /// of the part. Only what makes parts of it, or leaves the program, may read it.
+    bool is_global = false;
+    std::optional<std::uint32_t> split_axis{};  ///< of a global array: none: all replicas have the same
+};
+
+/// The arrays of a value: one, or all those in a tuple in their order.
+using Arrays = std::vector<Array>;
+
+/// An instruction that is being mapped, with its operands.
+struct Operation {
+    const Instruction& instruction;
+    std::span<const Arrays> operands;
+    ShapeId operand_shape = 0;  ///< of the first operand
+    /// In a computation of single numbers that is applied to whole arrays: their dimensions.
+    const Numbers* lifted = nullptr;
+
+    const Array& operand(std::size_t i) const { return operands[i].front(); }
+    template <typename Kind>
+    const Kind& attributes() const {
+        return attributes_of<Kind>(instruction);
+    }
+};
+
+/// The word of the result as a formula of the operands' words.
+using WordFormula = std::function<ir::Word(std::span<const ir::Word>)>;
+
+/// The number format of an array's elements in the graph, and in files.
+DataType graph_type(ElementType type);
+DataType file_type(ElementType type);
+
+/// Builds the graph. Faults are thrown as ModelError, without the instruction's place.
+class GraphMaker {
+public:
+    GraphMaker(const Module& module, const ir::OperatorSet& operators);
+
+    ir::Graph make() &&;
+
+    // For the rules of opcodes.
+
+    const Module& module() const { return module_; }
+    const ir::Value& value(ir::ValueId id) const { return graph_.values[id]; }
+    const Shape& result_of(const Operation& operation) const {
+        return module_.shape_of(operation.instruction);
+    }
+    /// An array that a node gives, with the dimensions of the instruction's result, or the lifted ones.
+    Array array_of(const Operation& operation, ir::ValueId id) const;
+
+    /// Appends a node, or the constant that it computes from constants. Returns its first result.
+    ir::ValueId append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                       std::vector<ir::ValueId> inputs, DataType type);
+    /// The same with several results.
+    std::vector<ir::ValueId> append_all(std::string_view op, std::vector<ir::NamedAttribute> attributes,
+                                        std::vector<ir::ValueId> inputs, std::vector<DataType> types);
+    /// An array with these elements; one number if all are equal.
+    Array constant(ElementType type, const Numbers& dimensions, std::vector<std::uint32_t> words);
+    Array constant(ElementType type, const Numbers& dimensions, std::uint32_t word) {
+        return constant(type, dimensions, std::vector{word});
+    }
+    /// The words of an array that is a constant, one by one; nullopt if it is none.
+    std::optional<std::vector<std::uint32_t>> words_of(const Array& array) const;
+    /// The word that all elements of a constant have.
+    std::optional<std::uint32_t> word_of(const Array& array) const;
+
+    /// Element-wise work; operands are broadcast as NumPy does it.
+    Array chain(ElementType type, const Numbers& dimensions, const std::vector<Array>& operands,
+                const WordFormula& formula);
+    /// The array with all its elements in the value.
+    Array whole(const Array& array);
+    /// The value of the whole array, of its dimensions.
+    ir::ValueId value_of(const Array& array);
+    /// The same elements in order, in other dimensions.
+    Array reshape(const Array& array, const Numbers& dimensions);
+    /// Axis i of the result is axis axes[i].
+    Array transpose(const Array& array, const Numbers& axes);
+    /// Elements first, first + step, ... along each axis.
+    Array slice(const Array& array, const Numbers& first, const Numbers& step, const Numbers& count);
+    /// A word before and behind each axis, and between elements; negative edges cut off.
+    Array pad(const Array& array, std::span<const PaddingDimension> padding, const Array& word);
+    Array concatenate(const std::vector<Array>& arrays, std::size_t axis);
+    /// 0, 1, ... along an axis.
+    Array iota(ElementType type, const Numbers& dimensions, std::size_t axis);
+
+    /// The results of a computation for these arguments. `lifted`: see Operation.
+    Arrays evaluate(ComputationId computation, std::vector<Arrays> arguments,
+                    const Numbers* lifted = nullptr);
+
+private:
+    struct Context {
+        std::string path = {};  ///< of the scope of the call
+        bool is_backward = false;
+        std::size_t depth = 0;  ///< of calls
+    };
+
+    Arrays map(const Operation& operation, const std::string& computation);
+    void enter(const Instruction& instruction);
+    ir::ValueId reshaped(ir::ValueId id, const ir::Shape& shape);
+    std::vector<Arrays> make_inputs();
+    void set_outputs(const Arrays& results);
+
+    const Module& module_;
+    const ir::OperatorSet& operators_;
+    ir::Graph graph_;
+    Context context_;
+    std::string layer_;                                                  ///< of the nodes that are appended
+    std::uint64_t mapped_ = 0;                                           ///< instructions
+    std::map<std::pair<DataType, std::uint32_t>, ir::ValueId> numbers_;  ///< constants of one number
+    std::map<ir::ValueId, ir::ValueId> reshapes_;  ///< of results of reshapes: what they reshape
+};
+
+/// An axis as an index.
+inline std::size_t place(std::int64_t axis) {
+    return static_cast<std::size_t>(axis);
+}
+
+/// The extents of a value of an array's dimensions.
+ir::Shape graph_shape(std::span<const std::int64_t> dimensions);
+
+// The rules, by families.
+
+/// The results of an instruction. Faults are thrown without its place.
+Arrays map_instruction(GraphMaker& maker, const Operation& operation);
+
+// element_wise.cpp
+Array converted(GraphMaker& maker, const Array& array, ElementType to);
+/// The float16 whose bits the integers are.
+Array floats_of_half_bits(GraphMaker& maker, const Array& bits);
+ir::Word compared(ElementType type, const Compare& compare, const ir::Word& a, const ir::Word& b);
+Arrays map_element_wise(GraphMaker& maker, const Operation& operation);
+Arrays map_bitcast_convert(GraphMaker& maker, const Operation& operation);
+/// An operation of two words that is commutative and associative, as reductions take it.
+ir::Word combined(Opcode opcode, ElementType type, const ir::Word& a, const ir::Word& b);
+
+// movement.cpp
+Arrays map_broadcast(GraphMaker& maker, const Operation& operation);
+Arrays map_reshape(GraphMaker& maker, const Operation& operation);
+Arrays map_transpose(GraphMaker& maker, const Operation& operation);
+Arrays map_reverse(GraphMaker& maker, const Operation& operation);
+Arrays map_slice(GraphMaker& maker, const Operation& operation);
+Arrays map_pad(GraphMaker& maker, const Operation& operation);
+Arrays map_concatenate(GraphMaker& maker, const Operation& operation);
+Arrays map_iota(GraphMaker& maker, const Operation& operation);
+Arrays map_constant(GraphMaker& maker, const Operation& operation);
+
+// products.cpp
+Arrays map_dot(GraphMaker& maker, const Operation& operation);
+Arrays map_convolution(GraphMaker& maker, const Operation& operation);
+
+// indexing.cpp
+Arrays map_dynamic_slice(GraphMaker& maker, const Operation& operation);
+Arrays map_dynamic_update_slice(GraphMaker& maker, const Operation& operation);
+Arrays map_gather(GraphMaker& maker, const Operation& operation);
+Arrays map_scatter(GraphMaker& maker, const Operation& operation);
+
+// sorting.cpp
+Arrays map_sort(GraphMaker& maker, const Operation& operation);
+Arrays map_topk(GraphMaker& maker, const Operation& operation);
+
+// reductions.cpp
+/// The operation of a computation that is one instruction on its two parameters.
+std::optional<Opcode> only_operation(const Computation& computation);
+/// What the machine reduces words by, and the word that changes no other one.
+struct MachineReduction {
+    std::string_view name = {};  ///< as nodes have it
+    std::uint32_t neutral = 0;
+};
+std::optional<MachineReduction> machine_reduction(Opcode opcode, ElementType type);
+/// What narrow types make of a result of the machine's reduction.
+Array fitted_result(GraphMaker& maker, const Array& array);
+Arrays map_reduce(GraphMaker& maker, const Operation& operation);
+Arrays map_reduce_window(GraphMaker& maker, const Operation& operation);
+Arrays map_select_and_scatter(GraphMaker& maker, const Operation& operation);
+
+// control.cpp
+Arrays map_call(GraphMaker& maker, const Operation& operation);
+Arrays map_map(GraphMaker& maker, const Operation& operation);
+Arrays map_while(GraphMaker& maker, const Operation& operation);
+Arrays map_conditional(GraphMaker& maker, const Operation& operation);
+Arrays map_same(GraphMaker& maker, const Operation& operation);
+Arrays map_tuple(GraphMaker& maker, const Operation& operation);
+Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation);
+
+// collectives.cpp
+Arrays map_all_reduce(GraphMaker& maker, const Operation& operation);
+Arrays map_custom_call(GraphMaker& maker, const Operation& operation);
+/// Of an input of the entry, the part of it that a replica has; none if it is no array of all replicas.
+std::optional<Array> part_of_input(const Module& module, InstructionId parameter);
+Arrays map_device_number(GraphMaker& maker, const Operation& operation);
+
+}  // namespace systole::hlo

@@ -1,0 +1,261 @@
+// Instructions that move elements, and constants.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "compiler/frontend/hlo/to_graph/graph_maker.h"
+#include "compiler/frontend/hlo/to_graph/words.h"
+#include "compiler/ir/model_error.h"
+
+namespace systole::hlo {
+namespace {
+
+template <typename Number>
+std::vector<Number> numbers_of(const std::vector<std::uint8_t>& bytes) {
+    std::vector<Number> numbers(bytes.size() / sizeof(Number));
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+}
+
+/// The lower halves of 64-bit integers, and what they can be.
+template <typename Number>
+Array wide_constant(GraphMaker& maker, const Shape& shape, const std::vector<std::uint8_t>& bytes) {
+    const std::vector<Number> numbers = numbers_of<Number>(bytes);
+    std::vector<std::uint32_t> words;
+    words.reserve(numbers.size());
+    for (const Number number : numbers) words.push_back(static_cast<std::uint32_t>(number));
+    Array array = maker.constant(shape.type, shape.dimensions, std::move(words));
+    const auto [least, most] = std::ranges::minmax(numbers);
+    constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (static_cast<std::uint64_t>(most) <= limit || most < 0)
+        array.range = Interval{static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)};
+    return array;
+}
+
+template <typename Number>
+std::vector<std::uint32_t> extended(const std::vector<std::uint8_t>& bytes) {
+    std::vector<std::uint32_t> words;
+    words.reserve(bytes.size() / sizeof(Number));
+    for (const Number number : numbers_of<Number>(bytes)) words.push_back(static_cast<std::uint32_t>(number));
+    return words;
+}
+
+std::vector<std::uint32_t> words_of_bytes(ElementType type, const std::vector<std::uint8_t>& bytes) {
+    switch (type) {
+        case ElementType::Pred:
+        case ElementType::U8:
+            return extended<std::uint8_t>(bytes);
+        case ElementType::S8:
+            return extended<std::int8_t>(bytes);
+        case ElementType::U16:
+            return extended<std::uint16_t>(bytes);
+        case ElementType::S16:
+            return extended<std::int16_t>(bytes);
+        case ElementType::S32:
+        case ElementType::U32:
+        case ElementType::F32:
+            return numbers_of<std::uint32_t>(bytes);
+        case ElementType::Bf16: {
+            std::vector<std::uint32_t> words = extended<std::uint16_t>(bytes);
+            for (std::uint32_t& word : words) word <<= 16U;
+            return words;
+        }
+        case ElementType::F16:
+        case ElementType::S64:
+        case ElementType::U64:
+            break;
+    }
+    throw std::logic_error("a constant of another kind");
+}
+
+}  // namespace
+
+Arrays map_constant(GraphMaker& maker, const Operation& operation) {
+    const Shape& shape = maker.result_of(operation);
+    if (shape.elements == 0)
+        throw ModelError("it has a dimension of size 0; programs are compiled without such arrays");
+    const std::vector<std::uint8_t>& bytes = operation.attributes<hlo::Constant>().bytes;
+    if (shape.type == ElementType::S64) return {wide_constant<std::int64_t>(maker, shape, bytes)};
+    if (shape.type == ElementType::U64) return {wide_constant<std::uint64_t>(maker, shape, bytes)};
+    if (shape.type == ElementType::F16) {
+        // As the bits of integers, of which the floats are made once.
+        Array bits = maker.constant(ElementType::U16, shape.dimensions, extended<std::uint16_t>(bytes));
+        return {floats_of_half_bits(maker, bits)};
+    }
+    return {maker.constant(shape.type, shape.dimensions, words_of_bytes(shape.type, bytes))};
+}
+
+Arrays map_iota(GraphMaker& maker, const Operation& operation) {
+    const Shape& shape = maker.result_of(operation);
+    const std::size_t axis = place(operation.attributes<Dimensions>().dimensions.front());
+    Array array = maker.iota(shape.type, shape.dimensions, axis);
+    if (has_64_bits(shape.type)) array.range = Interval{0, shape.dimensions[axis] - 1};
+    return {array};
+}
+
+Arrays map_broadcast(GraphMaker& maker, const Operation& operation) {
+    const Array& array = operation.operand(0);
+    const Numbers& wanted = maker.result_of(operation).dimensions;
+    Numbers axes = operation.attributes<Dimensions>().dimensions;
+    if (operation.lifted != nullptr) return {array};  // a single number
+    Array result = array;
+    result.dimensions = wanted;
+    const ir::Shape extents = maker.value(array.id).shape;
+    if (extents.elements() == 1) return {result};
+    // Each axis at its place; the others have one element, which all share.
+    if (!std::ranges::is_sorted(axes)) {
+        Numbers order(axes.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+        std::ranges::sort(order, {}, [&](std::int64_t axis) { return axes[place(axis)]; });
+        result = maker.transpose(array, order);
+        std::ranges::sort(axes);
+    }
+    const ir::Shape moved = maker.value(result.id).shape;
+    Numbers kept(wanted.size(), 1);
+    for (std::size_t i = 0; i < axes.size(); ++i) kept[place(axes[i])] = moved[i + 1];
+    Array compact = result;
+    compact.dimensions.clear();
+    for (std::size_t i = 0; i < axes.size(); ++i) compact.dimensions.push_back(moved[i + 1]);
+    result = maker.reshape(compact, kept);
+    result.dimensions = wanted;
+    result.range = array.range;
+    return {result};
+}
+
+Arrays map_reshape(GraphMaker& maker, const Operation& operation) {
+    if (operation.lifted != nullptr) return {operation.operand(0)};
+    return {maker.reshape(operation.operand(0), maker.result_of(operation).dimensions)};
+}
+
+Arrays map_transpose(GraphMaker& maker, const Operation& operation) {
+    return {maker.transpose(operation.operand(0), operation.attributes<Dimensions>().dimensions)};
+}
+
+Arrays map_reverse(GraphMaker& maker, const Operation& operation) {
+    const Array& array = operation.operand(0);
+    Numbers first(array.dimensions.size(), 0);
+    Numbers step(array.dimensions.size(), 1);
+    for (const std::int64_t axis : operation.attributes<Dimensions>().dimensions) {
+        first[place(axis)] = array.dimensions[place(axis)] - 1;
+        step[place(axis)] = -1;
+    }
+    return {maker.slice(array, first, step, array.dimensions)};
+}
+
+Arrays map_slice(GraphMaker& maker, const Operation& operation) {
+    Numbers first;
+    Numbers step;
+    for (const SliceDimension& each : operation.attributes<Slice>().dimensions) {
+        first.push_back(each.start);
+        step.push_back(each.stride);
+    }
+    return {maker.slice(operation.operand(0), first, step, maker.result_of(operation).dimensions)};
+}
+
+Arrays map_pad(GraphMaker& maker, const Operation& operation) {
+    return {
+        maker.pad(operation.operand(0), operation.attributes<Padding>().dimensions, operation.operand(1))};
+}
+
+Arrays map_concatenate(GraphMaker& maker, const Operation& operation) {
+    std::vector<Array> arrays;
+    for (const Arrays& operand : operation.operands) arrays.push_back(operand.front());
+    Array result = maker.concatenate(arrays, place(operation.attributes<Dimensions>().dimensions.front()));
+    if (has_64_bits(result.type)) {
+        result.range = arrays.front().range;
+        for (const Array& array : arrays) {
+            if (!array.range || !result.range) {
+                result.range.reset();
+                break;
+            }
+            result.range = Interval{std::min(result.range->low, array.range->low),
+                                    std::max(result.range->high, array.range->high)};
+        }
+    }
+    return {result};
+}
+
+Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padding, const Array& word) {
+    Array result = array;
+    const std::size_t rank = array.dimensions.size();
+    const auto number = word_of(word);
+    if (!number) {
+        // A mask of constants says where the number goes.
+        Array mask = constant(ElementType::Pred, array.dimensions, 0);
+        const Array one = constant(ElementType::Pred, {}, 1);
+        mask = pad(whole(mask), padding, one);
+        const Array zero = constant(array.type, {}, 0);
+        const Array padded = pad(array, padding, zero);
+        Array chosen = chain(
+            array.type, padded.dimensions, {mask, word, padded},
+            [](std::span<const ir::Word> in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
+        chosen.range = std::nullopt;
+        return chosen;
+    }
+    if (graph_.values[result.id].shape.elements() == 1 && word_of(array) == number) {
+        for (std::size_t axis = 0; axis < rank; ++axis) {
+            const PaddingDimension& each = padding[axis];
+            const std::int64_t extent = result.dimensions[axis];
+            result.dimensions[axis] = extent + (extent - 1) * each.interior + each.low + each.high;
+        }
+        static_cast<void>(graph_shape(result.dimensions));  // it must be possible
+        return result;
+    }
+    result = whole(result);
+    result.id = reshaped(result.id, graph_shape(result.dimensions));
+    const auto append_pad = [&](Array& padded, const Numbers& before, const Numbers& after) {
+        const DataType type = graph_.values[padded.id].type;
+        const double value = type == DataType::Int32 ? static_cast<double>(static_cast<std::int32_t>(*number))
+                                                     : static_cast<double>(std::bit_cast<float>(*number));
+        std::vector<std::int64_t> sides_before{0};
+        std::vector<std::int64_t> sides_after{0};
+        for (std::size_t axis = 0; axis < before.size(); ++axis) {
+            sides_before.push_back(before[axis]);
+            sides_after.push_back(after[axis]);
+            padded.dimensions[axis] += before[axis] + after[axis];
+        }
+        static_cast<void>(graph_shape(padded.dimensions));  // it must be possible
+        padded.id = append(
+            "pad", {{"before", std::move(sides_before)}, {"after", std::move(sides_after)}, {"value", value}},
+            {padded.id}, type);
+    };
+    // Between elements: behind each one, as many, but for the last.
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        const std::int64_t between = padding[axis].interior;
+        const std::int64_t extent = result.dimensions[axis];
+        if (between == 0 || extent <= 1) continue;
+        const Numbers dimensions = result.dimensions;
+        std::int64_t before = 1;
+        std::int64_t behind = 1;
+        for (std::size_t i = 0; i < axis; ++i) before *= dimensions[i];
+        for (std::size_t i = axis + 1; i < rank; ++i) behind *= dimensions[i];
+        Array spread = reshape(result, {before, extent, 1, behind});
+        append_pad(spread, {0, 0, 0, 0}, {0, 0, between, 0});
+        spread = reshape(spread, {before, extent * (between + 1), behind});
+        spread = slice(spread, {0, 0, 0}, {1, 1, 1}, {before, extent * (between + 1) - between, behind});
+        Numbers wanted = dimensions;
+        wanted[axis] = extent * (between + 1) - between;
+        result = reshape(spread, wanted);
+    }
+    Numbers before(rank, 0);
+    Numbers after(rank, 0);
+    Numbers first(rank, 0);
+    Numbers count = result.dimensions;
+    bool adds = false;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        before[axis] = std::max<std::int64_t>(padding[axis].low, 0);
+        after[axis] = std::max<std::int64_t>(padding[axis].high, 0);
+        adds |= before[axis] > 0 || after[axis] > 0;
+    }
+    if (adds) append_pad(result, before, after);
+    count = result.dimensions;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        first[axis] = std::max<std::int64_t>(-padding[axis].low, 0);
+        count[axis] -= first[axis] + std::max<std::int64_t>(-padding[axis].high, 0);
+    }
+    Array cut = slice(result, first, Numbers(rank, 1), count);
+    cut.range = std::nullopt;
+    return cut;
+}
+
+}  // namespace systole::hlo

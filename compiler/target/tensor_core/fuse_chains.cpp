@@ -1,0 +1,160 @@
+#include "compiler/target/tensor_core/fuse_chains.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/word_expression.h"
+#include "compiler/ir/word_step.h"
+#include "compiler/operators/words.h"
+#include "hw/isa/chain.h"
+#include "hw/isa/instructions/run_chain.h"
+
+namespace systole::tensor_core {
+namespace {
+
+/// As many values of a chain that was put together as leave room for one more chain's.
+constexpr std::size_t most_fused_values = 48;
+
+/// Short work on one tensor is done again for each of its readers instead of writing its result.
+constexpr std::size_t most_repeated_steps = 8;
+
+/// The element-wise work of a node.
+struct Work {
+    std::vector<ir::ValueId> inputs;
+    std::vector<ir::WordStep> steps;
+};
+
+class Fusion {
+public:
+    explicit Fusion(ir::Graph graph)
+        : graph_(std::move(graph)),
+          readers_(ir::readers(graph_)),
+          producers_(ir::producers(graph_)),
+          works_(graph_.nodes.size()) {}
+
+    ir::Graph fuse() {
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            ir::Node& node = graph_.nodes[id];
+            if (!node.is("word_chain")) continue;
+            works_[id] = Work{.inputs = node.inputs, .steps = operators::word_steps(node)};
+            bool changed = false;
+            while (const auto fused = with_one_more(id)) {
+                works_[id] = *fused;
+                changed = true;
+            }
+            if (!changed) continue;
+            std::vector<std::string> texts;
+            for (const ir::WordStep& step : works_[id]->steps) texts.push_back(to_text(step));
+            node.inputs = works_[id]->inputs;
+            node.set("steps", std::move(texts));
+        }
+        ir::remove_unread(graph_);
+        return std::move(graph_);
+    }
+
+private:
+    /// The node's work with that of one of the nodes that it reads; nullopt if there is none to add.
+    std::optional<Work> with_one_more(ir::NodeId id) const {
+        const Work& work = *works_[id];
+        for (const ir::ValueId input : work.inputs) {
+            const std::optional<ir::NodeId> producer = producers_[input];
+            if (!producer || !works_[*producer] || !may_be_part(input, id)) continue;
+            Work both = joined(*works_[*producer], work, input);
+            if (fits(both)) return both;
+        }
+        return std::nullopt;
+    }
+
+    /// Whether a reader computes the value itself: it must be as large as the reader's result, and nobody
+    /// else may need it, unless it is little work.
+    bool may_be_part(ir::ValueId id, ir::NodeId reader) const {
+        const ir::Value& value = graph_.values[id];
+        const ir::Value& result = graph_.values[graph_.nodes[reader].output()];
+        if (value.shape != result.shape || value.is_shared != result.is_shared) return false;
+        const auto is_chain = [&](ir::NodeId each) { return graph_.nodes[each].is("word_chain"); };
+        const std::vector<ir::NodeId>& all = readers_[id];
+        const bool is_only_reader = std::ranges::all_of(all, [&](ir::NodeId each) { return each == reader; });
+        if (is_only_reader) return !ir::is_output(graph_, id);
+        const Work& work = *works_[*producers_[id]];
+        return std::ranges::all_of(all, is_chain) && !ir::is_output(graph_, id) &&
+               work.steps.size() <= most_repeated_steps && tensors_read(work) <= 1;
+    }
+
+    std::size_t tensors_read(const Work& work) const {
+        return static_cast<std::size_t>(std::ranges::count_if(work.inputs, [&](ir::ValueId input) {
+            const ir::Value& value = graph_.values[input];
+            return !value.constant || value.shape.elements() > 1;
+        }));
+    }
+
+    static Work joined(const Work& first, const Work& second, ir::ValueId between) {
+        Work both{.inputs = first.inputs, .steps = {}};
+        for (const ir::ValueId input : second.inputs) {
+            if (input != between && std::ranges::find(both.inputs, input) == both.inputs.end())
+                both.inputs.push_back(input);
+        }
+        ir::WordSteps steps(both.inputs.size());
+        const auto place_of = [&](ir::ValueId input) {
+            return static_cast<std::uint8_t>(std::ranges::find(both.inputs, input) - both.inputs.begin());
+        };
+        const auto add = [&](const Work& work, const std::optional<std::uint8_t>& result) {
+            std::vector<std::uint8_t> numbers;  // of the work's values
+            for (const ir::ValueId input : work.inputs)
+                numbers.push_back(result && input == between ? *result : place_of(input));
+            for (ir::WordStep step : work.steps) {
+                for (std::uint8_t& operand : step.operands) operand = numbers[operand];
+                numbers.push_back(steps.add(std::move(step)));
+            }
+            return numbers.back();
+        };
+        const std::uint8_t of_first = add(first, {});
+        both.steps = steps.up_to(add(second, of_first));
+        return both;
+    }
+
+    /// Whether an instruction has room for it, with as many constants as it may read.
+    bool fits(const Work& work) const {
+        isa::Chain chain{.name = "c", .sources = {}, .steps = {}, .results = {}};
+        std::vector<std::uint8_t> numbers(work.inputs.size());
+        for (std::size_t i = 0; i < work.inputs.size(); ++i) {
+            const ir::Value& value = graph_.values[work.inputs[i]];
+            if (value.constant && value.shape.elements() == 1) continue;
+            numbers[i] = static_cast<std::uint8_t>(chain.sources.size());
+            chain.sources.emplace_back();
+        }
+        if (chain.sources.size() > isa::RunChain::most_sources ||
+            work.inputs.size() + work.steps.size() > most_fused_values)
+            return false;
+        for (std::size_t i = 0; i < work.inputs.size(); ++i) {
+            const ir::Value& value = graph_.values[work.inputs[i]];
+            if (!value.constant || value.shape.elements() != 1) continue;
+            numbers[i] = static_cast<std::uint8_t>(chain.values());
+            chain.steps.emplace_back();
+        }
+        for (const ir::WordStep& step : work.steps) {
+            isa::ChainStep made{.operation = step.operation, .operands = {}, .constant = step.constant};
+            for (const std::uint8_t operand : step.operands) made.operands.push_back(numbers[operand]);
+            numbers.push_back(static_cast<std::uint8_t>(chain.values()));
+            chain.steps.push_back(std::move(made));
+        }
+        chain.results = {{.value = static_cast<std::uint8_t>(chain.values() - 1)}};
+        return !isa::broken_rule(chain);
+    }
+
+    ir::Graph graph_;
+    std::vector<std::vector<ir::NodeId>> readers_;
+    std::vector<std::optional<ir::NodeId>> producers_;
+    std::vector<std::optional<Work>> works_;  ///< by node: of those that are chains
+};
+
+}  // namespace
+
+ir::Graph fuse_chains(ir::Graph graph) {
+    return Fusion(std::move(graph)).fuse();
+}
+
+}  // namespace systole::tensor_core
