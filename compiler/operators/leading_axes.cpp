@@ -44,6 +44,11 @@ std::vector<std::size_t> leading_blocks(const ir::NodeView& node, std::size_t in
     return blocks;
 }
 
+ir::FeatureMap last_image(const ir::Shape& shape) {
+    const std::span<const std::uint32_t> extents = shape.extents().last(image_extents);
+    return {.height = extents[0], .width = extents[1], .channels = extents[2]};
+}
+
 const float* input_of_inference(const FloatCall& call, std::size_t input, std::uint32_t inference) {
     const ir::Value& value = call.node.input(input);
     return call.inputs[input] + (value.constant ? 0 : inference * value.shape.elements());

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/ir/feature_map.h"
 #include "compiler/operators/operator.h"
 
 /// Operators that work on the last axes of their inputs alone, the operator's own: the matrices or images
@@ -22,6 +23,11 @@ ir::Shape with_leading_axes(const ir::Shape& leading, std::span<const std::uint3
 /// By index of the leading axes of the result, row-major: the number of the matrix or image of an input that
 /// is met there. `own` are the last axes of the input and of the result.
 std::vector<std::size_t> leading_blocks(const ir::NodeView& node, std::size_t input, std::size_t own);
+
+/// The axes of an image: height, width and channels.
+inline constexpr std::size_t image_extents = 3;
+/// The image of the last three axes of a shape, which it must have.
+ir::FeatureMap last_image(const ir::Shape& shape);
 
 /// The elements of an input for one inference of a call.
 const float* input_of_inference(const FloatCall& call, std::size_t input, std::uint32_t inference);

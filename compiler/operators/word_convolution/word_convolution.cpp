@@ -18,7 +18,7 @@
 namespace systole::operators {
 namespace {
 
-constexpr std::size_t image_axes = 4;  // images, height, width, channels
+constexpr std::size_t image_set_axes = 4;  // images, height, width, channels
 
 /// One direction of a convolution whose image has `spread` - 1 zeros between neighbouring pixels.
 struct SpreadAxis {
@@ -91,17 +91,17 @@ std::uint32_t spread_extent(const char* name, std::uint32_t extent, std::int64_t
 }
 
 /// The last four extents.
-std::array<std::uint32_t, image_axes> image_extents(const ir::Shape& shape) {
-    std::array<std::uint32_t, image_axes> extents{};
-    std::ranges::copy(shape.extents().last(image_axes), extents.begin());
+std::array<std::uint32_t, image_set_axes> image_set_extents(const ir::Shape& shape) {
+    std::array<std::uint32_t, image_set_axes> extents{};
+    std::ranges::copy(shape.extents().last(image_set_axes), extents.begin());
     return extents;
 }
 
 /// Throws ModelError if the inputs, which have four axes or more, and the attributes do not fit.
 WordConvolutionWork convolution_work(const ir::NodeView& view) {
     const ir::Node& node = view.node();
-    const auto [images, height, width, channels] = image_extents(view.input(0).shape);
-    const auto kernel = image_extents(view.input(1).shape);
+    const auto [images, height, width, channels] = image_set_extents(view.input(0).shape);
+    const auto kernel = image_set_extents(view.input(1).shape);
     const ir::Window window = ir::window_of(node);
     if (kernel[0] != window.kernel_height || kernel[1] != window.kernel_width) {
         throw ModelError(fmt::format("its kernel is {}; its window has a {}", to_text(view.input(1).shape),
@@ -270,7 +270,7 @@ public:
         return declarations;
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        const ir::Shape leading = broadcast_leading_axes(node, 2, image_axes);
+        const ir::Shape leading = broadcast_leading_axes(node, 2, image_set_axes);
         const WordConvolutionWork work = convolution_work(node);
         const std::array extents{
             static_cast<std::uint32_t>(work.images), static_cast<std::uint32_t>(work.rows.result),
@@ -299,8 +299,8 @@ public:
         const SumOrder order = sum_order(node.node());
         const std::vector<TapPhase> row_phases = phases_of(work.rows);
         const std::vector<TapPhase> column_phases = phases_of(work.columns);
-        const std::vector<std::size_t> image_sets = leading_blocks(node, 0, image_axes);
-        const std::vector<std::size_t> kernels = leading_blocks(node, 1, image_axes);
+        const std::vector<std::size_t> image_sets = leading_blocks(node, 0, image_set_axes);
+        const std::vector<std::size_t> kernels = leading_blocks(node, 1, image_set_axes);
         float* to = call.output;
         for (std::uint32_t inference = 0; inference < call.batch; ++inference) {
             for (std::size_t i = 0; i < kernels.size(); ++i, to += work.result_elements()) {

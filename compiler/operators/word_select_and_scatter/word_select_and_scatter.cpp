@@ -17,14 +17,6 @@
 namespace systole::operators {
 namespace {
 
-constexpr std::size_t scattered_axes = 3;  // height, width, channels
-
-/// The image of the last three axes.
-ir::FeatureMap last_image(const ir::Shape& shape) {
-    const auto extents = shape.extents().last(scattered_axes);
-    return {extents[0], extents[1], extents[2]};
-}
-
 class WordSelectAndScatter final : public Operator {
 public:
     std::string_view name() const override { return "word_select_and_scatter"; }
@@ -52,7 +44,7 @@ public:
         return declarations;
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        const ir::Shape leading = broadcast_leading_axes(node, 2, scattered_axes);
+        const ir::Shape leading = broadcast_leading_axes(node, 2, image_extents);
         const ir::FeatureMap image = last_image(node.input(0).shape);
         const ir::FeatureMap given = last_image(node.input(1).shape);
         const ir::FeatureMap windows = word_window_output(image, ir::window_of(node.node()));
@@ -68,7 +60,7 @@ public:
     }
     /// Each element of a window is compared, and its number is added.
     std::uint64_t operations(const ir::NodeView& node) const override {
-        const std::uint64_t images = leading_axes(node.output().shape, scattered_axes).elements();
+        const std::uint64_t images = leading_axes(node.output().shape, image_extents).elements();
         const ir::FeatureMap windows = last_image(node.input(1).shape);
         return images * windows.elements() * (ir::window_of(node.node()).kernel_elements() + 1);
     }
@@ -84,8 +76,8 @@ public:
         const ir::FeatureMap windows = last_image(node.input(1).shape);
         const ir::Window window = ir::window_of(node.node());
         const bool is_greatest = node.node().text("select") == "greatest";
-        const std::vector<std::size_t> images = leading_blocks(node, 0, scattered_axes);
-        const std::vector<std::size_t> sources = leading_blocks(node, 1, scattered_axes);
+        const std::vector<std::size_t> images = leading_blocks(node, 0, image_extents);
+        const std::vector<std::size_t> sources = leading_blocks(node, 1, image_extents);
         float* to = call.output;
         for (std::uint32_t inference = 0; inference < call.batch; ++inference) {
             for (std::size_t i = 0; i < images.size(); ++i, to += image.elements()) {

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/leading_axes.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/words.h"
 #include "compiler/operators/words_builder.h"
@@ -45,7 +47,8 @@ public:
     std::string_view summary() const override {
         return "The sum, product, maximum or minimum of the float32 of each window, by channel: the elements "
                "inside the image, row-major, one after the other from the first one on; every result is "
-               "rounded once and settled. Passes make it for machines that compute in floats.";
+               "rounded once and settled. The last three axes are an image; those before them are more "
+               "images. Passes make it for machines that compute in floats.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations = [] {
@@ -62,12 +65,20 @@ public:
         return kept_batch(node, has_batch);
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
-        node.require_inputs(1);
-        const ir::FeatureMap input = node.input_map();
+        const std::size_t inputs = node.node().inputs.size();
+        if (inputs != 1)
+            throw ModelError(fmt::format("it has {}; it must have exactly 1", counted(inputs, "input")));
+        const ir::FeatureMap input = image_of(node);
         const ir::FeatureMap result = word_window_output(input, ir::window_of(node.node()));
-        return {ir::image_shape(result, node.batch())};
+        if (!has_leading_axes(node)) return {ir::image_shape(result, node.batch())};
+        const std::array extents{result.height, result.width, result.channels};
+        return {with_leading_axes(leading_axes(node.input().shape, image_extents), extents)};
     }
-    LeadingOnes leading_ones(const ir::NodeView& /*node*/) const override { return LeadingOnes::Ignored; }
+    LeadingOnes leading_ones(const ir::NodeView& node) const override {
+        const bool is_one_image = node.input().shape.elements() == image_of(node).elements();
+        return is_one_image && node.output().shape.rank() == image_rank ? LeadingOnes::Ignored
+                                                                        : LeadingOnes::Counted;
+    }
     Placement placement() const override {
         return {.where = "vector unit of a tensor core", .formats = "float32"};
     }
@@ -80,19 +91,24 @@ public:
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {
-        const ir::FeatureMap input = call.node.input_map();
-        const ir::FeatureMap result = call.node.output_map();
+        require_known_constants(call.node);
+        const ir::FeatureMap input = image_of(call.node);
         const ir::Window window = ir::window_of(call.node.node());
+        const ir::FeatureMap result = window_output(input, window, input.channels);
         const WordOperation operation = operation_of(word_reduction_of(call.node.node()));
         std::vector<ir::WindowSpan> columns;
         for (std::uint32_t x = 0; x < result.width; ++x) columns.push_back(horizontal_span(input, window, x));
         std::vector<TapColumns> taps;
         for (std::uint32_t tap = 0; tap < window.kernel_width; ++tap)
             taps.push_back(columns_of(columns, tap));
-        const auto* from = reinterpret_cast<const std::uint32_t*>(call.inputs[0]);
+        const std::size_t images = call.node.input().shape.elements() / input.elements();
         auto* to = reinterpret_cast<std::uint32_t*>(call.output);
         const std::size_t channels = input.channels;
-        for (std::uint32_t image = 0; image < call.batch; ++image, from += input.elements()) {
+        for (std::size_t image = 0; image < call.batch * images; ++image) {
+            const float* const of_inference =
+                input_of_inference(call, 0, static_cast<std::uint32_t>(image / images));
+            const auto* const from =
+                reinterpret_cast<const std::uint32_t*>(of_inference) + image % images * input.elements();
             for (std::uint32_t y = 0; y < result.height; ++y, to += result.width * channels) {
                 const ir::WindowSpan rows = vertical_span(input, window, y);
                 for (std::uint32_t row = rows.first; row < rows.last; ++row) {
@@ -130,6 +146,15 @@ public:
     }
 
 private:
+    static constexpr std::size_t image_rank = 4;
+
+    /// Whether the axes before the last three are those of the result, too. A shape of fewer axes is an image
+    /// as feature maps are, and the result has four.
+    static bool has_leading_axes(const ir::NodeView& node) { return node.input().shape.rank() >= image_rank; }
+    static ir::FeatureMap image_of(const ir::NodeView& node) {
+        return has_leading_axes(node) ? last_image(node.input().shape) : node.input_map();
+    }
+
     /// Further right, windows begin further right: both are ranges.
     static TapColumns columns_of(const std::vector<ir::WindowSpan>& columns, std::uint32_t tap) {
         TapColumns range;

@@ -18,97 +18,23 @@
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/text_graphs.h"
+#include "tests/support/word_nodes.h"
 
 using namespace systole;
 
 namespace {
 
-using Floats = std::vector<float>;
-using Extents = std::vector<std::uint32_t>;
-
-/// A result as it is stored: zero for a subnormal number, and one NaN.
-float stored(float x) {
-    if (std::isnan(x)) return std::bit_cast<float>(0x7fc00000U);
-    return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0F, x) : x;
-}
-
-std::vector<std::uint32_t> bits(const Floats& floats) {
-    std::vector<std::uint32_t> words;
-    for (const float x : floats) words.push_back(std::bit_cast<std::uint32_t>(x));
-    return words;
-}
-
-/// Numbers of all sizes, with zeros of both signs, infinities and NaN between them.
-Floats hard_floats(tests::GraphParts& parts, std::size_t count) {
-    Floats floats = parts.values(count);
-    for (float& x : floats) {
-        switch (parts.number(0, 19)) {
-            case 0:
-                x = 0.0F;
-                break;
-            case 1:
-                x = -0.0F;
-                break;
-            case 2:
-                x = std::numeric_limits<float>::infinity();
-                break;
-            case 3:
-                x = stored(std::numeric_limits<float>::quiet_NaN());
-                break;
-            default:
-                x = stored(std::ldexp(x, static_cast<int>(parts.number(0, 120)) - 90));
-        }
-    }
-    return floats;
-}
-
-/// A graph of one node; inputs marked in `constants` are constants with these contents.
-ir::Graph graph_of_node(const std::string& op, const std::vector<ir::NamedAttribute>& attributes,
-                        const std::vector<Extents>& shapes, const std::vector<bool>& constants,
-                        const std::vector<Floats>& contents) {
-    ir::Graph graph;
-    graph.name = "g";
-    std::vector<ir::ValueId> inputs;
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const ir::Shape shape{std::span(shapes[i])};
-        inputs.push_back(constants[i] ? graph.add_constant("c", shape, DataType::Float32, contents[i])
-                                      : graph.add_input("x", shape));
-    }
-    graph.outputs = {graph.append("n", operators::registry().at(op), attributes, inputs)};
-    const std::string text = ir::to_text(graph);
-    CHECK(ir::to_text(ir::parse_graph(text, "test", operators::registry())) == text);
-    return graph;
-}
-
-Floats run(const ir::Graph& graph, const std::vector<Floats>& inputs, std::uint32_t batch) {
-    std::vector<std::span<const float>> spans(inputs.begin(), inputs.end());
-    return reference::execute(graph, spans, batch).front();
-}
-
-/// The element of a tensor at a place of a shape that it is broadcast to.
-float broadcast_element(const Floats& elements, const Extents& from, const Extents& place) {
-    std::size_t index = 0;
-    for (std::size_t axis = 0; axis < from.size(); ++axis) {
-        const std::uint32_t at = place[place.size() - from.size() + axis];
-        index = index * from[axis] + (from[axis] == 1 ? 0 : at);
-    }
-    return elements[index];
-}
-
-/// Calls visit(place) for each element, row-major.
-template <typename Visit>
-void for_each_place(const Extents& extents, const Visit& visit) {
-    std::size_t count = 1;
-    for (const std::uint32_t extent : extents) count *= extent;
-    for (std::size_t i = 0; i < count; ++i) {
-        Extents place(extents.size());
-        std::size_t rest = i;
-        for (std::size_t axis = extents.size(); axis-- > 0; rest /= extents[axis]) {
-            place[axis] = static_cast<std::uint32_t>(rest % extents[axis]);
-        }
-        visit(place);
-    }
-}
+using tests::words::bits;
+using tests::words::broadcast_element;
+using tests::words::Floats;
+using tests::words::for_each_place;
+using tests::words::graph_of_node;
+using tests::words::hard_floats;
+using tests::words::product_of;
+using tests::words::run;
+using tests::words::Sizes;
+using tests::words::stored;
+using tests::words::to_shape;
 
 /// What this test defines once more: operations of arithmetic, comparisons, and choices.
 const std::vector<std::string> arithmetic{"add",     "subtract", "multiply", "divide", "maximum",
@@ -183,23 +109,23 @@ TEST_CASE("A chain of words computes its steps for every element, broadcast", "[
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
         // Now and then with more elements than the reference works on at a time.
-        Extents whole{1};
+        Sizes whole{1};
         const std::uint32_t most = seed % 20 == 0 ? 40 : 4;
         for (std::uint32_t axis = parts.number(0, 3); axis-- > 0;) whole.push_back(parts.number(1, most));
         const std::uint32_t inputs = parts.number(1, 4);
         const std::uint32_t batch = parts.number(1, 3);
-        std::vector<Extents> shapes;
+        std::vector<Sizes> shapes;
         std::vector<bool> constants;
         std::vector<Floats> contents;
         for (std::uint32_t i = 0; i < inputs; ++i) {
-            Extents shape = whole;
+            Sizes shape = whole;
             for (std::uint32_t& extent : shape) {
                 if (i > 0 && parts.number(0, 2) == 0) extent = 1;
             }
             constants.push_back(i > 0 && parts.number(0, 1) == 0);
             if (constants.back()) shape.erase(shape.begin(), shape.begin() + parts.number(0, 1));
             shapes.push_back(shape);
-            const std::size_t elements = ir::Shape(std::span(std::as_const(shape))).elements();
+            const std::size_t elements = to_shape(shape).elements();
             contents.push_back(hard_floats(parts, elements * (constants.back() ? 1 : batch)));
         }
         const std::vector<operators::WordStep> steps = random_steps(parts, inputs);
@@ -210,14 +136,14 @@ TEST_CASE("A chain of words computes its steps for every element, broadcast", "[
             CHECK(operators::word_step_of(texts.back()) == step);
         }
         const ir::Graph graph = graph_of_node("word_chain", {{"steps", texts}}, shapes, constants, contents);
-        REQUIRE(graph.values[graph.outputs.front()].shape == ir::Shape(std::span(std::as_const(whole))));
+        REQUIRE(graph.values[graph.outputs.front()].shape == to_shape(whole));
         std::vector<Floats> given;
         for (std::uint32_t i = 0; i < inputs; ++i) {
             if (!constants[i]) given.push_back(contents[i]);
         }
         std::vector<std::uint32_t> expected;
         for (std::uint32_t image = 0; image < batch; ++image) {
-            for_each_place(whole, [&](const Extents& place) {
+            for_each_place(whole, [&](const Sizes& place) {
                 std::vector<std::uint32_t> values;
                 for (std::uint32_t i = 0; i < inputs; ++i) {
                     const std::size_t each = contents[i].size() / (constants[i] ? 1 : batch);
@@ -300,7 +226,7 @@ TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][refere
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
         const std::string reduction(reduction_names.at(parts.number(0, 3)));
-        Extents extents{1};
+        Sizes extents{1};
         for (std::uint32_t axis = parts.number(1, 3); axis-- > 0;) {
             extents.push_back(parts.number(1, seed % 10 == 0 ? 30 : 6));
         }
@@ -314,7 +240,7 @@ TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][refere
         const std::int64_t keep = parts.number(0, 1);
         const std::size_t block = seed % 3 == 0 ? 128 : parts.number(1, 200);
         const std::uint32_t batch = parts.number(1, 3);
-        const std::size_t elements = ir::Shape(std::span(std::as_const(extents))).elements();
+        const std::size_t elements = to_shape(extents).elements();
         const Floats input = hard_floats(parts, batch * elements);
         const ir::Graph graph = graph_of_node("word_reduce",
                                               {{"reduction", reduction},
@@ -322,22 +248,22 @@ TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][refere
                                                {"keep", keep},
                                                {"sum_tile", static_cast<std::int64_t>(block)}},
                                               {extents}, {false}, {{}});
-        Extents kept;
+        Sizes kept;
         for (std::size_t axis = 0; axis < extents.size(); ++axis) {
             if (!is_reduced[axis]) kept.push_back(extents[axis]);
             if (is_reduced[axis] && keep == 1) kept.push_back(1);
         }
-        CHECK(graph.values[graph.outputs.front()].shape == ir::Shape(std::span(std::as_const(kept))));
+        CHECK(graph.values[graph.outputs.front()].shape == to_shape(kept));
         Floats expected;
         for (std::uint32_t image = 0; image < batch; ++image) {
-            Extents results = extents;
+            Sizes results = extents;
             for (std::size_t axis = 0; axis < extents.size(); ++axis) {
                 if (is_reduced[axis]) results[axis] = 1;
             }
-            for_each_place(results, [&](const Extents& result) {
+            for_each_place(results, [&](const Sizes& result) {
                 Floats numbers;
                 std::size_t element = image * elements;
-                for_each_place(extents, [&](const Extents& place) {
+                for_each_place(extents, [&](const Sizes& place) {
                     bool is_part = true;
                     for (std::size_t axis = 0; axis < extents.size(); ++axis) {
                         is_part &= is_reduced[axis] || place[axis] == result[axis];
@@ -360,15 +286,24 @@ TEST_CASE("Words of a window are taken one after the other, without those outsid
         const ir::FeatureMap map = parts.shape();
         const ir::Window window = parts.window(map);
         const std::uint32_t batch = parts.number(1, 2);
-        const Floats input = hard_floats(parts, batch * map.elements());
+        // The axes before the last three are more images.
+        Sizes leading{1};
+        for (std::uint32_t axis = parts.number(0, 2); axis-- > 0;) leading.push_back(parts.number(1, 3));
+        const std::size_t images = to_shape(leading).elements();
+        const auto with_leading = [&](const ir::FeatureMap& of) {
+            Sizes extents = leading;
+            extents.insert(extents.end(), {of.height, of.width, of.channels});
+            return extents;
+        };
+        const Floats input = hard_floats(parts, batch * images * map.elements());
         std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
         attributes.emplace_back("reduction", reduction);
-        const ir::Graph graph = graph_of_node("word_windows", attributes,
-                                              {{1, map.height, map.width, map.channels}}, {false}, {{}});
-        const ir::FeatureMap result = graph.output_map();
+        const ir::Graph graph = graph_of_node("word_windows", attributes, {with_leading(map)}, {false}, {{}});
+        const ir::FeatureMap result = ir::window_output(map, window, map.channels);
+        CHECK(graph.output().shape == to_shape(with_leading(result)));
         Floats expected;
-        for (std::uint32_t image = 0; image < batch; ++image) {
-            for_each_place({result.height, result.width, result.channels}, [&](const Extents& place) {
+        for (std::size_t image = 0; image < batch * images; ++image) {
+            for_each_place({result.height, result.width, result.channels}, [&](const Sizes& place) {
                 Floats numbers;
                 for (std::uint32_t row = 0; row < window.kernel_height; ++row) {
                     for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
@@ -392,6 +327,20 @@ TEST_CASE("Words of a window are taken one after the other, without those outsid
     }
 }
 
+TEST_CASE("Windows over constant images are known", "[compiler][reference]") {
+    ir::Graph graph;
+    const ir::ValueId images =
+        graph.add_constant("c", {2, 1, 3, 1}, DataType::Float32, Floats{1, 2, 3, 10, 20, 30});
+    const ir::ValueId result = graph.append(
+        "n", operators::registry().at("word_windows"),
+        {{"reduction", std::string("sum")}, {"kernel", std::vector<std::int64_t>{1, 2}}}, {images});
+    graph.fold_last_node();
+    REQUIRE(graph.values[result].constant);
+    const std::span<const float> sums = graph.values[result].constant->values<float>();
+    CHECK(Floats(sums.begin(), sums.end()) == Floats{3, 5, 30, 50});
+    CHECK(graph.values[result].shape == ir::Shape{2, 1, 2, 1});
+}
+
 TEST_CASE("A window without an element of the image is refused", "[compiler][reference]") {
     // Two elements of the kernel, 5 columns apart, left and right of an image of 2 columns.
     const ir::Window window{.kernel_width = 2, .pad_left = 3, .pad_right = 3, .dilation_x = 5};
@@ -403,44 +352,10 @@ TEST_CASE("A window without an element of the image is refused", "[compiler][ref
 
 namespace {
 
-/// The nearest number of 8 significant bits, halves to the even one; numbers here are far from both ends.
-float nearest_bfloat16(float x) {
-    if (x == 0.0F) return x;
-    int exponent = 0;
-    const double fraction = std::frexp(double{x}, &exponent);  // 0.5 to 1
-    return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8));
-}
-
-/// Part `part` of an operand.
-float part_of(float x, std::size_t part) {
-    for (; part > 0; --part) x -= nearest_bfloat16(x);
-    return nearest_bfloat16(x);
-}
-
-/// The sum of products, in runs of `tile` and, for each run, in the passes of a precision.
-float product_of(const Floats& a, const Floats& b, std::size_t tile, const std::string& precision) {
-    std::vector<std::pair<std::size_t, std::size_t>> passes{{0, 0}};
-    if (precision == "high") passes = {{1, 0}, {0, 1}, {0, 0}};
-    if (precision == "highest") passes = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
-    float result = 0.0F;
-    bool is_first = true;
-    for (std::size_t first = 0; first < a.size(); first += tile) {
-        for (const auto& [of_a, of_b] : passes) {
-            float sum = 0.0F;
-            for (std::size_t i = first; i < std::min(first + tile, a.size()); ++i) {
-                sum = stored(std::fma(part_of(a[i], of_a), part_of(b[i], of_b), sum));
-            }
-            result = is_first ? sum : stored(result + sum);
-            is_first = false;
-        }
-    }
-    return result;
-}
-
 /// The elements under a window, channels [first, first + count), zeros outside the image; nothing instead if
 /// `only_inside`.
 Floats under_window(const Floats& image, const ir::FeatureMap& map, const ir::Window& window,
-                    const Extents& place, std::uint32_t first, std::uint32_t count) {
+                    const Sizes& place, std::uint32_t first, std::uint32_t count) {
     Floats under;
     for (std::uint32_t row = 0; row < window.kernel_height; ++row) {
         for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
@@ -485,7 +400,7 @@ TEST_CASE("Products multiply the parts of their operands that the precision name
         const Floats image = parts.values(map.elements());
         const ir::FeatureMap result = graph.output_map();
         Floats expected;
-        for_each_place({result.height, result.width, filters}, [&](const Extents& place) {
+        for_each_place({result.height, result.width, filters}, [&](const Sizes& place) {
             const std::uint32_t group = place[2] / (filters / groups);
             expected.push_back(product_of(under_window(image, map, window, place, group * own, own),
                                           column_of_matrix(op.weights, place[2], filters), tile, precision));
@@ -519,7 +434,7 @@ TEST_CASE("A depthwise convolution in order adds the products of elements inside
         const Floats image = hard_floats(parts, map.elements());
         const ir::FeatureMap result = tests::output_shape(op, {map});
         Floats expected;
-        for_each_place({result.height, result.width, channels}, [&](const Extents& place) {
+        for_each_place({result.height, result.width, channels}, [&](const Sizes& place) {
             float sum = 0.0F;
             for (std::uint32_t tap = 0; tap < window.kernel_elements(); ++tap) {
                 const std::int64_t y =
