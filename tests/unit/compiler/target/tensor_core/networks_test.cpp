@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <cstring>
-#include <deque>
 #include <map>
 #include <random>
 #include <span>
@@ -21,44 +17,18 @@
 #include "compiler/ir/text.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
-#include "compiler/reference/executor.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/family.h"
 #include "compiler/target/tensor_core/network.h"
-#include "hw/isa/assembly.h"
 #include "hw/isa/program_rules.h"
-#include "hw/system/system.h"
-#include "sim/functional/tensor/tensor_executor.h"
-#include "tests/support/fresh_simulation.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/tensor_networks.h"
 #include "tests/support/text_graphs.h"
 
 using namespace systole;
+using namespace systole::tests;
 
 namespace {
-
-machine::MachineConfig random_core(std::mt19937& random) {
-    const auto drawn = [&](std::uint32_t low, std::uint32_t high) {
-        return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
-    };
-    machine::MachineConfig machine;
-    machine.name = "random";
-    machine.family = machine::Family::TensorCore;
-    machine.clock_mhz = 500;
-    machine.matrix_unit.formats = machine::float_array_formats();
-    machine.vector_unit.lanes = 1U << drawn(2, 4);
-    machine.vector_unit.sublanes = drawn(1, 8);
-    machine.matrix_unit.columns = machine.vector_unit.lanes;
-    machine.matrix_unit.rows = drawn(1, 16);
-    machine.vector_memory.rows = drawn(0, 2) == 0 ? drawn(300, 800) : drawn(800, 9000);
-    machine.hbm.bytes = std::uint64_t{1} << 26U;
-    machine.hbm.bandwidth_gb_per_s = drawn(5, 80);
-    machine.hbm.latency_cycles = drawn(0, 9);
-    machine.vector_unit.latency_cycles = drawn(0, 5);
-    machine.cross_lane_unit.latency_cycles = drawn(0, 9);
-    machine.matrix_unit.arrays = drawn(0, 2) == 0 ? 2 : 1;
-    return machine;
-}
 
 /// Draws graphs of what tensor cores compute.
 class RandomWords {
@@ -426,183 +396,12 @@ private:
     std::vector<ir::ValueId> values_;
 };
 
-using Bytes = std::vector<std::uint8_t>;
-
-std::vector<Bytes> outputs_of(const isa::Program& program, const auto& bytes_of_buffer) {
-    std::vector<Bytes> outputs;
-    for (const isa::HostBuffer& buffer : program.buffers) {
-        if (buffer.kind != isa::BufferKind::Output) continue;
-        const std::span<const std::uint8_t> bytes = bytes_of_buffer(buffer);
-        outputs.emplace_back(bytes.begin(), bytes.end());
-    }
-    return outputs;
-}
-
-std::vector<Bytes> on_units(const isa::Program& program, machine::MachineConfig machine,
-                            machine::Engine engine, const Bytes& input) {
-    machine.matrix_unit.engine = engine;
-    tests::FreshSimulation simulation;
-    hw::System system("system", machine, program, {.values = hw::Values::Computed, .test_delta_delay = {}});
-    const auto in = system.host_bytes(program.buffers[0]);
-    std::copy(input.begin(), input.end(), in.begin());
-    system.run();
-    return outputs_of(program, [&](const isa::HostBuffer& buffer) { return system.host_bytes(buffer); });
-}
-
-/// The first difference in words.
-std::string difference(const std::vector<Bytes>& found, const std::vector<Bytes>& expected) {
-    for (std::size_t output = 0; output < expected.size(); ++output) {
-        if (found[output].size() != expected[output].size()) return "another size";
-        for (std::size_t i = 0; i < expected[output].size(); i += 4) {
-            std::uint32_t a = 0;
-            std::uint32_t b = 0;
-            std::memcpy(&a, &found[output][i], 4);
-            std::memcpy(&b, &expected[output][i], 4);
-            if (a != b) {
-                return fmt::format("output {}, element {}: {:#x} ({}) instead of {:#x} ({})", output, i / 4,
-                                   a, std::bit_cast<float>(a), b, std::bit_cast<float>(b));
-            }
-        }
-    }
-    return {};
-}
-
-/// Of several cores, each writes its part of the outputs, and leaves the others at zero.
-std::vector<Bytes> without_time(const isa::Program& program, const machine::MachineConfig& machine,
-                                const Bytes& input) {
-    std::deque<functional::TensorExecutor> cores;
-    std::vector<functional::TensorExecutor*> all;
-    for (std::uint32_t core = 0; core < machine.cores(); ++core) {
-        all.push_back(
-            &cores.emplace_back(program, functional::TensorSizes{.vector_rows = machine.vector_memory.rows,
-                                                                 .hbm_rows = machine.hbm_rows_of_core(),
-                                                                 .core = core}));
-        const auto in = cores.back().host_bytes(program.buffers[0]);
-        std::copy(input.begin(), input.end(), in.begin());
-    }
-    functional::TensorExecutor::run_together(all);
-    std::vector<Bytes> outputs;
-    for (functional::TensorExecutor& executor : cores) {
-        const auto own =
-            outputs_of(program, [&](const isa::HostBuffer& buffer) { return executor.host_bytes(buffer); });
-        if (outputs.empty()) {
-            outputs = own;
-            continue;
-        }
-        for (std::size_t output = 0; output < own.size(); ++output) {
-            std::ranges::transform(own[output], outputs[output], outputs[output].begin(),
-                                   [](std::uint8_t a, std::uint8_t b) -> std::uint8_t { return a | b; });
-        }
-    }
-    return outputs;
-}
-
-/// A third of the machines have several cores, of which each has as much memory as the one.
-void draw_cores(std::mt19937& random, machine::MachineConfig& machine, mapping::Batches& batches) {
-    if (random() % 3 != 0) return;
-    constexpr std::array<machine::SystemConfig, 8> systems{{{.chips = 1, .cores = 2},
-                                                            {.chips = 1, .cores = 3},
-                                                            {.chips = 2, .cores = 1},
-                                                            {.chips = 2, .cores = 2},
-                                                            {.chips = 2, .cores = 3},
-                                                            {.chips = 5, .cores = 1},
-                                                            {.chips = 4, .cores = 2},
-                                                            {.chips = 8, .cores = 1}}};
-    machine.system = systems.at(random() % systems.size());
-    machine.hbm.bytes *= machine.system.cores;
-    batches.batch *= machine.cores();
-    batches.inferences = 1 + random() % (2 * batches.batch);
-}
-
 bool reads_lines(const ir::Graph& graph, const machine::MachineConfig& machine) {
     const tensor_core::Network network = tensor_core::make_network(graph, machine, 1);
     return std::ranges::any_of(network.steps, [](const tensor_core::Step& step) { return step.reads_lines; });
 }
 
 enum class Beginning { Any, Image };
-
-/// How a step is cut into tiles, and which weights and tensors stay: any of it gives the same bits.
-void draw_limits(std::mt19937& random, tensor_core::Network& network) {
-    const auto limit = [&](std::uint64_t most) {
-        return random() % 2 == 0 ? tensor_core::TileLimits::none : 1 + random() % most;
-    };
-    for (tensor_core::Step& step : network.steps) {
-        step.limits = {.images = limit(3),
-                       .lines = limit(12),
-                       .columns = limit(6),
-                       .weights = limit(3),
-                       .keeps_weights = random() % 3 > 0};
-    }
-    for (tensor_core::Tensor& tensor : network.tensors) tensor.may_stay = random() % 4 > 0;
-}
-
-/// Any mapping that could be chosen, and others.
-tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, std::size_t steps) {
-    tensor_core::Mapping mapping{.images = 1 + random() % batch, .segments = {}};
-    for (std::uint32_t first = 0; first < steps;) {
-        std::uint64_t images = 1 + random() % mapping.images;
-        while (mapping.images % images != 0) --images;
-        const auto end = static_cast<std::uint32_t>(first + 1 + random() % (steps - first));
-        mapping.segments.push_back({.first = first, .end = end, .images = images});
-        first = end;
-    }
-    mapping.kept_share = static_cast<double>(random() % 101) / 100;
-    return mapping;
-}
-
-struct DrawnProgram {
-    isa::Program program;
-    bool is_cut = false;  ///< by the limits that were drawn
-};
-
-DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
-                            const machine::MachineConfig& machine, const mapping::Batches& batches) {
-    tensor_core::Network network = tensor_core::make_network(graph, machine, 1, random() % 4 > 0);
-    const tensor_core::Mapping mapping =
-        random_mapping(random, batches.batch / machine.cores(), network.steps.size());
-    tensor_core::Network limited = network;
-    draw_limits(random, limited);
-    DrawnProgram drawn{.program = tensor_core::map_program(limited, machine, mapping, batches, true).program};
-    const std::size_t most =
-        tensor_core::map_program(network, machine, mapping, batches).program.instructions.size();
-    drawn.is_cut = drawn.program.instructions.size() > most;
-    return drawn;
-}
-
-/// The reference's outputs: of all inferences, or batch by batch if images of a batch are summed.
-std::vector<Bytes> expected_outputs(const ir::Graph& graph, const mapping::Batches& batches,
-                                    const Bytes& input) {
-    const auto inferences = static_cast<std::uint32_t>(batches.inferences);
-    const std::uint32_t at_once = ir::mixes_images(graph) ? batches.batch : inferences;
-    const std::size_t each = input.size() / inferences;
-    std::vector<Bytes> expected(graph.outputs.size());
-    for (std::uint32_t first = 0; first < inferences; first += at_once) {
-        const auto some = std::span<const std::uint8_t>(input).subspan(first * each, at_once * each);
-        const auto outputs = reference::run(graph, std::vector{some}, at_once);
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            expected[i].insert(expected[i].end(), outputs[i].begin(), outputs[i].end());
-    }
-    return expected;
-}
-
-/// Without time, and on both engines.
-void check_bits(const isa::Program& program, const machine::MachineConfig& machine, const Bytes& input,
-                const std::vector<Bytes>& expected) {
-    const std::string wrong = difference(without_time(program, machine, input), expected);
-    if (!wrong.empty()) FAIL("without time: " << wrong << "\n" << isa::disassemble(program).substr(0, 20000));
-    for (const machine::Engine engine : {machine::Engine::Wavefront, machine::Engine::Pe}) {
-        const std::string of_units = difference(on_units(program, machine, engine, input), expected);
-        if (!of_units.empty()) FAIL("on the units: " << of_units);
-    }
-}
-
-Bytes random_input(std::mt19937& random, const ir::Graph& graph, std::uint64_t inferences) {
-    std::vector<float> numbers(inferences * graph.input().shape.elements());
-    for (float& number : numbers) number = std::uniform_real_distribution<float>(-2.0F, 2.0F)(random);
-    Bytes input(numbers.size() * sizeof(float));
-    std::memcpy(input.data(), numbers.data(), input.size());
-    return input;
-}
 
 void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beginning = Beginning::Any,
                     bool with_any_mapping = false) {
@@ -642,8 +441,8 @@ void check_networks(std::uint32_t first_seed, std::uint32_t count, Beginning beg
             continue;
         }
         ++compiled_networks;
-        const Bytes input = random_input(random, graph, options.batches.inferences);
-        check_bits(program, machine, input, expected_outputs(graph, options.batches, input));
+        const WordTensors inputs = random_inputs(random, graph, options.batches.inferences);
+        check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs));
     }
     CHECK(compiled_networks * 10 >= count * (with_any_mapping ? 5 : 8));
     if (with_any_mapping) CHECK(cut_networks * 3 >= compiled_networks);
@@ -702,7 +501,7 @@ TEST_CASE("Sums over all cores have the bits of the reference on any number of c
             return std::holds_alternative<isa::Collective>(each);
         };
         CHECK(std::ranges::count_if(program.instructions, is_sum) > 4);
-        const Bytes numbers = random_input(random, graph, options.batches.inferences);
+        const WordTensors numbers = random_inputs(random, graph, options.batches.inferences);
         check_bits(program, machine, numbers, expected_outputs(graph, options.batches, numbers));
 
         const auto error_of = [&](const mapping::Options& wrong,
@@ -749,8 +548,8 @@ outputs %4
     mapping::Options options;
     options.batches = {.batch = 2, .inferences = 4};
     const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
-    const Bytes input = random_input(random, graph, options.batches.inferences);
-    check_bits(program, machine, input, expected_outputs(graph, options.batches, input));
+    const WordTensors inputs = random_inputs(random, graph, options.batches.inferences);
+    check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs));
 }
 
 TEST_CASE("Element-wise work that needs more values at a time than there are registers is refused",
