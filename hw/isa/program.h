@@ -100,7 +100,9 @@ struct SourceLines {
     bool operator==(const SourceLines&) const { return true; }
 };
 
-/// A quantized tensor at the border between host and chip: real = scale * (stored - zero_point).
+/// A quantized tensor at the border between host and chip: real = scale * (stored - zero_point). A program
+/// for a tensor core has a word of 4 bytes for each element in host memory, whatever the type: a float32, or
+/// the float32 that a float of 16 bits is, or a whole number.
 struct BorderTensor {
     std::string name;
     std::vector<std::uint32_t> shape = {};  ///< of one inference

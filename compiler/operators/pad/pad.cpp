@@ -14,6 +14,7 @@
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/words_builder.h"
+#include "hw/math/floats/float_values.h"
 
 namespace systole::operators {
 namespace {
@@ -238,6 +239,11 @@ private:
         std::vector<std::uint8_t> bytes(bytes_of(input.type));
         if (input.type == DataType::Float32) {
             const auto number = static_cast<float>(value);
+            std::memcpy(bytes.data(), &number, sizeof number);
+            return bytes;
+        }
+        if (input.type == DataType::Bfloat16) {
+            const std::uint16_t number = math::bfloat16_bits(static_cast<float>(value));
             std::memcpy(bytes.data(), &number, sizeof number);
             return bytes;
         }

@@ -43,7 +43,9 @@ std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
 }
 
 isa::BorderTensor border_of(const ir::Value& value) {
-    return {.name = value.name, .shape = shape_of_inference(value.shape), .type = DataType::Float32};
+    return {.name = value.name,
+            .shape = shape_of_inference(value.shape),
+            .type = value.file_type.value_or(value.type)};
 }
 
 /// Inferences that fill up the last batch, of which all cores have equal parts.

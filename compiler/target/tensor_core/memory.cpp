@@ -13,6 +13,7 @@
 #include "base/arithmetic.h"
 #include "base/limits.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/layout.h"
 #include "hw/math/floats/float_values.h"
 
@@ -54,12 +55,9 @@ std::uint64_t panels_of(const Tensor& tensor, std::uint64_t lanes) {
 }
 
 /// The words of a constant; empty if they are unknown.
-std::span<const std::uint32_t> words_of(const Network& network, const Tensor& tensor) {
+std::vector<std::uint32_t> words_of_tensor(const Network& network, const Tensor& tensor) {
     if (tensor.is_constant) return tensor.words;
-    const ir::Constant& constant = *network.graph->values[*tensor.constant].constant;
-    if (!constant.is_known()) return {};
-    const auto floats = constant.values<float>();
-    return {reinterpret_cast<const std::uint32_t*>(floats.data()), floats.size()};
+    return words_of(network.graph->values[*tensor.constant]);
 }
 
 class RowWriter {
@@ -143,7 +141,7 @@ private:
                 tensor.panel_rows = tensor.rows;
                 end_ += rows;
                 if (!with_contents) continue;
-                const std::span<const std::uint32_t> words = words_of(network_, tensor);
+                const std::vector<std::uint32_t> words = words_of_tensor(network_, tensor);
                 if (words.empty()) continue;
                 plan_.constants.push_back(
                     {.first_row = tensor.row,

@@ -3,15 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "compiler/reference/executor.h"
+#include "hw/math/floats/float_values.h"
 
 namespace systole::tensor_core {
 namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+/// The type in which elements are moved to find their origins: a bfloat16 does not hold enough numbers.
+DataType moved_as(DataType type) {
+    return type == DataType::Bfloat16 ? DataType::Float32 : type;
+}
 
 /// The node alone in a graph whose inputs are its sources.
 ir::Graph graph_of(const ir::NodeView& view, const std::vector<std::size_t>& sources) {
@@ -22,7 +33,7 @@ ir::Graph graph_of(const ir::NodeView& view, const std::vector<std::size_t>& sou
         ir::Value value = view.input(i);
         const auto id = static_cast<ir::ValueId>(graph.values.size());
         if (std::ranges::find(sources, i) != sources.end()) {
-            value = {.name = value.name, .shape = value.shape};
+            value = {.name = value.name, .shape = value.shape, .type = moved_as(value.type)};
             graph.inputs.push_back(id);
         }
         graph.values.push_back(std::move(value));
@@ -30,7 +41,8 @@ ir::Graph graph_of(const ir::NodeView& view, const std::vector<std::size_t>& sou
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         const auto id = static_cast<ir::ValueId>(graph.values.size());
-        graph.values.push_back({.name = view.output(i).name, .shape = view.output(i).shape});
+        const ir::Value& value = view.output(i);
+        graph.values.push_back({.name = value.name, .shape = value.shape, .type = moved_as(value.type)});
         graph.outputs.push_back(id);
         node.outputs[i] = id;
     }
@@ -40,16 +52,35 @@ ir::Graph graph_of(const ir::NodeView& view, const std::vector<std::size_t>& sou
     return graph;
 }
 
-/// The node's results where element i of source s is number(s, i).
+/// A whole number as a word of a type, and back.
+std::uint32_t word_of(std::uint64_t number, DataType type) {
+    if (type != DataType::Float32) return static_cast<std::uint32_t>(number);
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+}
+std::uint64_t number_of(std::uint32_t word, DataType type) {
+    return type == DataType::Float32 ? static_cast<std::uint64_t>(std::bit_cast<float>(word)) : word;
+}
+
+/// The node's results, as words, where element i of source s is number(s, i).
 template <class Number>
-std::vector<std::vector<float>> results_of(const ir::Graph& graph, const Number& number) {
-    std::vector<std::vector<float>> numbers;
+std::vector<Words> results_of(const ir::Graph& graph, const Number& number) {
+    std::vector<Words> words;
+    std::vector<std::span<const std::uint8_t>> inputs;
     for (std::size_t source = 0; source < graph.inputs.size(); ++source) {
-        std::vector<float>& all = numbers.emplace_back(graph.values[graph.inputs[source]].shape.elements());
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] = number(source, i);
+        const ir::Value& value = graph.values[graph.inputs[source]];
+        Words& all = words.emplace_back(value.shape.elements());
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = word_of(number(source, i), value.type);
     }
-    std::vector<std::span<const float>> inputs(numbers.begin(), numbers.end());
-    return reference::execute(graph, inputs, 1);
+    for (const Words& all : words) {
+        inputs.emplace_back(reinterpret_cast<const std::uint8_t*>(all.data()),
+                            all.size() * sizeof(std::uint32_t));
+    }
+    std::vector<Words> results;
+    for (const reference::TensorBytes& bytes : reference::run(graph, inputs, 1)) {
+        Words& result = results.emplace_back(bytes.size() / sizeof(std::uint32_t));
+        std::memcpy(result.data(), bytes.data(), bytes.size());
+    }
+    return results;
 }
 
 }  // namespace
@@ -64,6 +95,14 @@ bool only_moves(const ir::Node& node) {
     return true;
 }
 
+std::vector<std::size_t> moved_inputs(const ir::NodeView& node) {
+    // Indices are known.
+    if (node.node().is("gather")) return {0};
+    std::vector<std::size_t> all(node.node().inputs.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
 std::vector<OriginMap> origins_of(const ir::NodeView& node, const std::vector<std::size_t>& sources) {
     // A float32 holds whole numbers below 2^24: places are found by their digits to this base.
     constexpr std::size_t base = std::size_t{1} << 22U;
@@ -71,30 +110,29 @@ std::vector<OriginMap> origins_of(const ir::NodeView& node, const std::vector<st
     std::size_t most = 0;
     for (const ir::ValueId input : graph.inputs)
         most = std::max<std::size_t>(most, graph.values[input].shape.elements());
-    using Numbers = std::vector<std::vector<float>>;
-    const Numbers low =
-        results_of(graph, [](std::size_t, std::size_t i) { return static_cast<float>(i % base); });
-    const Numbers high = most <= base ? Numbers{} : results_of(graph, [](std::size_t, std::size_t i) {
-        const std::size_t quotient = i / base;
-        return static_cast<float>(quotient);
-    });
+    const std::vector<Words> low = results_of(graph, [](std::size_t, std::size_t i) { return i % base; });
+    std::vector<Words> high;
+    if (most > base) high = results_of(graph, [](std::size_t, std::size_t i) { return i / base; });
     // What does not depend on the sources comes from none.
-    const Numbers source =
-        results_of(graph, [](std::size_t s, std::size_t) { return static_cast<float>(s); });
-    const Numbers other =
-        results_of(graph, [](std::size_t s, std::size_t) { return static_cast<float>(s) + 1000.0F; });
+    const std::vector<Words> source = results_of(graph, [](std::size_t s, std::size_t) { return s; });
+    const std::vector<Words> other = results_of(graph, [](std::size_t s, std::size_t) { return s + 1000; });
     std::vector<OriginMap> origins;
     for (std::size_t result = 0; result < low.size(); ++result) {
         OriginMap& all = origins.emplace_back(low[result].size());
+        const DataType type = graph.values[graph.outputs[result]].type;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            const auto bits = std::bit_cast<std::uint32_t>(source[result][i]);
-            if (bits == std::bit_cast<std::uint32_t>(other[result][i])) {
-                all[i] = {.source = Origin::none, .element = bits};
+            const std::uint32_t word = source[result][i];
+            if (word == other[result][i]) {
+                all[i] = {.source = Origin::none, .element = word};
+                if (node.output(result).type == DataType::Bfloat16) {
+                    all[i].element =
+                        std::bit_cast<std::uint32_t>(math::rounded_to_bfloat16(std::bit_cast<float>(word)));
+                }
                 continue;
             }
-            all[i] = {.source = static_cast<std::uint32_t>(source[result][i]),
-                      .element = static_cast<std::uint64_t>(low[result][i])};
-            if (!high.empty()) all[i].element += base * static_cast<std::uint64_t>(high[result][i]);
+            all[i] = {.source = static_cast<std::uint32_t>(number_of(word, type)),
+                      .element = number_of(low[result][i], type)};
+            if (!high.empty()) all[i].element += base * number_of(high[result][i], type);
         }
     }
     return origins;

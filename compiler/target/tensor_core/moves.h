@@ -13,7 +13,7 @@ struct Origin {
     static constexpr std::uint32_t none = 0xFFFFFFFF;
 
     std::uint32_t source = none;  ///< of the node's sources
-    std::uint64_t element = 0;    ///< of an image; of none, the bits of a float32
+    std::uint64_t element = 0;    ///< of an image; of none, the word
 
     bool operator==(const Origin&) const = default;
 };
@@ -26,7 +26,7 @@ struct MovedColumns {
     std::uint64_t to = 0;  ///< column
     std::uint64_t count = 0;
     std::uint32_t source = 0;
-    std::uint64_t from = 0;                ///< column; of none, the bits of a float32
+    std::uint64_t from = 0;                ///< column; of none, the word
     std::vector<std::uint64_t> rows = {};  ///< of the source, for each row of MovedRows; empty for none
 };
 
@@ -36,8 +36,11 @@ struct MovedRows {
     std::vector<MovedColumns> columns;
 };
 
-/// The origins of the elements of each result, by the operator's own reference. `sources`: the inputs that
-/// have elements to move; the others are parameters.
+/// The inputs that have elements to move; the others are parameters.
+std::vector<std::size_t> moved_inputs(const ir::NodeView& node);
+
+/// The origins of the elements of each result, by the operator's own reference; `sources` are the inputs with
+/// elements to move.
 std::vector<OriginMap> origins_of(const ir::NodeView& node, const std::vector<std::size_t>& sources);
 
 /// Whether an operator only moves elements, or puts constants beside them.

@@ -15,6 +15,7 @@
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/words.h"
+#include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/layout.h"
 #include "hw/isa/instructions/run_chain.h"
 
@@ -91,6 +92,16 @@ std::optional<std::string> broken_rule_of(const ChainUse& chain) {
                              .results = {{.value = static_cast<std::uint8_t>(values - 1)}}});
 }
 
+isa::ChainStep rounding_of(std::size_t value) {
+    return {.operation = WordOperation::RoundToBfloat16, .operands = {static_cast<std::uint8_t>(value)}};
+}
+
+/// Whether the number that a chain ends with has to be rounded for a result of this type.
+bool needs_rounding(DataType result, const std::vector<operators::WordStep>& steps) {
+    return result == DataType::Bfloat16 &&
+           (steps.empty() || steps.back().operation != WordOperation::RoundToBfloat16);
+}
+
 /// The two chains as one: what the second takes from before it is the first one's result. nullopt if an
 /// instruction has no room for it.
 std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
@@ -144,8 +155,7 @@ public:
             }
         }
         for (const ValueId input : graph_.inputs) {
-            const Value& value = graph_.values[input];
-            require_float(value);
+            require_words(graph_.values[input]);
             network_.inputs.push_back(new_tensor(input));
             tensors_.emplace(input, network_.inputs.back());
         }
@@ -179,10 +189,16 @@ private:
             graph_.name, machine_.name, machine_.matrix_unit.columns, machine_.vector_unit.lanes));
     }
 
+    static void require_words(const Value& value) {
+        if (operators::is_word_type(value.type)) return;
+        throw ModelError(fmt::format("{} is {}; a tensor core has float32, bfloat16 and int32", value.name,
+                                     name_of(value.type)));
+    }
+    /// Of a product.
     static void require_float(const Value& value) {
-        if (value.type == DataType::Float32) return;
-        throw ModelError(
-            fmt::format("{} is {}; a tensor core computes in float32", value.name, name_of(value.type)));
+        if (value.type == DataType::Float32 || value.type == DataType::Bfloat16) return;
+        throw ModelError(fmt::format("{} is {}; a tensor core multiplies float32 and bfloat16", value.name,
+                                     name_of(value.type)));
     }
 
     void begin_layer(const ir::Node& node) {
@@ -220,7 +236,7 @@ private:
         if (const auto found = tensors_.find(id); found != tensors_.end()) return found->second;
         const Value& value = graph_.values[id];
         if (value.constant) {
-            require_float(value);
+            require_words(value);
             const TensorId made = new_tensor(id);
             tensor(made).constant = id;
             tensors_.emplace(id, made);
@@ -245,8 +261,6 @@ private:
         tensor(made).is_constant = true;
         return made;
     }
-
-    std::span<const float> floats_of(const Value& value) const { return value.constant->values<float>(); }
 
     void add_step(Step step) {
         step.layer = layer();
@@ -280,7 +294,7 @@ private:
     }
 
     void add_node(const NodeView& node) {
-        for (const ValueId output : node.node().outputs) require_float(graph_.values[output]);
+        for (const ValueId output : node.node().outputs) require_words(graph_.values[output]);
         if (node.node().op->reduces_batch(node.node()))
             throw ModelError("it combines the images of a batch, which a tensor core does not");
         if (node.node().is("word_chain")) return add_chain(node);
@@ -355,7 +369,7 @@ private:
     /// How a chain reads an input. A single constant number has no operand.
     std::optional<Operand> operand_of(ValueId id, const ir::Shape& result, bool result_is_shared) {
         const Value& value = graph_.values[id];
-        require_float(value);
+        require_words(value);
         const std::uint64_t elements = value.shape.elements();
         const bool is_shared = !value.has_batch();
         if (value.constant && elements == 1) return std::nullopt;
@@ -373,10 +387,9 @@ private:
         const std::vector<std::uint64_t> places = repeated(value.shape, result);
         if (value.constant) {
             std::vector<std::uint32_t> words;
-            if (value.constant->is_known()) {
+            if (const std::vector<std::uint32_t> own = words_of(value); !own.empty()) {
                 words.reserve(places.size());
-                for (const std::uint64_t place : places)
-                    words.push_back(std::bit_cast<std::uint32_t>(floats_of(value)[place]));
+                for (const std::uint64_t place : places) words.push_back(own[place]);
             }
             return Operand{OperandKind::Rows, new_constant(value.name, shape, std::move(words))};
         }
@@ -425,9 +438,7 @@ private:
                 const Value& value = view.input(i);
                 constant_of[i] = constants.size();
                 constants.push_back({.operation = WordOperation::Constant,
-                                     .constant = value.constant->is_known()
-                                                     ? std::bit_cast<std::uint32_t>(floats_of(value)[0])
-                                                     : 0});
+                                     .constant = value.constant->is_known() ? words_of(value).front() : 0});
                 continue;
             }
             const auto found = std::ranges::find(chain.operands, *operand);
@@ -440,9 +451,11 @@ private:
         }
         const std::size_t operands = chain.operands.size();
         const std::size_t first_step = operands + constants.size();
-        if (first_step + steps.size() > isa::most_chain_values) {
+        const bool rounds = needs_rounding(result.type, steps);
+        const std::size_t values = first_step + steps.size() + (rounds ? 1 : 0);
+        if (values > isa::most_chain_values) {
             throw ModelError(fmt::format("its element-wise work has {} values; a chain has at most {}",
-                                         first_step + steps.size(), isa::most_chain_values));
+                                         values, isa::most_chain_values));
         }
         chain.steps = std::move(constants);
         for (const operators::WordStep& step : steps) {
@@ -459,6 +472,7 @@ private:
             }
             chain.steps.push_back(std::move(made));
         }
+        if (rounds) chain.steps.push_back(rounding_of(operands + chain.steps.size() - 1));
         if (const auto rule = broken_rule_of(chain))
             throw ModelError(fmt::format("its element-wise work cannot be a chain: {}", *rule));
         const TensorId made = new_tensor(node.output());
@@ -610,6 +624,7 @@ private:
         const std::uint64_t channels = image.channels / groups;
         const std::uint64_t filters = output.channels / groups;
         const MatrixShape all = matrix_of(weights->shape);
+        const std::vector<std::uint32_t> all_words = words_of(*weights);
         const TensorId source = tensor_of(node.inputs[0]);
         const bool is_shared = !view.output().has_batch();
         std::vector<TensorId> results;
@@ -619,12 +634,11 @@ private:
             Step step{.kind = StepKind::Product};
             step.source = columns_of(source, group * channels, channels);
             std::vector<std::uint32_t> words;
-            if (weights->constant->is_known()) {
+            if (!all_words.empty()) {
                 for (std::uint64_t row = 0; row < all.rows; ++row) {
-                    for (std::uint64_t column = 0; column < filters; ++column) {
-                        words.push_back(std::bit_cast<std::uint32_t>(
-                            floats_of(*weights)[row * all.columns + group * filters + column]));
-                    }
+                    const auto first =
+                        all_words.begin() + static_cast<std::ptrdiff_t>(row * all.columns + group * filters);
+                    words.insert(words.end(), first, first + static_cast<std::ptrdiff_t>(filters));
                 }
             }
             step.weights = new_constant(weights->name, {all.rows, filters}, std::move(words));
@@ -691,8 +705,19 @@ private:
         step.output = view.output_map();
         step.source = tensor_of(node.inputs[0]);
         step.result = new_tensor(node.output());
+        round_reduced(view, step);
         tensors_.emplace(node.output(), step.result);
         finish_value(node.output(), std::move(step));
+    }
+
+    /// The largest or smallest bfloat16 is one; other results are rounded if they must be.
+    void round_reduced(const NodeView& view, Step& step) {
+        if (view.output().type != DataType::Bfloat16) return;
+        const bool is_extreme = step.reduction == Reduction::Maximum || step.reduction == Reduction::Minimum;
+        if (is_extreme && view.input().type == DataType::Bfloat16) return;
+        step.chains.push_back({.operands = {Operand{}},
+                               .steps = {rounding_of(0)},
+                               .fills_lanes = tensor(step.result).fills_lanes});
     }
 
     void add_reduction(const NodeView& view) {
@@ -738,6 +763,7 @@ private:
         }
         step.result = new_tensor(node.name, made, is_shared);
         tensor(step.result).fills_lanes = step.kind == StepKind::ReduceLanes;
+        round_reduced(view, step);
         const MatrixShape wanted = matrix_of(view.output().shape);
         if (wanted == made) {
             tensors_.emplace(node.output(), step.result);
@@ -807,7 +833,7 @@ private:
         const ir::Node& node = view.node();
         if (node.is("reshape") || node.is("identity") ||
             (node.is("expand") && view.input().shape.elements() == view.output().shape.elements())) {
-            require_float(view.input());
+            require_words(view.input());
             if (matrix_of(view.input().shape) == matrix_of(view.output().shape)) {
                 tensors_.emplace(node.output(), tensor_of(node.inputs[0]));
                 if (const auto found = producers_.find(node.inputs[0]);
@@ -820,20 +846,9 @@ private:
             reshaped_.emplace(node.output(), node.inputs[0]);
             return;
         }
-        std::vector<std::size_t> sources;
+        const std::vector<std::size_t> sources = moved_inputs(view);
         std::vector<TensorId> tensors;
-        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-            const Value& value = view.input(i);
-            if (value.type != DataType::Float32) {
-                if (!value.constant)
-                    throw ModelError(fmt::format("{} is {}; a tensor core computes in float32", value.name,
-                                                 name_of(value.type)));
-                continue;
-            }
-            sources.push_back(i);
-            tensors.push_back(tensor_of(node.inputs[i]));
-        }
-        if (sources.empty()) throw ModelError(fmt::format("{} has no input of float32", node.op->name()));
+        for (const std::size_t i : sources) tensors.push_back(tensor_of(node.inputs[i]));
         const std::vector<OriginMap> origins = origins_of(view, sources);
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             const TensorId made = new_tensor(node.outputs[i]);

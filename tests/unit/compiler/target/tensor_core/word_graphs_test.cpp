@@ -1,0 +1,381 @@
+// Random graphs in words whose batch is in inner axes, as HLO programs have them, with values of float32,
+// bfloat16 and int32: the compiled program gives the bits of the reference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/ir/text.h"
+#include "compiler/operators/operator.h"
+#include "compiler/target/tensor_core/family.h"
+#include "compiler/target/tensor_core/network.h"
+#include "hw/math/floats/word_values.h"
+#include "tests/support/random_runs.h"
+#include "tests/support/tensor_networks.h"
+#include "tests/support/text_graphs.h"
+
+using namespace systole;
+using namespace systole::tests;
+
+namespace {
+
+constexpr std::uint64_t most_elements = 4000;
+
+/// Draws graphs of values [1, ..]: the first axis is the graph's batch, and all others are explicit.
+class RandomWordGraph {
+public:
+    RandomWordGraph(std::mt19937& random, const machine::MachineConfig& machine)
+        : random_(random), lanes_(machine.vector_unit.lanes) {}
+
+    ir::Graph draw() {
+        graph_.name = "random";
+        for (std::uint32_t inputs = 1 + below(3); inputs > 0; --inputs) {
+            const ir::ValueId input = graph_.add_input("input", shape(), DataType::Float32);
+            graph_.values[input].type = type();
+            values_.push_back(input);
+        }
+        const std::size_t nodes = 2 + below(8);
+        for (int attempts = 0; graph_.nodes.size() < nodes && attempts < 200; ++attempts) add_node();
+        const auto add_output = [&](ir::ValueId id) {
+            if (!ir::is_input(graph_, id) && !graph_.values[id].is_shared && !ir::is_output(graph_, id))
+                graph_.outputs.push_back(id);
+        };
+        for (std::uint32_t outputs = 1 + below(3); outputs > 0; --outputs) add_output(any());
+        if (graph_.outputs.empty()) add_output(chain({values_.front()}));
+        ir::remove_unread(graph_);
+        return std::move(graph_);
+    }
+
+private:
+    std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
+    ir::ValueId any() {
+        if (below(2) == 0) return values_.back();
+        return values_[below(static_cast<std::uint32_t>(values_.size()))];
+    }
+    DataType type() {
+        constexpr std::array types{DataType::Float32, DataType::Float32, DataType::Bfloat16, DataType::Int32};
+        return types.at(below(4));
+    }
+    DataType float_type() { return below(3) == 0 ? DataType::Bfloat16 : DataType::Float32; }
+    const ir::Shape& shape_of(ir::ValueId id) const { return graph_.values[id].shape; }
+    DataType type_of(ir::ValueId id) const { return graph_.values[id].type; }
+    bool is_float(ir::ValueId id) const { return type_of(id) != DataType::Int32; }
+
+    ir::Shape shape() {
+        std::vector<std::uint32_t> extents{1};
+        for (std::uint32_t rank = 1 + below(4); rank > 0; --rank) extents.push_back(1 + below(7));
+        if (below(3) == 0) extents.back() = 1 + below(40);
+        return ir::Shape(std::span<const std::uint32_t>(extents));
+    }
+
+    ir::ValueId constant(const ir::Shape& of, DataType type) {
+        std::vector<std::uint32_t> words(of.elements());
+        for (std::uint32_t& word : words) {
+            word = static_cast<std::uint32_t>(below(61)) - 30;
+            if (type == DataType::Int32) continue;
+            word = std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-2.0F, 2.0F)(random_));
+        }
+        if (type == DataType::Bfloat16) {
+            std::vector<std::uint16_t> halves(words.size());
+            math::from_words(words, type, halves.data());
+            return graph_.add_constant("constant", of, type, std::move(halves));
+        }
+        if (type == DataType::Float32) {
+            std::vector<float> floats(words.size());
+            math::from_words(words, type, floats.data());
+            return graph_.add_constant("constant", of, type, std::move(floats));
+        }
+        std::vector<std::int32_t> numbers(words.begin(), words.end());
+        return graph_.add_constant("constant", of, type, std::move(numbers));
+    }
+
+    ir::ValueId append(const std::string& op, std::vector<ir::NamedAttribute> attributes,
+                       std::vector<ir::ValueId> inputs, DataType type) {
+        const auto data = static_cast<std::uint32_t>(inputs.size());
+        return graph_.append(op + std::to_string(graph_.nodes.size()), operators::registry().at(op),
+                             std::move(attributes), std::move(inputs), DataType::Float32, {{.type = type}},
+                             data);
+    }
+
+    void add_node() {
+        const ir::ValueId source = any();
+        try {
+            const ir::ValueId made = node(source);
+            if (shape_of(made).elements() > most_elements) return;
+            values_.push_back(made);
+        } catch (const ModelError&) {
+            // Another one.
+        }
+    }
+
+    ir::ValueId node(ir::ValueId source) {
+        switch (below(9)) {
+            case 0:
+            case 1:
+            case 2:
+                return broadcast(source);
+            case 3:
+                return reduction(source);
+            case 4:
+                return movement(source);
+            case 5:
+                return chain({source});
+            case 6:
+                return with_number(source);
+            default:
+                return movement(source);
+        }
+    }
+
+    /// Element-wise work on values of one shape, or broadcast.
+    ir::ValueId chain(std::vector<ir::ValueId> inputs) {
+        const bool floats = std::ranges::all_of(inputs, [&](ir::ValueId id) { return is_float(id); });
+        std::vector<std::string> steps;
+        std::vector<std::size_t> numbers;  // the inputs as floats
+        const auto next = [&] { return inputs.size() + steps.size() - 1; };
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (is_float(inputs[i]) == floats) {
+                numbers.push_back(i);
+                continue;
+            }
+            steps.push_back(fmt::format("float_to_int {}", i));
+            numbers.push_back(next());
+        }
+        const char* const of_floats[] = {"add", "multiply", "subtract", "maximum", "minimum", "less"};
+        const char* const of_ints[] = {"add_int",     "multiply_int", "subtract_int",
+                                       "maximum_int", "xor",          "less_int"};
+        std::size_t last = numbers.front();
+        bool is_truth = false;
+        for (std::size_t i = 1; i < numbers.size(); ++i) {
+            const std::uint32_t operation = below(i + 1 < numbers.size() ? 5 : 6);
+            steps.push_back(
+                fmt::format("{} {} {}", (floats ? of_floats : of_ints)[operation], last, numbers[i]));
+            last = next();
+            is_truth = operation == 5;
+        }
+        if (steps.empty()) {
+            steps.push_back(fmt::format("{} {}", floats ? "negate" : "leading_zeros", last));
+            last = next();
+        }
+        if (!floats || is_truth) {
+            if (below(2) == 0)
+                return append("word_chain", {{"steps", steps}}, std::move(inputs), DataType::Int32);
+            steps.push_back(fmt::format("int_to_float {}", last));
+            last = next();
+        }
+        const DataType result = float_type();
+        if (result == DataType::Bfloat16 && below(2) == 0)
+            steps.push_back(fmt::format("round_to_bfloat16 {}", last));
+        return append("word_chain", {{"steps", steps}}, std::move(inputs), result);
+    }
+
+    /// Another value, or a constant, that is repeated for this one or has its shape.
+    ir::ValueId broadcast(ir::ValueId source) {
+        const ir::Shape of = shape_of(source);
+        std::vector<ir::ValueId> inputs{source};
+        for (const ir::ValueId value : values_) {
+            if (value == source || inputs.size() > 2 || below(2) == 0) continue;
+            bool fits = shape_of(value).rank() == of.rank();
+            for (std::size_t axis = 0; fits && axis < of.rank(); ++axis)
+                fits = shape_of(value)[axis] == of[axis] || shape_of(value)[axis] == 1;
+            if (fits) inputs.push_back(value);
+        }
+        if (inputs.size() == 1 || below(3) == 0) {
+            std::vector<std::uint32_t> extents(of.extents().begin(), of.extents().end());
+            for (std::uint32_t& extent : extents) {
+                if (below(2) == 0) extent = 1;
+            }
+            if (below(4) == 0) extents.erase(extents.begin());
+            inputs.push_back(constant(ir::Shape(std::span<const std::uint32_t>(extents)), type()));
+        }
+        std::shuffle(inputs.begin(), inputs.end(), random_);
+        return chain(std::move(inputs));
+    }
+
+    /// Work with a single number that a node computes.
+    ir::ValueId with_number(ir::ValueId source) {
+        ir::ValueId from = any();
+        if (below(5) == 0) from = chain({constant({1, 1 + below(9)}, DataType::Float32)});
+        if (!is_float(from))
+            from = append("word_chain", {{"steps", std::vector<std::string>{"int_to_float 0"}}}, {from},
+                          DataType::Float32);
+        ir::ValueId number = reduced(from, {}, float_type());
+        if (below(2) == 0) number = chain({number});
+        const std::vector<std::int64_t> ones(shape_of(source).rank(), 1);
+        number = append("reshape", {{"shape", ones}}, {number}, type_of(number));
+        values_.push_back(number);
+        std::vector<ir::ValueId> inputs{source, number};
+        if (below(3) == 0) inputs.push_back(constant({shape_of(source).extents().back()}, DataType::Float32));
+        std::shuffle(inputs.begin(), inputs.end(), random_);
+        return chain(std::move(inputs));
+    }
+
+    ir::ValueId reduced(ir::ValueId source, std::vector<std::int64_t> axes, DataType result) {
+        const char* const names[] = {"sum", "product", "maximum", "minimum"};
+        if (axes.empty()) {
+            for (std::size_t axis = 0; axis < shape_of(source).rank(); ++axis)
+                axes.push_back(static_cast<std::int64_t>(axis));
+            axes.erase(axes.begin());
+        }
+        return append("word_reduce",
+                      {{"reduction", std::string(names[below(4)])},
+                       {"axes", std::move(axes)},
+                       {"keep", std::int64_t{below(4) == 0 ? 0 : 1}},
+                       {"sum_tile", std::int64_t{lanes_}}},
+                      {source}, result);
+    }
+
+    ir::ValueId reduction(ir::ValueId source) {
+        if (!is_float(source)) return chain({source});
+        std::vector<std::int64_t> axes;
+        for (std::size_t axis = 1; axis < shape_of(source).rank(); ++axis) {
+            if (below(2) == 0) axes.push_back(static_cast<std::int64_t>(axis));
+        }
+        return reduced(source, std::move(axes), float_type());
+    }
+
+    ir::ValueId movement(ir::ValueId source) {
+        const ir::Shape of = shape_of(source);
+        if (of.rank() < 2) return chain({source});
+        const DataType type = type_of(source);
+        std::vector<std::int64_t> extents(of.extents().begin(), of.extents().end());
+        switch (below(6)) {
+            case 0: {
+                std::vector<std::int64_t> axes(of.rank());
+                for (std::size_t axis = 0; axis < of.rank(); ++axis)
+                    axes[axis] = static_cast<std::int64_t>(axis);
+                std::shuffle(axes.begin() + 1, axes.end(), random_);
+                return append("transpose", {{"permutation", axes}}, {source}, type);
+            }
+            case 1: {
+                const std::size_t axis = 1 + below(static_cast<std::uint32_t>(of.rank() - 1));
+                std::vector<ir::ValueId> inputs{source, below(2) == 0 ? source : constant(of, type)};
+                std::shuffle(inputs.begin(), inputs.end(), random_);
+                return append("concat", {{"axis", static_cast<std::int64_t>(axis)}}, std::move(inputs), type);
+            }
+            case 2: {
+                std::vector<std::int64_t> before{0};
+                std::vector<std::int64_t> after{0};
+                for (std::size_t axis = 1; axis < of.rank(); ++axis) {
+                    before.push_back(below(3));
+                    after.push_back(below(3));
+                }
+                const double value =
+                    type == DataType::Int32 ? static_cast<double>(below(90)) - 30 : 0.3 * below(20);
+                return append("pad", {{"before", before}, {"after", after}, {"value", value}}, {source},
+                              type);
+            }
+            case 3: {
+                std::vector<std::int64_t> first{0};
+                std::vector<std::int64_t> step{1};
+                std::vector<std::int64_t> count{1};
+                for (std::size_t axis = 1; axis < of.rank(); ++axis) {
+                    const std::uint32_t apart = 1 + below(2);
+                    const std::uint32_t begin = below(of[axis]);
+                    const bool is_backwards = below(3) == 0;
+                    const std::uint32_t room = is_backwards ? begin : of[axis] - 1 - begin;
+                    first.push_back(begin);
+                    step.push_back(is_backwards ? -static_cast<std::int64_t>(apart) : apart);
+                    count.push_back(1 + below(room / apart + 1));
+                }
+                return append("strided_slice", {{"first", first}, {"step", step}, {"count", count}}, {source},
+                              type);
+            }
+            case 4: {
+                // Axes in the middle are repeated.
+                const std::size_t axis = 1 + below(static_cast<std::uint32_t>(of.rank()));
+                extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+                if (extents.size() > 5) return chain({source});
+                const ir::ValueId more = append("reshape", {{"shape", extents}}, {source}, type);
+                extents[axis] = 2 + below(3);
+                return append("expand", {{"shape", extents}}, {more}, type);
+            }
+            default: {
+                // Two axes become one, or the other way round.
+                const std::size_t axis = 1 + below(static_cast<std::uint32_t>(of.rank() - 1));
+                if (axis + 1 < of.rank()) {
+                    extents[axis] *= extents[axis + 1];
+                    extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+                } else {
+                    extents.insert(extents.begin() + 1, 1);
+                }
+                return append("reshape", {{"shape", extents}}, {source}, type);
+            }
+        }
+    }
+
+    std::mt19937& random_;
+    std::uint32_t lanes_;
+    ir::Graph graph_;
+    std::vector<ir::ValueId> values_;
+};
+
+void check_word_graphs(std::uint32_t first_seed, std::uint32_t count, bool with_any_mapping) {
+    std::uint32_t compiled = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
+        std::mt19937 random(seed);
+        machine::MachineConfig machine = random_core(random);
+        mapping::Options options;
+        options.batches.batch = 1 + static_cast<std::uint32_t>(random() % 3);
+        options.batches.inferences = 1 + random() % 4;
+        draw_cores(random, machine, options.batches);
+        const ir::Graph graph = RandomWordGraph(random, machine).draw();
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\nbatch "
+                     << options.batches.batch << ", " << options.batches.inferences << " inferences\n"
+                     << ir::to_text(graph));
+        isa::Program program;
+        try {
+            program = with_any_mapping ? random_program(random, graph, machine, options.batches).program
+                                       : tensor_core::family.compile(graph, machine, options).program;
+        } catch (const ModelError& error) {
+            INFO(error.what());
+            REQUIRE(std::string(error.what()).find("rows of vector memory") != std::string::npos);
+            continue;
+        }
+        ++compiled;
+        const WordTensors inputs = random_inputs(random, graph, options.batches.inferences);
+        check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs), seed % 4 == 0);
+    }
+    CHECK(compiled * 10 >= count * 8);
+}
+
+}  // namespace
+
+TEST_CASE("Graphs in words with inner batches give the reference's bits", "[tensor_core][word_graphs]") {
+    check_word_graphs(1, tests::random_runs(400), false);
+}
+TEST_CASE("Graphs in words give the reference's bits with any mapping", "[tensor_core][word_graphs]") {
+    check_word_graphs(100000, tests::random_runs(400), true);
+}
+
+TEST_CASE("Borders of a program have the formats of files", "[tensor_core][word_graphs]") {
+    const ir::Graph graph = tests::graph_of_text(R"(graph "borders"
+inputs %0, %1
+outputs %2, %3
+%0 int32 1x3 "a" file uint8
+%1 bfloat16 1x3 "b"
+%2 float32 1x3 "sum" file float16
+%3 int32 1x3 "above"
+%2 = word_chain(%0, %1) "sum" {steps ["int_to_float 0", "add 2 1"]}
+%3 = word_chain(%1) "above" {steps ["constant 0x0", "less 1 0"]}
+)");
+    std::mt19937 random(1);
+    const isa::Program program = tensor_core::family.compile(graph, random_core(random), {}).program;
+    REQUIRE(program.inputs.size() == 2);
+    CHECK(program.inputs[0].type == DataType::Uint8);
+    CHECK(program.inputs[1].type == DataType::Bfloat16);
+    CHECK(program.outputs[0].type == DataType::Float16);
+    CHECK(program.outputs[1].type == DataType::Int32);
+    // A word for each element.
+    for (const isa::HostBuffer& buffer : program.buffers) CHECK(buffer.bytes == 12);
+}
