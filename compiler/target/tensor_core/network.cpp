@@ -373,6 +373,7 @@ private:
         const std::uint64_t elements = value.shape.elements();
         const bool is_shared = !value.has_batch();
         if (value.constant && elements == 1) return std::nullopt;
+        if (elements == 1 && result.elements() > 1) return Operand{OperandKind::Number, tensor_of(id)};
         const MatrixShape shape = matrix_of(result);
         const std::vector<std::uint64_t> extents =
             extents_of(value.shape, std::max<std::size_t>(1, result.rank()));
@@ -481,7 +482,8 @@ private:
         if (before) moved = std::exchange(steps_[producers_.at(*before)], std::nullopt);
         const auto fills = [&](const Operand& operand) {
             if (operand.kind == OperandKind::Before) return tensor(moved->result).fills_lanes;
-            return operand.kind == OperandKind::Rows && tensor(operand.tensor).fills_lanes;
+            return operand.kind == OperandKind::Number ||
+                   (operand.kind == OperandKind::Rows && tensor(operand.tensor).fills_lanes);
         };
         chain.fills_lanes = shape.columns == 1 && std::ranges::all_of(chain.operands, fills);
         tensor(made).fills_lanes = chain.fills_lanes;

@@ -61,6 +61,7 @@ enum class OperandKind : std::uint8_t {
     Row,       ///< a row for all rows
     ImageRow,  ///< a row for each image
     Column,    ///< a number for each row
+    Number,    ///< one number, or one for each image
 };
 struct Operand {
     OperandKind kind = OperandKind::Before;

@@ -69,11 +69,23 @@ isa::Spread spread_of(OperandKind kind) {
             return isa::Spread::Rows;
         case OperandKind::Row:
         case OperandKind::ImageRow:
+        case OperandKind::Number:
             return isa::Spread::Row;
         case OperandKind::Column:
             return isa::Spread::Column;
     }
     throw std::logic_error("a kind of operand that does not exist");
+}
+
+/// Whether there is one row for each image, and not one for each row of the result.
+bool is_by_image(OperandKind kind) {
+    return kind == OperandKind::ImageRow || kind == OperandKind::Number;
+}
+
+/// Whether all lanes of a row need the number of its one column.
+bool needs_all_lanes(const Operand& operand, const Tensor& tensor) {
+    const bool is_one_column = operand.kind == OperandKind::Column || operand.kind == OperandKind::Number;
+    return is_one_column && !tensor.fills_lanes;
 }
 
 }  // namespace
@@ -160,14 +172,13 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
         for (const Operand& operand : chain.operands) {
             if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
             const Tensor& tensor = network_.tensors[operand.tensor];
-            const bool spreads = operand.kind == OperandKind::Column && !tensor.fills_lanes;
             // What the images share is there once.
             const std::uint64_t images =
                 tensor.is_shared && !network_.tensors[step.result].is_shared ? 1 : tile.images;
-            const std::uint64_t each = operand.kind == OperandKind::ImageRow ? 1 : tile.lines * of.width;
+            const std::uint64_t each = is_by_image(operand.kind) ? 1 : tile.lines * of.width;
             if (!is_kept(operand.tensor) && counted.emplace(operand.tensor, true).second)
                 rows += images * each * panels(operand.tensor);
-            if (spreads) rows += images * each;
+            if (needs_all_lanes(operand, tensor)) rows += images * each;
         }
     }
     return rows;
@@ -299,12 +310,12 @@ void StepEmitter::load_operands(Work& work) {
             const bool once = tensor.is_shared && !is_shared_result;
             std::uint64_t first = once ? line : work.tile.first_row(work.of);
             std::uint64_t rows = once ? lines : work.tile.images * lines;
-            if (operand.kind == OperandKind::ImageRow) {
-                first = work.tile.image;
-                rows = work.tile.images;
+            if (is_by_image(operand.kind)) {
+                first = once ? 0 : work.tile.image;
+                rows = once ? 1 : work.tile.images;
             }
             View view = load(work, operand.tensor, first, rows);
-            if (operand.kind == OperandKind::Column && !tensor.fills_lanes) {
+            if (needs_all_lanes(operand, tensor)) {
                 // The larger one of a single number is that number: all lanes get it.
                 stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
                                                 .result = field32(work.next),
@@ -620,9 +631,7 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
     bool by_image = false;
     for (const Operand& operand : chain.operands) {
         made.sources.push_back({.spread = spread_of(operand.kind)});
-        by_image |= operand.kind == OperandKind::ImageRow ||
-                    (operand.kind != OperandKind::Before && operand.kind != OperandKind::Row &&
-                     network_.tensors[operand.tensor].is_shared && !is_shared_result);
+        by_image |= !is_shared_result && differs_by_image(network_, operand);
     }
     made.results = {{.value = static_cast<std::uint8_t>(made.values() - 1)}};
     stream_.set(Register::WalkColumns, 0);
@@ -657,6 +666,9 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
                     break;
                 case OperandKind::Column:
                     run.sources.at(i) = field32(work.operands.at(operand.tensor).row + own);
+                    break;
+                case OperandKind::Number:
+                    run.sources.at(i) = field32(work.operands.at(operand.tensor).row + (once ? 0 : piece));
                     break;
             }
         }

@@ -11,13 +11,6 @@ bool has_windows(const Step& step) {
     return step.window.has_value();
 }
 
-/// Whether an operand has other rows for each image than the result.
-bool differs_by_image(const Network& network, const Operand& operand) {
-    if (operand.kind == OperandKind::ImageRow) return true;
-    const bool has_rows = operand.kind == OperandKind::Rows || operand.kind == OperandKind::Column;
-    return has_rows && network.tensors[operand.tensor].is_shared;
-}
-
 /// Outputs along one axis for which an offset into the windows is inside the image.
 struct Span {
     std::uint64_t first = 0;
@@ -36,6 +29,13 @@ Span span_of(std::int64_t offset, std::int64_t stride, std::int64_t size, std::i
 }
 
 }  // namespace
+
+bool differs_by_image(const Network& network, const Operand& operand) {
+    if (operand.kind == OperandKind::ImageRow) return true;
+    if (operand.kind == OperandKind::Number) return !network.tensors[operand.tensor].is_shared;
+    const bool has_rows = operand.kind == OperandKind::Rows || operand.kind == OperandKind::Column;
+    return has_rows && network.tensors[operand.tensor].is_shared;
+}
 
 ResultRows result_rows(const Network& network, const Step& step, std::uint64_t images) {
     const Tensor& result = network.tensors[step.result];

@@ -19,6 +19,10 @@ struct ResultRows {
 /// Of so many images.
 ResultRows result_rows(const Network& network, const Step& step, std::uint64_t images);
 
+/// Whether an operand of a chain has other rows for each image than the result, which all images do not
+/// share.
+bool differs_by_image(const Network& network, const Operand& operand);
+
 /// Some lines of one image, or all lines of several.
 struct Tile {
     std::uint64_t image = 0;

@@ -106,6 +106,30 @@ TEST_CASE("A value that something else reads is written before element-wise work
     CHECK(network.steps[1].kind == StepKind::Chain);
 }
 
+TEST_CASE("A number that a node computes is read as it is, however many elements it meets",
+          "[tensor_core][steps]") {
+    Graph made({1, 6, 20});
+    const ir::ValueId input = made.last;
+    const ir::ValueId sum = made.add("sum", "word_reduce",
+                                     {{"reduction", std::string("sum")},
+                                      {"axes", std::vector<std::int64_t>{1, 2}},
+                                      {"keep", std::int64_t{1}},
+                                      {"sum_tile", std::int64_t{8}}},
+                                     {input});
+    made.chain("scaled", {input, sum}, {"multiply 0 1"});
+    const Network network = make_network(made.graph, small_machine(), 2);
+    const Step& last = network.steps.back();
+    CHECK(last.kind == StepKind::Chain);
+    REQUIRE(last.chains.at(0).operands.size() == 2);
+    const Operand& number = last.chains[0].operands[1];
+    CHECK(number.kind == OperandKind::Number);
+    CHECK(network.tensors[number.tensor].rows == 1);
+    CHECK(network.tensors[number.tensor].columns == 1);
+    for (const Step& step : network.steps) {
+        if (step.kind == StepKind::Move) CHECK(network.tensors[step.result].columns == 120);  // of the sum
+    }
+}
+
 TEST_CASE("A flattened image is read by windows over all of it", "[tensor_core][steps]") {
     Graph made({1, 2, 3, 5});
     made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 30}}}, {made.last});
