@@ -2,32 +2,23 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "base/input_file.h"
 #include "compiler/frontend/onnx/model_reader.h"
+#include "compiler/frontend/protobuf.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::frontend {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// protobuf reads no larger messages.
-constexpr std::uint64_t most_bytes = std::numeric_limits<std::int32_t>::max();
-
-/// protobuf must not write to the terminal.
-void silence_protobuf() {
-    google::protobuf::SetLogHandler(nullptr);
-}
 
 constexpr const char* broken = "it is damaged: it is no ONNX model";
 
@@ -102,7 +93,7 @@ ir::Graph build_onnx_graph(std::string_view model, const fs::path& folder, const
     silence_protobuf();
     const auto parse = [&] {
         ::onnx::ModelProto proto;
-        if (model.size() > most_bytes ||
+        if (model.size() > most_message_bytes ||
             !proto.ParseFromArray(model.data(), static_cast<int>(model.size()))) {
             throw ModelError(broken);
         }
@@ -113,7 +104,7 @@ ir::Graph build_onnx_graph(std::string_view model, const fs::path& folder, const
 
 ir::Graph read_onnx(const fs::path& path, const ir::OperatorSet& operators, const InputShapes& shapes) {
     silence_protobuf();
-    check_input_file<ModelError>(path, most_bytes);
+    check_input_file<ModelError>(path, most_message_bytes);
     try {
         const auto parse = [&] {
             ::onnx::ModelProto proto;

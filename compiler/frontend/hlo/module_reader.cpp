@@ -1,6 +1,6 @@
-#include "compiler/frontend/hlo/module_reader.h"
-
+// Reads and verifies a whole module, in the order of its file.
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 
 #include <algorithm>
 #include <array>
@@ -10,13 +10,15 @@
 #include <string>
 #include <utility>
 
+#include "base/input_file.h"
 #include "base/message_text.h"
-#include "base/user_error.h"
+#include "compiler/frontend/hlo.h"
 #include "compiler/frontend/hlo/attributes.h"
 #include "compiler/frontend/hlo/checked_instruction.h"
 #include "compiler/frontend/hlo/devices.h"
 #include "compiler/frontend/hlo/fields.h"
 #include "compiler/frontend/hlo/scopes.h"
+#include "compiler/frontend/protobuf.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::hlo {
@@ -436,8 +438,20 @@ private:
 
 }  // namespace
 
-Module build_module(const ModuleProto& proto) {
+Module parse_module(std::string_view bytes) {
+    frontend::silence_protobuf();
+    google::protobuf::Arena arena;
+    auto& proto = *google::protobuf::Arena::CreateMessage<ModuleProto>(&arena);
+    if (bytes.size() > frontend::most_message_bytes ||
+        !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        throw ModelError("it is damaged: it is no serialized HloModuleProto");
+    }
     return ModuleReader(proto).read();
+}
+
+Module read_module(const std::filesystem::path& path) {
+    const std::string bytes = read_input_file<ModelError>(path, frontend::most_message_bytes);
+    return at_place(path.string(), [&] { return parse_module(bytes); });
 }
 
 }  // namespace systole::hlo
