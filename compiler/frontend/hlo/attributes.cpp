@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/message_text.h"
+#include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/devices.h"
 #include "compiler/frontend/hlo/literal.h"
 #include "compiler/ir/graph.h"
@@ -138,16 +139,6 @@ Scatter scatter_of(const InstructionProto& instruction) {
             .indices_are_unique = instruction.unique_indices()};
 }
 
-/// The one axis of an instruction that has one.
-std::int64_t axis_of(const InstructionProto& instruction) {
-    if (instruction.dimensions_size() != 1) {
-        throw ModelError(
-            fmt::format("it names {}; it must name 1",
-                        counted(static_cast<std::size_t>(instruction.dimensions_size()), "dimension")));
-    }
-    return instruction.dimensions(0);
-}
-
 Collective collective_of(const InstructionProto& instruction, Opcode opcode) {
     const bool has_axis = opcode != Opcode::AllReduce;
     if (!has_axis && instruction.dimensions_size() != 0) {
@@ -156,7 +147,7 @@ Collective collective_of(const InstructionProto& instruction, Opcode opcode) {
     return {.groups = read_groups(instruction),
             .channel = instruction.channel_id(),
             .has_global_devices = instruction.use_global_device_ids(),
-            .axis = has_axis ? axis_of(instruction) : 0};
+            .axis = has_axis ? only_axis(numbers_of(instruction.dimensions())) : 0};
 }
 
 TriangularSolve triangular_solve_of(const hlo_proto::TriangularSolveOptions& options) {
@@ -255,7 +246,7 @@ std::unique_ptr<const Attributes> read_attributes(const InstructionProto& instru
         case AttributeKind::Scatter:
             return made(scatter_of(instruction));
         case AttributeKind::Sort:
-            return made(Sort{axis_of(instruction), instruction.is_stable()});
+            return made(Sort{only_axis(numbers_of(instruction.dimensions())), instruction.is_stable()});
         case AttributeKind::Topk:
             return made(Topk{instruction.k(), instruction.largest()});
         case AttributeKind::Collective:

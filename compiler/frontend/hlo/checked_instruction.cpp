@@ -56,6 +56,12 @@ ShapeId CheckedInstruction::root_id(std::size_t called) const {
     return computation.instructions.at(computation.root).shape;
 }
 
+void CheckedInstruction::expect_same_dimensions(std::size_t first, std::size_t second) const {
+    if (array(first).dimensions == array(second).dimensions) return;
+    fail(fmt::format("its operands are {} and {}; their dimensions must be the same",
+                     text_of(operand_id(first)), text_of(operand_id(second))));
+}
+
 void CheckedInstruction::expect(ShapeId result) const {
     if (result_id() == result) return;
     fail(fmt::format("its result is {}; by its operands it is {}", text_of(result_id()), text_of(result)));
@@ -71,22 +77,6 @@ void CheckedInstruction::expect_part(ShapeId part, ElementType type,
     if (!shape.is_tuple && shape.type == type && std::ranges::equal(shape.dimensions, dimensions)) return;
     fail(fmt::format("its result is {}; by its operands it is {}", text_of(part),
                      array_text(type, dimensions)));
-}
-
-void check_axes(std::string_view what, std::span<const std::int64_t> axes, std::size_t rank) {
-    std::uint64_t seen = 0;
-    static_assert(most_dimensions <= 64);
-    for (const std::int64_t axis : axes) {
-        if (axis < 0 || static_cast<std::size_t>(axis) >= rank) {
-            const std::string rule =
-                rank == 0 ? "there is none" : fmt::format("it must be from 0 to {}", rank - 1);
-            throw ModelError(fmt::format("{} is {}; {}", what, axis, rule));
-        }
-        const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(axis);
-        if ((seen & bit) != 0)
-            throw ModelError(fmt::format("{} is {} twice; each may be named once", what, axis));
-        seen |= bit;
-    }
 }
 
 void check_instruction(const CheckedInstruction& at) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/module.h"
 
 namespace systole::hlo {
@@ -48,6 +49,8 @@ public:
     ShapeId parameter_id(std::size_t called, std::size_t number) const;
     ShapeId root_id(std::size_t called) const;
 
+    /// Fails unless two operands are arrays of the same dimensions.
+    void expect_same_dimensions(std::size_t first, std::size_t second) const;
     void expect(ShapeId result) const;
     void expect(ElementType type, std::span<const std::int64_t> dimensions) const;
     /// The same for a part of the result.
@@ -61,9 +64,6 @@ private:
     const Computation& computation_;
     const Instruction& instruction_;
 };
-
-/// Fails if axes are out of range or named twice. `what` names them in messages.
-void check_axes(std::string_view what, std::span<const std::int64_t> axes, std::size_t rank);
 
 /// Throws ModelError if an instruction breaks a rule of its opcode: the shapes of operands and result, the
 /// computations that it calls.

@@ -74,7 +74,7 @@ void check_all_to_all(const CheckedInstruction& at) {
     const std::int64_t axis = at.attributes<Collective>().axis;
     check_axes("its dimension", std::array{axis}, operand.rank());
     const std::int64_t devices = group_size(at);
-    const std::int64_t extent = operand.dimensions[static_cast<std::size_t>(axis)];
+    const std::int64_t extent = extent_of(operand, axis);
     if (devices != 0 && extent % devices != 0) {
         CheckedInstruction::fail(
             fmt::format("its dimension has size {}; it must be a multiple of {}, the devices of a group",

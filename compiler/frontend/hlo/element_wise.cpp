@@ -25,12 +25,6 @@ bool takes(OperandTypes types, ElementType type) {
     throw std::logic_error("an opcode takes unknown types");
 }
 
-void check_dimensions(const CheckedInstruction& at, std::size_t i, const Shape& other) {
-    if (at.array(i).dimensions == other.dimensions) return;
-    CheckedInstruction::fail(fmt::format("its operands are {} and {}; their dimensions must be the same",
-                                         at.text_of(at.operand_id(0)), at.text_of(at.operand_id(i))));
-}
-
 void check_same_operands(const CheckedInstruction& at, std::size_t first, std::size_t second) {
     if (at.operand_id(first) == at.operand_id(second)) return;
     CheckedInstruction::fail(fmt::format("its operands are {} and {}; they must be the same",
@@ -77,7 +71,7 @@ void check_select(const CheckedInstruction& at) {
         CheckedInstruction::fail(
             fmt::format("its first operand is {}; it must be of type pred", at.text_of(at.operand_id(0))));
     }
-    check_dimensions(at, 1, condition);
+    at.expect_same_dimensions(0, 1);
     check_same_operands(at, 1, 2);
     at.expect(at.operand_id(1));
 }

@@ -56,10 +56,6 @@ void check_sorted_axes(const std::string& what, const Numbers& axes, std::size_t
     check_sorted(what + " are", axes);
 }
 
-bool contains(const Numbers& axes, std::size_t axis) {
-    return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
-}
-
 /// The axes that gather and scatter name of their operand and of their indices.
 struct IndexedAxes {
     const Numbers& skipped;  ///< of the operand: collapsed or inserted
@@ -83,12 +79,8 @@ Numbers checked_index_extents(const Shape& operand, const Shape& indices, const 
         CheckedInstruction::fail(fmt::format("its indices have {} numbers for {}; they must be as many",
                                              length, counted(axes.mapped.size(), "dimension")));
     }
-    Numbers named = axes.skipped;
-    named.insert(named.end(), axes.operand_batch.begin(), axes.operand_batch.end());
-    check_axes("a dimension of its operand", named, operand.rank());
-    Numbers addressed = axes.mapped;
-    addressed.insert(addressed.end(), axes.operand_batch.begin(), axes.operand_batch.end());
-    check_axes("a dimension of its operand", addressed, operand.rank());
+    check_axes("a dimension of its operand", concatenated(axes.skipped, axes.operand_batch), operand.rank());
+    check_axes("a dimension of its operand", concatenated(axes.mapped, axes.operand_batch), operand.rank());
     check_axes("a batch dimension of its indices", axes.index_batch, indices.rank());
     check_sorted("the collapsed or inserted dimensions are", axes.skipped);
     check_sorted("the batch dimensions of its operand are", axes.operand_batch);
@@ -97,17 +89,13 @@ Numbers checked_index_extents(const Shape& operand, const Shape& indices, const 
             "the batch dimensions of its operand and its indices do not belong together");
     }
     for (std::size_t i = 0; i < axes.operand_batch.size(); ++i) {
-        const std::int64_t of_operand = operand.dimensions[static_cast<std::size_t>(axes.operand_batch[i])];
-        const std::int64_t of_indices = indices.dimensions[static_cast<std::size_t>(axes.index_batch[i])];
+        const std::int64_t of_operand = extent_of(operand, axes.operand_batch[i]);
+        const std::int64_t of_indices = extent_of(indices, axes.index_batch[i]);
         if (of_operand == of_indices) continue;
         CheckedInstruction::fail(fmt::format(
             "its batch dimensions have sizes {} and {}; they must be the same", of_operand, of_indices));
     }
-    Numbers extents;
-    for (std::size_t axis = 0; axis < indices.rank(); ++axis) {
-        if (axis != vector_axis) extents.push_back(indices.dimensions[axis]);
-    }
-    return extents;
+    return other_extents(indices, std::span(&axes.vector_axis, 1));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/message_text.h"
 #include "compiler/frontend/hlo/checked_instruction.h"
 
 namespace systole::hlo {
@@ -20,11 +19,8 @@ void check_entries(const CheckedInstruction& at, std::size_t entries) {
 
 void check_iota(const CheckedInstruction& at) {
     const Shape& result = at.result_array();
-    const Numbers& axes = at.attributes<Dimensions>().dimensions;
-    if (axes.size() != 1)
-        CheckedInstruction::fail(
-            fmt::format("it names {}; it must name 1", counted(axes.size(), "dimension")));
-    check_axes("its dimension", axes, result.rank());
+    const std::int64_t axis = only_axis(at.attributes<Dimensions>().dimensions);
+    check_axes("its dimension", std::span(&axis, 1), result.rank());
     if (result.type == ElementType::Pred)
         CheckedInstruction::fail("its result is of type pred; it must be a number");
 }
@@ -56,10 +52,7 @@ void check_transpose(const CheckedInstruction& at) {
     const Numbers& axes = at.attributes<Dimensions>().dimensions;
     check_entries(at, axes.size());
     check_axes("a dimension of its operand", axes, operand.rank());
-    Numbers dimensions;
-    for (const std::int64_t axis : axes)
-        dimensions.push_back(operand.dimensions[static_cast<std::size_t>(axis)]);
-    at.expect(operand.type, dimensions);
+    at.expect(operand.type, extents_of(operand, axes));
 }
 
 void check_reverse(const CheckedInstruction& at) {
@@ -103,13 +96,10 @@ void check_pad(const CheckedInstruction& at) {
 }
 
 void check_concatenate(const CheckedInstruction& at) {
-    const Numbers& axes = at.attributes<Dimensions>().dimensions;
-    if (axes.size() != 1)
-        CheckedInstruction::fail(
-            fmt::format("it names {}; it must name 1", counted(axes.size(), "dimension")));
+    const std::int64_t named = only_axis(at.attributes<Dimensions>().dimensions);
     const Shape& first = at.array(0);
-    check_axes("its dimension", axes, first.rank());
-    const auto axis = static_cast<std::size_t>(axes[0]);
+    check_axes("its dimension", std::span(&named, 1), first.rank());
+    const auto axis = static_cast<std::size_t>(named);
     Numbers dimensions = first.dimensions;
     for (std::size_t i = 1; i < at.operands(); ++i) {
         const Shape& operand = at.array(i);

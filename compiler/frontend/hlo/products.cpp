@@ -36,8 +36,8 @@ void check_pairs(const CheckedInstruction& at, std::string_view what, const Numb
                         right.size(), what));
     }
     for (std::size_t i = 0; i < left.size(); ++i) {
-        const std::int64_t left_size = at.array(0).dimensions[static_cast<std::size_t>(left[i])];
-        const std::int64_t right_size = at.array(1).dimensions[static_cast<std::size_t>(right[i])];
+        const std::int64_t left_size = extent_of(at.array(0), left[i]);
+        const std::int64_t right_size = extent_of(at.array(1), right[i]);
         if (left_size == right_size) continue;
         CheckedInstruction::fail(
             fmt::format("its {} dimensions {} and {} have sizes {} and {}; they must be the same", what,
@@ -45,40 +45,14 @@ void check_pairs(const CheckedInstruction& at, std::string_view what, const Numb
     }
 }
 
-/// All axes of an operand, contracted ones first.
-Numbers named_axes(const Numbers& contracting, const Numbers& batch) {
-    Numbers axes = contracting;
-    axes.insert(axes.end(), batch.begin(), batch.end());
-    return axes;
-}
-
-void append_free(const Shape& operand, const Numbers& named, Numbers& dimensions) {
-    for (std::size_t axis = 0; axis < operand.rank(); ++axis) {
-        if (std::ranges::find(named, static_cast<std::int64_t>(axis)) == named.end()) {
-            dimensions.push_back(operand.dimensions[axis]);
-        }
-    }
-}
-
 /// Fails unless the axes are all of an array, each once.
 void check_convolution_axes(std::string_view what, const ConvolutionAxes& axes, const Shape& array) {
-    Numbers all{axes.batch, axes.feature};
-    all.insert(all.end(), axes.spatial.begin(), axes.spatial.end());
+    const Numbers all = concatenated(std::array{axes.batch, axes.feature}, axes.spatial);
     if (all.size() != array.rank()) {
         CheckedInstruction::fail(fmt::format("it names {} of its {}, which has {}",
                                              counted(all.size(), "dimension"), what, array.rank()));
     }
     check_axes(fmt::format("a dimension of its {}", what), all, array.rank());
-}
-
-Numbers extents_of(const Shape& array, const Numbers& axes) {
-    Numbers extents;
-    for (const std::int64_t axis : axes) extents.push_back(array.dimensions[static_cast<std::size_t>(axis)]);
-    return extents;
-}
-
-std::int64_t extent_of(const Shape& array, std::int64_t axis) {
-    return array.dimensions[static_cast<std::size_t>(axis)];
 }
 
 void check_multiple(std::string_view what, std::int64_t value, std::string_view of, std::int64_t divisor) {
@@ -129,16 +103,14 @@ void check_square(const CheckedInstruction& at) {
 void check_dot(const CheckedInstruction& at) {
     check_types_of_product(at);
     const auto& dot = at.attributes<Dot>();
-    const Numbers left = named_axes(dot.left_contracting, dot.left_batch);
-    const Numbers right = named_axes(dot.right_contracting, dot.right_batch);
+    const Numbers left = concatenated(dot.left_contracting, dot.left_batch);
+    const Numbers right = concatenated(dot.right_contracting, dot.right_batch);
     check_axes("a dimension of its first operand", left, at.array(0).rank());
     check_axes("a dimension of its second operand", right, at.array(1).rank());
     check_pairs(at, "contracting", dot.left_contracting, dot.right_contracting);
     check_pairs(at, "batch", dot.left_batch, dot.right_batch);
-    Numbers dimensions = extents_of(at.array(0), dot.left_batch);
-    append_free(at.array(0), left, dimensions);
-    append_free(at.array(1), right, dimensions);
-    at.expect(at.result().type, dimensions);
+    const Numbers free = concatenated(other_extents(at.array(0), left), other_extents(at.array(1), right));
+    at.expect(at.result().type, concatenated(extents_of(at.array(0), dot.left_batch), free));
 }
 
 void check_convolution(const CheckedInstruction& at) {

@@ -1,8 +1,6 @@
 // Rules of instructions that combine elements by a computation of their own.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/message_text.h"
 #include "compiler/frontend/hlo/checked_instruction.h"
 
@@ -40,11 +38,7 @@ std::vector<ElementType> checked_inputs(const CheckedInstruction& at) {
     for (std::size_t i = 0; i < count; ++i) {
         const Shape& array = at.array(i);
         types.push_back(array.type);
-        if (array.dimensions != at.array(0).dimensions) {
-            CheckedInstruction::fail(
-                fmt::format("its operands are {} and {}; their dimensions must be the same",
-                            at.text_of(at.operand_id(0)), at.text_of(at.operand_id(i))));
-        }
+        at.expect_same_dimensions(0, i);
         if (!at.operand(count + i).is_scalar(array.type)) {
             CheckedInstruction::fail(fmt::format("its initial value {} is {}; it must be {}[]", i,
                                                  at.text_of(at.operand_id(count + i)),
@@ -103,14 +97,8 @@ void check_reduce(const CheckedInstruction& at) {
     const Shape& array = at.array(0);
     const Numbers& axes = at.attributes<Dimensions>().dimensions;
     check_axes("a dimension", axes, array.rank());
-    Numbers dimensions;
-    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
-        if (std::ranges::find(axes, static_cast<std::int64_t>(axis)) == axes.end()) {
-            dimensions.push_back(array.dimensions[axis]);
-        }
-    }
     check_combiner(at, 0, types);
-    check_results(at, types, dimensions);
+    check_results(at, types, other_extents(array, axes));
 }
 
 void check_reduce_window(const CheckedInstruction& at) {
@@ -150,11 +138,7 @@ void check_sort(const CheckedInstruction& at) {
     const std::vector<ShapeId> results = at.results(count);
     for (std::size_t i = 0; i < count; ++i) {
         const Shape& array = at.array(i);
-        if (array.dimensions != first.dimensions) {
-            CheckedInstruction::fail(
-                fmt::format("its operands are {} and {}; their dimensions must be the same",
-                            at.text_of(at.operand_id(0)), at.text_of(at.operand_id(i))));
-        }
+        at.expect_same_dimensions(0, i);
         check_parameter(at, 0, 2 * i, array.type);
         check_parameter(at, 0, 2 * i + 1, array.type);
         at.expect_part(results[i], array.type, array.dimensions);

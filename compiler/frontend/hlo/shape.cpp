@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/message_text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 
@@ -78,12 +77,7 @@ const ElementTypeTraits& traits_of(ElementType type) {
 }
 
 std::string array_text(ElementType type, std::span<const std::int64_t> dimensions) {
-    std::string text(traits_of(type).name);
-    text += '[';
-    for (std::size_t i = 0; i < dimensions.size(); ++i) {
-        text += fmt::format("{}{}", i == 0 ? "" : ",", dimensions[i]);
-    }
-    return text + ']';
+    return fmt::format("{}[{}]", traits_of(type).name, listed(dimensions));
 }
 
 ShapeId ShapeTable::intern(std::vector<std::int64_t> key, Shape shape) {

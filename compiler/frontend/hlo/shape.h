@@ -72,6 +72,14 @@ private:
     std::map<std::vector<std::int64_t>, ShapeId> ids_;
 };
 
+/// Numbers without spaces: "2,3".
+template <typename List>
+std::string listed(const List& numbers) {
+    std::string text;
+    for (const auto number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+    return text;
+}
+
 /// "f32[2,3]".
 std::string array_text(ElementType type, std::span<const std::int64_t> dimensions);
 

@@ -14,17 +14,21 @@
 namespace systole::hlo {
 namespace {
 
-/// Numbers without spaces: "1,2".
-template <typename List>
-std::string listed(const List& numbers) {
-    std::string text;
-    for (const auto number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ",", number);
-    return text;
-}
-
-/// One attribute behind an instruction: nothing for an empty list.
+/// One attribute behind an instruction, nothing for an empty list: " name=1,2".
 std::string list_text(std::string_view name, const Numbers& numbers) {
     return numbers.empty() ? "" : fmt::format(" {}={}", name, listed(numbers));
+}
+
+/// The same for elements with a text of their own.
+template <typename List, typename TextOf>
+std::string list_text(std::string_view name, const List& list, const TextOf& text_of,
+                      std::string_view separator = ",") {
+    std::string text;
+    for (const auto& element : list) {
+        text += text.empty() ? fmt::format(" {}=", name) : std::string(separator);
+        text += text_of(element);
+    }
+    return text;
 }
 
 std::string flag_text(std::string_view name, bool is_set) {
@@ -99,19 +103,14 @@ std::string_view name_in(const std::array<std::string_view, count>& names, Enum 
 
 std::string precision_text(const std::vector<Precision>& precision) {
     if (std::ranges::all_of(precision, [](Precision p) { return p == Precision::Default; })) return "";
-    std::string text;
-    for (const Precision p : precision) {
-        text += fmt::format("{}{}", text.empty() ? " precision=" : ",", name_in(precision_names, p));
-    }
-    return text;
+    return list_text("precision", precision, [](Precision p) { return name_in(precision_names, p); });
 }
 
 /// What is not the default of each dimension: "3s2p1:1d1:2r" is size, stride, edges, dilation of window and
 /// base, reversal.
 std::string window_text(const std::vector<WindowDimension>& window) {
-    std::string text;
-    for (const WindowDimension& dimension : window) {
-        text += fmt::format("{}{}", text.empty() ? " window=" : ",", dimension.size);
+    return list_text("window", window, [](const WindowDimension& dimension) {
+        std::string text = fmt::format("{}", dimension.size);
         if (dimension.stride != 1) text += fmt::format("s{}", dimension.stride);
         if (dimension.padding_low != 0 || dimension.padding_high != 0) {
             text += fmt::format("p{}:{}", dimension.padding_low, dimension.padding_high);
@@ -120,8 +119,8 @@ std::string window_text(const std::vector<WindowDimension>& window) {
             text += fmt::format("d{}:{}", dimension.window_dilation, dimension.base_dilation);
         }
         if (dimension.is_reversed) text += "r";
-    }
-    return text;
+        return text;
+    });
 }
 
 std::string axes_text(std::string_view name, const ConvolutionAxes& axes) {
@@ -129,10 +128,7 @@ std::string axes_text(std::string_view name, const ConvolutionAxes& axes) {
 }
 
 std::string groups_text(const std::vector<std::vector<std::uint32_t>>& groups) {
-    std::string text;
-    for (const auto& group : groups)
-        text += fmt::format("{}{}", text.empty() ? " groups=" : ";", listed(group));
-    return text;
+    return list_text("groups", groups, listed<std::vector<std::uint32_t>>, ";");
 }
 
 std::string sharding_text(const Sharding& sharding) {
@@ -167,21 +163,18 @@ struct AttributeText {
         return list_text("dimensions", dimensions.dimensions);
     }
     std::string operator()(const Slice& slice) const {
-        std::string text;
-        for (const SliceDimension& dimension : slice.dimensions) {
-            text += fmt::format("{}{}:{}", text.empty() ? " slice=" : ",", dimension.start, dimension.limit);
-            if (dimension.stride != 1) text += fmt::format(":{}", dimension.stride);
-        }
-        return text;
+        return list_text("slice", slice.dimensions, [](const SliceDimension& dimension) {
+            const std::string stride = dimension.stride == 1 ? "" : fmt::format(":{}", dimension.stride);
+            return fmt::format("{}:{}{}", dimension.start, dimension.limit, stride);
+        });
     }
     std::string operator()(const DynamicSlice& slice) const { return list_text("sizes", slice.sizes); }
     std::string operator()(const Padding& padding) const {
-        std::string text;
-        for (const PaddingDimension& dimension : padding.dimensions) {
-            text += fmt::format("{}{}:{}", text.empty() ? " padding=" : ",", dimension.low, dimension.high);
-            if (dimension.interior != 0) text += fmt::format(":{}", dimension.interior);
-        }
-        return text;
+        return list_text("padding", padding.dimensions, [](const PaddingDimension& dimension) {
+            const std::string interior =
+                dimension.interior == 0 ? "" : fmt::format(":{}", dimension.interior);
+            return fmt::format("{}:{}{}", dimension.low, dimension.high, interior);
+        });
     }
     std::string operator()(const Dot& dot) const {
         return list_text("left_contracting", dot.left_contracting) +
@@ -233,11 +226,8 @@ struct AttributeText {
                flag_text("global_devices", collective.has_global_devices);
     }
     std::string operator()(const Permutation& permutation) const {
-        std::string text;
-        for (const auto& [source, target] : permutation.pairs) {
-            text += fmt::format("{}{}:{}", text.empty() ? " pairs=" : ",", source, target);
-        }
-        return text + channel_text(permutation.channel);
+        const auto pair_text = [](const auto& pair) { return fmt::format("{}:{}", pair.first, pair.second); };
+        return list_text("pairs", permutation.pairs, pair_text) + channel_text(permutation.channel);
     }
     std::string operator()(const RandomBits& bits) const {
         return fmt::format(" {}", name_in(algorithm_names, bits.algorithm));
