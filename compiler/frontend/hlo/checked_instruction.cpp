@@ -17,23 +17,26 @@ void CheckedInstruction::fail(const std::string& fault) {
 
 const Shape& CheckedInstruction::array(std::size_t i) const {
     const Shape& shape = operand(i);
-    if (shape.is_tuple) fail(fmt::format("its operand {} is a tuple; it must be an array", i));
+    if (shape.is_tuple) {
+        fail(fmt::format("its operand {} is {}; it must be an array", i, text_of(operand_id(i))));
+    }
     return shape;
 }
 
 const Shape& CheckedInstruction::result_array() const {
-    if (result().is_tuple) fail("its result is a tuple; it must be an array");
+    if (result().is_tuple) fail(fmt::format("its result is {}; it must be an array", text_of(result_id())));
     return result();
 }
 
 std::vector<ShapeId> CheckedInstruction::results(std::size_t count) const {
     const Shape& shape = result();
-    if (!shape.is_tuple && count == 1) return {result_id()};
-    if (!shape.is_tuple || shape.parts.size() != count) {
-        fail(fmt::format("its result is {}; it must have {}", text_of(result_id()), counted(count, "array")));
+    if (count == 1) {
+        static_cast<void>(result_array());
+        return {result_id()};
     }
-    for (const ShapeId part : shape.parts) {
-        if (module_.shapes[part].is_tuple) fail("its result has a tuple in it; it must have arrays");
+    const auto is_array = [&](ShapeId part) { return !module_.shapes[part].is_tuple; };
+    if (!shape.is_tuple || shape.parts.size() != count || !std::ranges::all_of(shape.parts, is_array)) {
+        fail(fmt::format("its result is {}; it must be a tuple of {} arrays", text_of(result_id()), count));
     }
     return shape.parts;
 }

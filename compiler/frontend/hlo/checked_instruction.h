@@ -36,8 +36,8 @@ public:
     const Shape& result() const { return module_.shapes[instruction_.shape]; }
     /// The result, which must be an array.
     const Shape& result_array() const;
-    /// Results of instructions with one or several: the only one, or the parts of a tuple, which must be so
-    /// many.
+    /// Results of instructions with one or several: the only one, which must be an array, or the parts of a
+    /// tuple, which must be so many arrays.
     std::vector<ShapeId> results(std::size_t count) const;
 
     const Shape& shape(ShapeId id) const { return module_.shapes[id]; }

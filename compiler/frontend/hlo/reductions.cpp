@@ -67,15 +67,15 @@ void check_combiner(const CheckedInstruction& at, std::size_t called, std::span<
     check_parameter_count(at, called, 2 * types.size());
     for (std::size_t i = 0; i < 2 * types.size(); ++i)
         check_parameter(at, called, i, types[i % types.size()]);
+    if (types.size() == 1) return check_root(at, called, types[0]);
     const Shape& root = at.shape(at.root_id(called));
-    if (types.size() == 1 && !root.is_tuple) return check_root(at, called, types[0]);
     bool fits = root.is_tuple && root.parts.size() == types.size();
     for (std::size_t i = 0; fits && i < types.size(); ++i) fits = at.shape(root.parts[i]).is_scalar(types[i]);
-    if (!fits) {
-        CheckedInstruction::fail(
-            fmt::format("the computation that it calls gives {}; it must give a scalar of each type",
-                        at.text_of(at.root_id(called))));
-    }
+    if (fits) return;
+    std::string scalars;
+    for (const ElementType type : types) scalars += fmt::format("{}{}[]", scalars.empty() ? "" : ", ", traits_of(type).name);
+    CheckedInstruction::fail(fmt::format("the computation that it calls gives {}; it must give ({})",
+                                         at.text_of(at.root_id(called)), scalars));
 }
 
 std::vector<std::int64_t> windowed_extents(std::span<const std::int64_t> extents,

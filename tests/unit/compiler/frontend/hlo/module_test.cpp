@@ -315,7 +315,7 @@ TEST_CASE("Shapes that cannot be are refused", "[hlo]") {
         shape = shape_proto("(f32[2,3])");
         CHECK_THAT(module.fault(), EndsWith("its result is (f32[2,3]); by its operands it is f32[2,3]"));
         *entry_of(module).mutable_instructions(0)->mutable_shape() = shape;
-        CHECK_THAT(module.fault(), EndsWith("its operand 0 is a tuple; it must be an array"));
+        CHECK_THAT(module.fault(), EndsWith("its operand 0 is (f32[2,3]); it must be an array"));
     }
     SECTION("a tuple with dimensions, an array with parts") {
         shape.set_element_type(13);

@@ -364,6 +364,103 @@ TEST_CASE("Reductions and windows", "[hlo]") {
                EndsWith("its result is u32[2,3]; by its operands it is s32[2,3]"));
 }
 
+/// A computation of parameters of these shapes that gives a tuple of some of them.
+std::int64_t tuple_combiner(HloModule& module, const Texts& parameters, const std::string& result,
+                            const std::vector<std::size_t>& given) {
+    HloComputation made = module.computation("combiner");
+    Ids ids;
+    for (const std::string& parameter : parameters) ids.push_back(made.parameter(parameter));
+    Ids parts;
+    for (const std::size_t part : given) parts.push_back(ids.at(part));
+    made.add("tuple", result, parts);
+    return made.id();
+}
+
+TEST_CASE("One result is an array, several are a tuple of arrays", "[hlo]") {
+    HloModule module;
+    const std::int64_t add = module.combiner("add");
+    const std::int64_t less = module.combiner("compare", "f32", "pred");
+    const std::int64_t pairs =
+        tuple_combiner(module, {"f32[]", "s32[]", "f32[]", "s32[]"}, "(f32[], s32[])", {0, 3});
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("f32[4,6]");
+    const std::int64_t n = entry.parameter("s32[4,6]");
+    const std::int64_t zero = entry.parameter("f32[]");
+    const std::int64_t none = entry.parameter("s32[]");
+    const std::int64_t places = entry.parameter("s32[1]");
+    struct Case {
+        std::string opcode;
+        std::string result;  // of one operand
+        Ids operands;
+        Ids called;
+        Change change;
+    };
+    const Change scatter = [](InstructionProto& proto) {
+        auto& numbers = *proto.mutable_scatter_dimension_numbers();
+        for (const std::int64_t axis : {0, 1}) numbers.add_update_window_dims(axis);
+        numbers.add_scatter_dims_to_operand_dims(0);
+    };
+    const Change global = [](InstructionProto& proto) {
+        proto.set_custom_call_target("xla.sdy.GlobalToLocalShape");
+    };
+    const auto one = GENERATE_COPY(values<Case>({
+        {"reduce", "f32[6]", {x, zero}, {add}, dimensions({0})},
+        {"reduce-window", "f32[2,2]", {x, zero}, {add}, window({2, 3})},
+        {"scatter", "f32[4,6]", {x, places, x}, {add}, scatter},
+        {"sort", "f32[4,6]", {x}, {less}, dimensions({1})},
+        {"all-reduce", "f32[4,6]", {x}, {add}, {}},
+        {"all-gather", "f32[8,6]", {x}, {}, dimensions({0})},
+        {"custom-call", "f32[2,6]", {x}, {}, global},
+    }));
+    INFO(one.opcode);
+    entry.add(one.opcode, one.result, one.operands, one.called);
+    if (one.change) one.change(entry.last());
+    CHECK(module.fault().empty());
+    *entry.last().mutable_shape() = shape_proto("(" + one.result + ")");
+    CHECK_THAT(module.fault(), EndsWith("its result is (" + one.result + "); it must be an array"));
+
+    // Two reductions at once.
+    entry.add("reduce", "(f32[6], s32[6])", {x, n, zero, none}, {pairs});
+    dimensions({0})(entry.last());
+    *entry.proto().mutable_instructions(entry.proto().instructions_size() - 2)->mutable_shape() =
+        shape_proto(one.result);
+    CHECK(module.fault().empty());
+    for (const std::string result : {"f32[6]", "(f32[6])", "(f32[6], s32[6], f32[6])", "(f32[6], (s32[6]))"}) {
+        *entry.last().mutable_shape() = shape_proto(result);
+        CHECK_THAT(module.fault(),
+                   EndsWith("its result is " + result + "; it must be a tuple of 2 arrays"));
+    }
+}
+
+TEST_CASE("A combiner of one type gives a scalar, one of several a tuple of them", "[hlo]") {
+    const auto fault = [](const Texts& parameters, const std::string& result,
+                          const std::vector<std::size_t>& given) {
+        HloModule made;
+        const std::int64_t combiner = tuple_combiner(made, parameters, result, given);
+        HloComputation entry = made.computation("main");
+        Ids arrays;
+        Ids initial;
+        std::string results;
+        for (std::size_t i = 0; i < parameters.size() / 2; ++i) {
+            const std::string type = parameters[i].substr(0, parameters[i].find('['));
+            arrays.push_back(entry.parameter(type + "[5]"));
+            initial.push_back(entry.parameter(type + "[]"));
+            results += (results.empty() ? "" : ", ") + type + "[]";
+        }
+        arrays.insert(arrays.end(), initial.begin(), initial.end());
+        entry.add("reduce", initial.size() == 1 ? results : "(" + results + ")", arrays, {combiner});
+        dimensions({0})(entry.last());
+        return made.fault();
+    };
+    CHECK_THAT(fault({"f32[]", "f32[]"}, "(f32[])", {0}),
+               EndsWith("the computation that it calls gives (f32[]); it must give f32[]"));
+    CHECK(fault({"f32[]", "s8[]", "f32[]", "s8[]"}, "(f32[], s8[])", {2, 1}).empty());
+    CHECK_THAT(fault({"f32[]", "s8[]", "f32[]", "s8[]"}, "(s8[], f32[])", {1, 0}),
+               EndsWith("the computation that it calls gives (s8[], f32[]); it must give (f32[], s8[])"));
+    CHECK_THAT(fault({"f32[]", "s8[]", "f32[]", "s8[]"}, "(f32[])", {0}),
+               EndsWith("the computation that it calls gives (f32[]); it must give (f32[], s8[])"));
+}
+
 TEST_CASE("Computed places", "[hlo]") {
     const auto sizes = [](const Ids& numbers) {
         return [numbers](InstructionProto& proto) {
@@ -641,7 +738,7 @@ TEST_CASE("Factorizations and batch normalizations", "[hlo]") {
     CHECK_THAT(fault_of("batch-norm-training", "(f32[2,5], f32[5], f32[5])", operands, feature(0)),
                EndsWith("its operand 1 is f32[5]; it must be f32[2]"));
     CHECK_THAT(fault_of("batch-norm-training", "(f32[2,5], f32[5])", operands, feature(1)),
-               EndsWith("its result is (f32[2,5], f32[5]); it must have 3 arrays"));
+               EndsWith("its result is (f32[2,5], f32[5]); it must be a tuple of 3 arrays"));
     CHECK(fault_of("batch-norm-inference", "f32[2,5]", {"f32[2,5]", "f32[5]", "f32[5]", "f32[5]", "f32[5]"},
                    feature(1))
               .empty());
