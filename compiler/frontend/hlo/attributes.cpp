@@ -108,10 +108,9 @@ std::size_t place_of(std::string_view what, std::string_view word, std::span<con
 
 Compare compare_of(const InstructionProto& instruction) {
     static constexpr std::array<std::string_view, 6> directions{"EQ", "NE", "GE", "GT", "LE", "LT"};
-    static constexpr std::array<std::string_view, 5> types{"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
     const std::size_t direction =
         place_of("its comparison_direction", instruction.comparison_direction(), directions);
-    const std::size_t type = place_of("its comparison_type", instruction.comparison_type(), types);
+    const std::size_t type = place_of("its comparison_type", instruction.comparison_type(), comparison_type_names);
     return {.direction = static_cast<Direction>(direction), .type = static_cast<ComparisonType>(type)};
 }
 

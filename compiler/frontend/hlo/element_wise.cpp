@@ -15,6 +15,8 @@ bool takes(OperandTypes types, ElementType type) {
             return true;
         case OperandTypes::Numbers:
             return traits.is_integer || traits.is_float;
+        case OperandTypes::SignedNumbers:
+            return traits.is_signed;
         case OperandTypes::Floats:
             return traits.is_float;
         case OperandTypes::Integers:
@@ -23,6 +25,33 @@ bool takes(OperandTypes types, ElementType type) {
             return !traits.is_float;
     }
     throw std::logic_error("an opcode takes unknown types");
+}
+
+/// The types, for messages.
+std::string_view words_for(OperandTypes types) {
+    switch (types) {
+        case OperandTypes::Any:
+            return "pred or numbers";
+        case OperandTypes::Numbers:
+            return "numbers";
+        case OperandTypes::SignedNumbers:
+            return "signed integers or floats";
+        case OperandTypes::Floats:
+            return "floats";
+        case OperandTypes::Integers:
+            return "integers";
+        case OperandTypes::IntegersAndPred:
+            return "integers or pred";
+    }
+    throw std::logic_error("an opcode takes unknown types");
+}
+
+/// The ways in which numbers of a type may be compared: the only one, and for floats a second one.
+std::pair<ComparisonType, ComparisonType> comparisons_of(ElementType type) {
+    const ElementTypeTraits& traits = traits_of(type);
+    if (traits.is_float) return {ComparisonType::Float, ComparisonType::TotalOrder};
+    const ComparisonType only = traits.is_signed ? ComparisonType::Signed : ComparisonType::Unsigned;
+    return {only, only};
 }
 
 void check_same_operands(const CheckedInstruction& at, std::size_t first, std::size_t second) {
@@ -38,8 +67,8 @@ void check_same_as_operands(const CheckedInstruction& at) {
     const OpcodeTraits& traits = traits_of(at.opcode());
     const Shape& first = at.array(0);
     if (!takes(traits.types, first.type)) {
-        CheckedInstruction::fail(fmt::format("its operand is {}, a type that it has no meaning for",
-                                             at.text_of(at.operand_id(0))));
+        CheckedInstruction::fail(fmt::format("its operand is {}; it must be of {}",
+                                             at.text_of(at.operand_id(0)), words_for(traits.types)));
     }
     for (std::size_t i = 1; i < at.operands(); ++i) check_same_operands(at, 0, i);
     at.expect(at.operand_id(0));
@@ -48,7 +77,8 @@ void check_same_as_operands(const CheckedInstruction& at) {
 void check_is_finite(const CheckedInstruction& at) {
     const Shape& operand = at.array(0);
     if (!traits_of(operand.type).is_float)
-        CheckedInstruction::fail("its operand is no float; it must be one");
+        CheckedInstruction::fail(
+            fmt::format("its operand is {}; it must be of floats", at.text_of(at.operand_id(0))));
     at.expect(ElementType::Pred, operand.dimensions);
 }
 
@@ -56,11 +86,15 @@ void check_compare(const CheckedInstruction& at) {
     const Shape& operand = at.array(0);
     check_same_operands(at, 0, 1);
     const ComparisonType type = at.attributes<Compare>().type;
-    const bool is_of_floats = type == ComparisonType::Float || type == ComparisonType::TotalOrder;
-    const bool has_floats = traits_of(operand.type).is_float;
-    if (type != ComparisonType::Default && is_of_floats != has_floats) {
-        CheckedInstruction::fail(fmt::format("its operands are {}, which are not compared in this way",
-                                             at.text_of(at.operand_id(0))));
+    const auto [first, second] = comparisons_of(operand.type);
+    if (type != ComparisonType::Default && type != first && type != second) {
+        const auto name = [](ComparisonType of) {
+            return comparison_type_names.at(static_cast<std::size_t>(of));
+        };
+        CheckedInstruction::fail(
+            fmt::format("its comparison_type is {}; for {} it must be {}", name(type),
+                        at.text_of(at.operand_id(0)),
+                        first == second ? std::string(name(first)) : fmt::format("{} or {}", name(first), name(second))));
     }
     at.expect(ElementType::Pred, operand.dimensions);
 }

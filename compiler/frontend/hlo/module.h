@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -97,6 +98,9 @@ enum class Direction : std::uint8_t { Eq, Ne, Ge, Gt, Le, Lt };
 /// As the file states it; Default: by the type of the operands. TotalOrder: floats with -NaN < -inf < -0 < +0
 /// < inf < NaN.
 enum class ComparisonType : std::uint8_t { Default, Float, TotalOrder, Signed, Unsigned };
+/// In files and messages.
+inline constexpr std::array<std::string_view, 5> comparison_type_names{"", "FLOAT", "TOTALORDER", "SIGNED",
+                                                                       "UNSIGNED"};
 struct Compare {
     Direction direction = Direction::Eq;
     ComparisonType type = ComparisonType::Default;

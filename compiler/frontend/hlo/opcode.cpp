@@ -9,7 +9,7 @@ namespace {
 
 /// In the order of the enumeration.
 constexpr std::array<OpcodeTraits, opcode_count> opcode_traits{{
-    {Opcode::Abs, "abs", 1, 1, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::Numbers},
+    {Opcode::Abs, "abs", 1, 1, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::SignedNumbers},
     {Opcode::Add, "add", 2, 2, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::Any},
     {Opcode::AllGather, "all-gather", 1, any_number, ShapeRule::AllGather, AttributeKind::Collective},
     {Opcode::AllReduce, "all-reduce", 1, any_number, ShapeRule::AllReduce, AttributeKind::Collective,
@@ -109,7 +109,7 @@ constexpr std::array<OpcodeTraits, opcode_count> opcode_traits{{
      AttributeKind::None, OperandTypes::Integers},
     {Opcode::ShiftRightLogical, "shift-right-logical", 2, 2, ShapeRule::SameAsOperands, AttributeKind::None,
      OperandTypes::Integers},
-    {Opcode::Sign, "sign", 1, 1, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::Numbers},
+    {Opcode::Sign, "sign", 1, 1, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::SignedNumbers},
     {Opcode::Sine, "sine", 1, 1, ShapeRule::SameAsOperands, AttributeKind::None, OperandTypes::Floats},
     {Opcode::Slice, "slice", 1, 1, ShapeRule::Slice, AttributeKind::Slice},
     {Opcode::Sort, "sort", 1, any_number, ShapeRule::Sort, AttributeKind::Sort, OperandTypes::Any, 1, 1},

@@ -186,7 +186,8 @@ enum class AttributeKind : std::uint8_t {
 /// The types that the operands of an element-wise instruction may have.
 enum class OperandTypes : std::uint8_t {
     Any,
-    Numbers,  ///< all but pred
+    Numbers,        ///< all but pred
+    SignedNumbers,  ///< integers with a sign, and floats
     Floats,
     Integers,
     IntegersAndPred,

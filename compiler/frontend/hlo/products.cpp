@@ -67,7 +67,8 @@ Numbers checked_features(const CheckedInstruction& at, std::size_t last) {
     const std::int64_t axis = at.attributes<BatchNorm>().axis;
     check_axes("feature_index", std::array{axis}, operand.rank());
     if (!traits_of(operand.type).is_float)
-        CheckedInstruction::fail("its operand is no float; it must be one");
+        CheckedInstruction::fail(
+            fmt::format("its operand is {}; it must be of floats", at.text_of(at.operand_id(0))));
     Numbers features{extent_of(operand, axis)};
     for (std::size_t i = 1; i <= last; ++i) {
         if (at.array(i).type == operand.type && at.array(i).dimensions == features) continue;

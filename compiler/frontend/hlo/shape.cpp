@@ -13,18 +13,18 @@ namespace systole::hlo {
 namespace {
 
 constexpr std::array<ElementTypeTraits, element_type_count> element_type_traits{{
-    {"pred", 1, 1, false, false},
-    {"s8", 2, 1, true, false},
-    {"s16", 3, 2, true, false},
-    {"s32", 4, 4, true, false},
-    {"s64", 5, 8, true, false},
-    {"u8", 6, 1, true, false},
-    {"u16", 7, 2, true, false},
-    {"u32", 8, 4, true, false},
-    {"u64", 9, 8, true, false},
-    {"f16", 10, 2, false, true},
-    {"bf16", 16, 2, false, true},
-    {"f32", 11, 4, false, true},
+    {"pred", 1, 1, false, false, false},
+    {"s8", 2, 1, true, false, true},
+    {"s16", 3, 2, true, false, true},
+    {"s32", 4, 4, true, false, true},
+    {"s64", 5, 8, true, false, true},
+    {"u8", 6, 1, true, false, false},
+    {"u16", 7, 2, true, false, false},
+    {"u32", 8, 4, true, false, false},
+    {"u64", 9, 8, true, false, false},
+    {"f16", 10, 2, false, true, true},
+    {"bf16", 16, 2, false, true, true},
+    {"f32", 11, 4, false, true, true},
 }};
 
 constexpr std::int32_t tuple_code = 13;

@@ -25,6 +25,7 @@ struct ElementTypeTraits {
     std::uint8_t bytes = 0;
     bool is_integer = false;  ///< pred is none
     bool is_float = false;
+    bool is_signed = false;  ///< integers below 0, and all floats
 };
 
 const ElementTypeTraits& traits_of(ElementType type);

@@ -1,4 +1,5 @@
 // Results must have the shapes that follow from the operands, opcode by opcode.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <string>
@@ -45,20 +46,93 @@ TEST_CASE("Element-wise results have the shape of the operands", "[hlo]") {
                EndsWith("its result is bf16[2]; by its operands it is f32[2]"));
     CHECK_THAT(fault_of("tanh", "f32[2]", {}), EndsWith("it has 0 operands; it must have 1"));
     CHECK_THAT(fault_of("add", "f32[2]", {"f32[2]"}), EndsWith("it has 1 operand; it must have 2"));
-    for (const std::string opcode : {"tanh", "sqrt", "atan2", "power", "negate", "abs"}) {
-        const Texts operands(opcode == "atan2" || opcode == "power" ? 2 : 1, "pred[2]");
-        CHECK_THAT(fault_of(opcode, "pred[2]", operands),
-                   EndsWith("its operand is pred[2], a type that it has no meaning for"));
+}
+
+const Texts signed_types{"s8", "s16", "s32", "s64"};
+const Texts unsigned_types{"u8", "u16", "u32", "u64"};
+const Texts float_types{"f16", "bf16", "f32"};
+
+Texts all_of(const std::vector<Texts>& lists) {
+    Texts all;
+    for (const Texts& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
+/// The rules of XLA's shape inference (InferUnaryOpShape and InferElementwiseBinaryOpShape in
+/// xla/service/shape_inference.cc): abs and sign take what has a sign, so no unsigned integers; negate takes
+/// them.
+TEST_CASE("Element-wise opcodes take the types that XLA gives them a meaning for", "[hlo]") {
+    struct Rule {
+        Texts opcodes;
+        std::vector<Texts> taken;
+        std::string words;
+    };
+    const auto rule = GENERATE(values<Rule>({
+        {{"abs", "sign"}, {signed_types, float_types}, "signed integers or floats"},
+        {{"negate", "subtract", "divide", "remainder", "power"},
+         {signed_types, unsigned_types, float_types},
+         "numbers"},
+        {{"tanh", "sqrt", "exponential", "floor", "round-nearest-even", "atan2", "logistic"},
+         {float_types},
+         "floats"},
+        {{"popcnt", "count-leading-zeros", "shift-left", "shift-right-logical", "shift-right-arithmetic"},
+         {signed_types, unsigned_types},
+         "integers"},
+        {{"and", "or", "xor", "not"}, {{"pred"}, signed_types, unsigned_types}, "integers or pred"},
+        {{"add", "multiply", "maximum", "minimum", "copy"},
+         {{"pred"}, signed_types, unsigned_types, float_types},
+         "pred or numbers"},
+    }));
+    const Texts taken = all_of(rule.taken);
+    for (const std::string& opcode : rule.opcodes) {
+        const std::size_t operands = hlo::traits_of(*hlo::find_opcode(opcode)).most_operands;
+        for (const std::string& type : all_of({{"pred"}, signed_types, unsigned_types, float_types})) {
+            const std::string shape = type + "[2]";
+            INFO(opcode << " of " << shape);
+            const std::string fault = fault_of(opcode, shape, Texts(operands, shape));
+            if (std::find(taken.begin(), taken.end(), type) != taken.end()) {
+                CHECK(fault.empty());
+            } else {
+                CHECK_THAT(fault, EndsWith("its operand is " + shape + "; it must be of " + rule.words));
+            }
+        }
     }
-    for (const std::string opcode : {"and", "or", "xor", "shift-left", "shift-right-logical"}) {
-        CHECK_THAT(fault_of(opcode, "f32[2]", {"f32[2]", "f32[2]"}),
-                   EndsWith("its operand is f32[2], a type that it has no meaning for"));
-        CHECK(fault_of(opcode, "u16[2]", {"u16[2]", "u16[2]"}).empty());
+}
+
+/// StableHLO's constraint C3 of compare.
+TEST_CASE("Numbers are compared by the sign of their type, floats in one of two orders", "[hlo]") {
+    struct Rule {
+        Texts types;
+        Texts taken;
+        std::string words;
+    };
+    const auto rule = GENERATE(values<Rule>({
+        {signed_types, {"SIGNED"}, "SIGNED"},
+        {unsigned_types, {"UNSIGNED"}, "UNSIGNED"},
+        {{"pred"}, {"UNSIGNED"}, "UNSIGNED"},
+        {float_types, {"FLOAT", "TOTALORDER"}, "FLOAT or TOTALORDER"},
+    }));
+    for (const std::string& type : rule.types) {
+        const std::string shape = type + "[2]";
+        for (const std::string comparison : {"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}) {
+            for (const std::string direction : {"EQ", "NE", "GE", "GT", "LE", "LT"}) {
+                INFO(direction << " " << comparison << " of " << shape);
+                const std::string fault =
+                    fault_of("compare", "pred[2]", {shape, shape}, [&](InstructionProto& proto) {
+                        proto.set_comparison_direction(direction);
+                        proto.set_comparison_type(comparison);
+                    });
+                const bool is_taken = comparison.empty() || std::find(rule.taken.begin(), rule.taken.end(),
+                                                                      comparison) != rule.taken.end();
+                if (is_taken) {
+                    CHECK(fault.empty());
+                } else {
+                    CHECK_THAT(fault, EndsWith("its comparison_type is " + comparison + "; for " + shape +
+                                               " it must be " + rule.words));
+                }
+            }
+        }
     }
-    CHECK(fault_of("not", "pred[2]", {"pred[2]"}).empty());
-    CHECK_THAT(fault_of("popcnt", "pred[2]", {"pred[2]"}), EndsWith("a type that it has no meaning for"));
-    CHECK(fault_of("copy", "f32[2]", {"f32[2]"}).empty());
-    CHECK(fault_of("logistic", "f32[2]", {"f32[2]"}).empty());
 }
 
 TEST_CASE("Comparisons, choices and limits", "[hlo]") {
@@ -71,7 +145,7 @@ TEST_CASE("Comparisons, choices and limits", "[hlo]") {
     CHECK(fault_of("compare", "pred[2]", {"f32[2]", "f32[2]"}, with("GE", "TOTALORDER")).empty());
     CHECK(fault_of("compare", "pred[2]", {"u8[2]", "u8[2]"}, with("NE", "")).empty());
     CHECK_THAT(fault_of("compare", "pred[2]", {"f32[2]", "f32[2]"}, with("GE", "SIGNED")),
-               EndsWith("its operands are f32[2], which are not compared in this way"));
+               EndsWith("its comparison_type is SIGNED; for f32[2] it must be FLOAT or TOTALORDER"));
     CHECK_THAT(fault_of("compare", "pred[2]", {"f32[2]", "f32[2]"}, with("", "")),
                EndsWith(R"(its comparison_direction is ""; there are EQ, NE, GE, GT, LE, LT)"));
     CHECK_THAT(
@@ -95,7 +169,7 @@ TEST_CASE("Comparisons, choices and limits", "[hlo]") {
 
     CHECK(fault_of("is-finite", "pred[2]", {"f32[2]"}).empty());
     CHECK_THAT(fault_of("is-finite", "pred[2]", {"s32[2]"}),
-               EndsWith("its operand is no float; it must be one"));
+               EndsWith("its operand is s32[2]; it must be of floats"));
 }
 
 TEST_CASE("Conversions of numbers and of bits", "[hlo]") {
