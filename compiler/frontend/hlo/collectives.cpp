@@ -93,10 +93,15 @@ void check_device_number(const CheckedInstruction& at) {
 }
 
 void check_rng_bit_generator(const CheckedInstruction& at) {
+    // A key and a counter: of 64 bits with Threefry, of 64 or 128 with Philox. The default is one of them.
     const Shape& state = at.array(0);
-    if (!traits_of(state.type).is_integer || state.rank() != 1) {
-        CheckedInstruction::fail(
-            fmt::format("its state is {}; it must be a vector of integers", at.text_of(at.operand_id(0))));
+    const RandomAlgorithm algorithm = at.attributes<RandomBits>().algorithm;
+    const bool may_be_long = algorithm != RandomAlgorithm::Threefry;
+    const bool is_short = state.dimensions == Numbers{2};
+    if (state.type != ElementType::U64 || !(is_short || (may_be_long && state.dimensions == Numbers{3}))) {
+        CheckedInstruction::fail(fmt::format("its state is {}; with rng_algorithm {} it must be {}",
+                                             at.text_of(at.operand_id(0)), static_cast<int>(algorithm),
+                                             may_be_long ? "u64[2] or u64[3]" : "u64[2]"));
     }
     const std::vector<ShapeId> results = at.results(2);
     at.expect_part(results[0], state.type, state.dimensions);

@@ -788,6 +788,25 @@ TEST_CASE("Collectives", "[hlo]") {
                EndsWith("it has 2 operands; it must have 1"));
 }
 
+/// XLA's operation semantics of RngBitGenerator: u64[2] for Threefry, u64[2] or u64[3] for Philox.
+TEST_CASE("Random bits start from the state of their algorithm", "[hlo]") {
+    const std::string rule = GENERATE("0 u64[2] or u64[3]", "1 u64[2]", "2 u64[2] or u64[3]");
+    const int algorithm = rule.front() - '0';
+    for (const std::string state : {"u64[2]", "u64[3]", "u64[1]", "u64[4]", "u64[]", "u64[2,1]", "s64[2]",
+                                    "u32[2]", "u32[4]", "f32[2]", "pred[2]"}) {
+        INFO(rule << ": " << state);
+        const std::string fault =
+            fault_of("rng-bit-generator", "(" + state + ", u32[7])", {state},
+                     [&](InstructionProto& proto) { proto.set_rng_algorithm(algorithm); });
+        if (rule.find(state) != std::string::npos) {
+            CHECK(fault.empty());
+        } else {
+            CHECK_THAT(fault, EndsWith("its state is " + state + "; with rng_algorithm " +
+                                       std::to_string(algorithm) + " it must be " + rule.substr(2)));
+        }
+    }
+}
+
 TEST_CASE("Factorizations and batch normalizations", "[hlo]") {
     CHECK(fault_of("cholesky", "f32[2,3,3]", {"f32[2,3,3]"}).empty());
     CHECK_THAT(fault_of("cholesky", "f32[3,2]", {"f32[3,2]"}),
