@@ -40,13 +40,7 @@ Numbers numbers_of(const List& list) {
     return {list.begin(), list.end()};
 }
 
-std::vector<Precision> precision_of(const InstructionProto& instruction) {
-    const auto& config = instruction.precision_config();
-    if (config.algorithm() != 0) {
-        throw ModelError(
-            fmt::format("its dot algorithm is number {}; only the precisions of the operands can be stated",
-                        config.algorithm()));
-    }
+std::vector<Precision> operand_precision(const hlo_proto::PrecisionConfig& config) {
     constexpr int operands = 2;
     if (config.operand_precision_size() != 0 && config.operand_precision_size() != operands) {
         throw ModelError(
@@ -58,6 +52,40 @@ std::vector<Precision> precision_of(const InstructionProto& instruction) {
         precision.push_back(static_cast<Precision>(checked("a precision", number, 0, 2)));
     }
     return precision;
+}
+
+std::vector<Precision> convolution_precision(const hlo_proto::PrecisionConfig& config) {
+    if (config.algorithm() != 0) {
+        throw ModelError(
+            fmt::format("its dot algorithm is number {}; a convolution must have none", config.algorithm()));
+    }
+    return operand_precision(config);
+}
+
+/// The precision of a dot's operands. Of the algorithms, those are read that a TPU takes a precision for:
+/// 1, 3 or 6 products of bfloat16 parts, summed in float32 (BF16_BF16_F32, _X3, _X6).
+std::vector<Precision> dot_precision(const hlo_proto::PrecisionConfig& config, ShapeId result,
+                                     const ShapeTable& shapes) {
+    constexpr std::int32_t bf16_bf16_f32 = 6;
+    constexpr std::int32_t bf16_bf16_f32_x6 = 8;
+    const std::int32_t algorithm = config.algorithm();
+    std::vector<Precision> stated = operand_precision(config);
+    if (algorithm == 0) return stated;
+    if (algorithm < bf16_bf16_f32 || algorithm > bf16_bf16_f32_x6) {
+        throw ModelError(
+            fmt::format("its dot algorithm is number {}; those of numbers 6 to 8 are supported", algorithm));
+    }
+    if (std::ranges::any_of(stated, [](Precision precision) { return precision != Precision::Default; })) {
+        throw ModelError(fmt::format(
+            "its dot algorithm is number {}, and it states precisions {}; with an algorithm they must be 0",
+            algorithm, joined(config.operand_precision())));
+    }
+    if (shapes[result].is_tuple || shapes[result].type != ElementType::F32) {
+        throw ModelError(fmt::format(
+            "its dot algorithm is number {}, its result {}; it must be of f32, the type of its sums",
+            algorithm, shapes.text_of(result)));
+    }
+    return std::vector<Precision>(2, static_cast<Precision>(algorithm - bf16_bf16_f32));
 }
 
 std::vector<WindowDimension> window_of(const hlo_proto::Window& window) {
@@ -94,7 +122,7 @@ Convolution convolution_of(const InstructionProto& instruction) {
                        numbers_of(numbers.output_spatial_dimensions())},
             .feature_groups = groups("feature_group_count", instruction.feature_group_count()),
             .batch_groups = groups("batch_group_count", instruction.batch_group_count()),
-            .precision = precision_of(instruction)};
+            .precision = convolution_precision(instruction.precision_config())};
 }
 
 /// The place of a word among those that are known.
@@ -110,7 +138,8 @@ Compare compare_of(const InstructionProto& instruction) {
     static constexpr std::array<std::string_view, 6> directions{"EQ", "NE", "GE", "GT", "LE", "LT"};
     const std::size_t direction =
         place_of("its comparison_direction", instruction.comparison_direction(), directions);
-    const std::size_t type = place_of("its comparison_type", instruction.comparison_type(), comparison_type_names);
+    const std::size_t type =
+        place_of("its comparison_type", instruction.comparison_type(), comparison_type_names);
     return {.direction = static_cast<Direction>(direction), .type = static_cast<ComparisonType>(type)};
 }
 
@@ -232,7 +261,7 @@ std::unique_ptr<const Attributes> read_attributes(const InstructionProto& instru
                             .right_contracting = numbers_of(numbers.rhs_contracting_dimensions()),
                             .left_batch = numbers_of(numbers.lhs_batch_dimensions()),
                             .right_batch = numbers_of(numbers.rhs_batch_dimensions()),
-                            .precision = precision_of(instruction)});
+                            .precision = dot_precision(instruction.precision_config(), shape, shapes)});
         }
         case AttributeKind::Convolution:
             return made(convolution_of(instruction));

@@ -91,10 +91,9 @@ void check_compare(const CheckedInstruction& at) {
         const auto name = [](ComparisonType of) {
             return comparison_type_names.at(static_cast<std::size_t>(of));
         };
-        CheckedInstruction::fail(
-            fmt::format("its comparison_type is {}; for {} it must be {}", name(type),
-                        at.text_of(at.operand_id(0)),
-                        first == second ? std::string(name(first)) : fmt::format("{} or {}", name(first), name(second))));
+        CheckedInstruction::fail(fmt::format(
+            "its comparison_type is {}; for {} it must be {}", name(type), at.text_of(at.operand_id(0)),
+            first == second ? std::string(name(first)) : fmt::format("{} or {}", name(first), name(second))));
     }
     at.expect(ElementType::Pred, operand.dimensions);
 }

@@ -58,6 +58,7 @@ struct PaddingDimension {
 struct Padding {
     std::vector<PaddingDimension> dimensions{};
 };
+/// In how many parts of bfloat16 a product of floats is computed: 1, 3 or 6 products.
 enum class Precision : std::uint8_t { Default, High, Highest };
 struct Dot {
     Numbers left_contracting{};

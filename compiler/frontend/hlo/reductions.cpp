@@ -73,7 +73,8 @@ void check_combiner(const CheckedInstruction& at, std::size_t called, std::span<
     for (std::size_t i = 0; fits && i < types.size(); ++i) fits = at.shape(root.parts[i]).is_scalar(types[i]);
     if (fits) return;
     std::string scalars;
-    for (const ElementType type : types) scalars += fmt::format("{}{}[]", scalars.empty() ? "" : ", ", traits_of(type).name);
+    for (const ElementType type : types)
+        scalars += fmt::format("{}{}[]", scalars.empty() ? "" : ", ", traits_of(type).name);
     CheckedInstruction::fail(fmt::format("the computation that it calls gives {}; it must give ({})",
                                          at.text_of(at.root_id(called)), scalars));
 }

@@ -268,17 +268,17 @@ TEST_CASE("Moved elements", "[hlo]") {
                EndsWith("it must be from -268435456 to 268435456"));
 }
 
-TEST_CASE("Products", "[hlo]") {
-    const auto dot = [](const Ids& left, const Ids& right, const Ids& left_batch = {},
-                        const Ids& right_batch = {}) {
-        return [=](InstructionProto& proto) {
-            auto& numbers = *proto.mutable_dot_dimension_numbers();
-            for (const std::int64_t axis : left) numbers.add_lhs_contracting_dimensions(axis);
-            for (const std::int64_t axis : right) numbers.add_rhs_contracting_dimensions(axis);
-            for (const std::int64_t axis : left_batch) numbers.add_lhs_batch_dimensions(axis);
-            for (const std::int64_t axis : right_batch) numbers.add_rhs_batch_dimensions(axis);
-        };
+Change dot(const Ids& left, const Ids& right, const Ids& left_batch = {}, const Ids& right_batch = {}) {
+    return [=](InstructionProto& proto) {
+        auto& numbers = *proto.mutable_dot_dimension_numbers();
+        for (const std::int64_t axis : left) numbers.add_lhs_contracting_dimensions(axis);
+        for (const std::int64_t axis : right) numbers.add_rhs_contracting_dimensions(axis);
+        for (const std::int64_t axis : left_batch) numbers.add_lhs_batch_dimensions(axis);
+        for (const std::int64_t axis : right_batch) numbers.add_rhs_batch_dimensions(axis);
     };
+}
+
+TEST_CASE("Products", "[hlo]") {
     CHECK(fault_of("dot", "f32[2,4]", {"bf16[2,3]", "bf16[3,4]"}, dot({1}, {0})).empty());
     CHECK(fault_of("dot", "f32[5,2,4]", {"f32[2,5,3]", "f32[5,3,4]"}, dot({2}, {1}, {1}, {0})).empty());
     CHECK(fault_of("dot", "f32[2,3,4,5]", {"f32[2,3]", "f32[4,5]"}, dot({}, {})).empty());
@@ -298,15 +298,54 @@ TEST_CASE("Products", "[hlo]") {
     CHECK_THAT(fault_of("dot", "f32[2,4]", {"f32[2,3]", "f32[3,4]"},
                         [&](InstructionProto& proto) {
                             dot({1}, {0})(proto);
-                            proto.mutable_precision_config()->set_algorithm(3);
-                        }),
-               EndsWith("its dot algorithm is number 3; only the precisions of the operands can be stated"));
-    CHECK_THAT(fault_of("dot", "f32[2,4]", {"f32[2,3]", "f32[3,4]"},
-                        [&](InstructionProto& proto) {
-                            dot({1}, {0})(proto);
                             proto.mutable_precision_config()->add_operand_precision(0);
                         }),
                EndsWith("it states 1 precision of operands; it must state 2"));
+}
+
+TEST_CASE("Dot algorithms of bfloat16 products are precisions", "[hlo]") {
+    using hlo::Precision;
+    const auto module = [](int algorithm, const std::string& type, const Ids& precisions = {}) {
+        HloModule made;
+        HloComputation entry = made.computation("main");
+        const std::int64_t x = entry.parameter(type + "[2,3]");
+        const std::int64_t y = entry.parameter(type + "[3,4]");
+        entry.add("dot", type + "[2,4]", {x, y});
+        dot({1}, {0})(entry.last());
+        entry.last().mutable_precision_config()->set_algorithm(algorithm);
+        for (const std::int64_t precision : precisions) {
+            entry.last().mutable_precision_config()->add_operand_precision(static_cast<int>(precision));
+        }
+        return made;
+    };
+    for (int algorithm = -1; algorithm < 20; ++algorithm) {
+        INFO("algorithm " << algorithm);
+        const HloModule made = module(algorithm, "f32", {0, 0});
+        if (algorithm == 0 || (algorithm >= 6 && algorithm <= 8)) {
+            const auto precision =
+                algorithm == 0 ? Precision::Default : static_cast<Precision>(algorithm - 6);
+            const hlo::Module read = made.read();
+            CHECK(hlo::attributes_of<hlo::Dot>(read.entry_computation().instructions[2]).precision ==
+                  std::vector<Precision>{precision, precision});
+        } else {
+            CHECK_THAT(made.fault(), EndsWith("its dot algorithm is number " + std::to_string(algorithm) +
+                                              "; those of numbers 6 to 8 are supported"));
+        }
+    }
+    CHECK(module(8, "f32").fault().empty());
+    for (const Ids& precisions : {Ids{1, 0}, Ids{0, 2}, Ids{1, 1}}) {
+        CHECK_THAT(module(7, "f32", precisions).fault(),
+                   EndsWith("its dot algorithm is number 7, and it states precisions " +
+                            std::to_string(precisions[0]) + ", " + std::to_string(precisions[1]) +
+                            "; with an algorithm they must be 0"));
+    }
+    for (const std::string type : {"bf16", "f16", "s8", "s32", "u32"}) {
+        CHECK_THAT(module(6, type).fault(), EndsWith("its dot algorithm is number 6, its result " + type +
+                                                     "[2,4]; it must be of f32, the type of its sums"));
+    }
+    CHECK_THAT(fault_of("convolution", "f32[1,2,2,1]", {"f32[1,2,2,1]", "f32[1,1,1,1]"},
+                        [](InstructionProto& proto) { proto.mutable_precision_config()->set_algorithm(6); }),
+               EndsWith("its dot algorithm is number 6; a convolution must have none"));
 }
 
 /// A window over two dimensions of 8, and what else a convolution has.
@@ -499,10 +538,10 @@ TEST_CASE("One result is an array, several are a tuple of arrays", "[hlo]") {
     *entry.proto().mutable_instructions(entry.proto().instructions_size() - 2)->mutable_shape() =
         shape_proto(one.result);
     CHECK(module.fault().empty());
-    for (const std::string result : {"f32[6]", "(f32[6])", "(f32[6], s32[6], f32[6])", "(f32[6], (s32[6]))"}) {
+    for (const std::string result :
+         {"f32[6]", "(f32[6])", "(f32[6], s32[6], f32[6])", "(f32[6], (s32[6]))"}) {
         *entry.last().mutable_shape() = shape_proto(result);
-        CHECK_THAT(module.fault(),
-                   EndsWith("its result is " + result + "; it must be a tuple of 2 arrays"));
+        CHECK_THAT(module.fault(), EndsWith("its result is " + result + "; it must be a tuple of 2 arrays"));
     }
 }
 
