@@ -220,16 +220,6 @@ Padding padding_of(const InstructionProto& instruction) {
     return padding;
 }
 
-Sharding::Kind sharding_kind(std::int32_t number) {
-    using Kind = Sharding::Kind;
-    static constexpr std::array<Kind, 6> kinds{Kind::Replicated, Kind::OneDevice, Kind::Tuple,
-                                               Kind::Tiled,      Kind::Manual,    Kind::Unknown};
-    if (number < 0 || static_cast<std::size_t>(number) >= kinds.size()) {
-        throw ModelError(fmt::format("its sharding is of type {}; this type is not supported", number));
-    }
-    return kinds.at(static_cast<std::size_t>(number));
-}
-
 }  // namespace
 
 std::unique_ptr<const Attributes> read_attributes(const InstructionProto& instruction, Opcode opcode,
@@ -309,33 +299,6 @@ void check_custom_target(const InstructionProto& instruction) {
     if (std::ranges::find(custom_targets, instruction.custom_call_target()) != custom_targets.end()) return;
     throw ModelError(fmt::format("it calls {}; custom calls are not supported",
                                  in_quotes(instruction.custom_call_target())));
-}
-
-Sharding read_sharding(const hlo_proto::OpSharding& proto) {
-    Sharding sharding{.kind = sharding_kind(proto.type()),
-                      .tiles = numbers_of(proto.tile_assignment_dimensions()),
-                      .devices = read_devices(proto)};
-    for (const std::int32_t kind : proto.last_tile_dims()) sharding.last_tiles.push_back(sharding_kind(kind));
-    if (proto.replicate_on_last_tile_dim()) sharding.last_tiles.push_back(Sharding::Kind::Replicated);
-    // The parser has bounded how deep shardings are.
-    for (const hlo_proto::OpSharding& part : proto.tuple_shardings()) {
-        sharding.parts.push_back(read_sharding(part));
-    }
-    if (sharding.kind != Sharding::Kind::Tuple && !sharding.parts.empty()) {
-        throw ModelError("its sharding has parts; only those of tuples have them");
-    }
-    if (sharding.kind != Sharding::Kind::Tiled) return sharding;
-    std::uint64_t tiles = 1;
-    for (const std::int64_t count : sharding.tiles) {
-        tiles *= static_cast<std::uint64_t>(checked("a count of its sharding", count, 1, most_size));
-        if (tiles > most_devices) break;
-    }
-    if (tiles != sharding.devices.size()) {
-        throw ModelError(fmt::format("its sharding has {} tiles for {}; each device must have one",
-                                     tiles > most_devices ? "too many" : fmt::format("{}", tiles),
-                                     counted(sharding.devices.size(), "device")));
-    }
-    return sharding;
 }
 
 FrontendAttributes read_frontend_attributes(const hlo_proto::FrontendAttributes& attributes) {

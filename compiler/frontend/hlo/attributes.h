@@ -14,8 +14,6 @@ std::unique_ptr<const Attributes> read_attributes(const hlo_proto::HloInstructio
 /// Throws ModelError for a custom call that is not read.
 void check_custom_target(const hlo_proto::HloInstructionProto& instruction);
 
-Sharding read_sharding(const hlo_proto::OpSharding& proto);
-
 FrontendAttributes read_frontend_attributes(const hlo_proto::FrontendAttributes& attributes);
 
 }  // namespace systole::hlo

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <set>
 
 #include "base/message_text.h"
@@ -26,29 +27,29 @@ std::uint32_t device_of(std::int64_t number) {
 template <typename Sizes, typename Order>
 std::vector<std::uint32_t> transposed_numbers(const Sizes& sizes, const Order& order) {
     const auto rank = static_cast<std::size_t>(sizes.size());
-    std::vector<std::uint64_t> axes(rank);
-    std::vector<bool> is_used(rank, false);
-    for (std::size_t i = 0; i < rank; ++i) axes[i] = i;
+    std::vector<std::size_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
     if (!order.empty()) {
-        if (static_cast<std::size_t>(order.size()) != rank) {
-            throw ModelError("the order of its devices does not name each axis once");
+        std::vector<std::int64_t> sorted(order.begin(), order.end());
+        std::ranges::sort(sorted);
+        if (!std::ranges::equal(sorted, axes, [](std::int64_t named, std::size_t axis) {
+                return named >= 0 && static_cast<std::size_t>(named) == axis;
+            })) {
+            throw ModelError(fmt::format("iota_transpose_perm has {}; it must name each of {} once",
+                                         counted(static_cast<std::size_t>(order.size()), "dimension"),
+                                         counted(rank, "dimension")));
         }
-        for (std::size_t i = 0; i < rank; ++i) {
-            const auto axis = order.Get(static_cast<int>(i));
-            if (axis < 0 || static_cast<std::size_t>(axis) >= rank ||
-                is_used[static_cast<std::size_t>(axis)]) {
-                throw ModelError("the order of its devices does not name each axis once");
-            }
-            is_used[static_cast<std::size_t>(axis)] = true;
-            axes[i] = static_cast<std::uint64_t>(axis);
-        }
+        std::ranges::copy(order, axes.begin());
     }
     std::uint64_t count = 1;
     std::vector<std::uint64_t> strides(rank);
     for (std::size_t axis = rank; axis-- > 0;) {
         const std::int64_t size = sizes.Get(static_cast<int>(axis));
         if (size < 1 || size > most_devices || count > most_devices / static_cast<std::uint64_t>(size)) {
-            throw ModelError(fmt::format("it names more than {} devices, or none", most_devices));
+            throw ModelError(
+                fmt::format("a size in iota_reshape_dims is {}; it must be at least 1, and all "
+                            "together make {} devices at most",
+                            size, most_devices));
         }
         strides[axis] = count;
         count *= static_cast<std::uint64_t>(size);
@@ -115,6 +116,16 @@ void check_groups(const Groups& groups) {
 
 }  // namespace
 
+void NamedDevices::add(std::span<const std::uint32_t> devices) {
+    constexpr std::uint64_t most_named = std::uint64_t{1} << 24;
+    named_ += devices.size();
+    if (named_ > most_named) {
+        throw ModelError(fmt::format("with it, the module names devices {} times; at most {} are supported",
+                                     named_, most_named));
+    }
+    for (const std::uint32_t device : devices) count_ = std::max(count_, device + 1);
+}
+
 Groups read_groups(const hlo_proto::HloInstructionProto& instruction) {
     const auto& list = instruction.collective_device_list();
     Groups groups = listed_groups(instruction.replica_groups());
@@ -148,9 +159,14 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> read_pairs(
 std::vector<std::uint32_t> read_devices(const hlo_proto::OpSharding& sharding) {
     if (sharding.iota_reshape_dims_size() != 0) {
         if (sharding.tile_assignment_devices_size() != 0) {
-            throw ModelError("the devices of its sharding are given both as a list and by counts");
+            throw ModelError(
+                "the devices of its sharding are given both as a list and by counts; it must have one of "
+                "them");
         }
         return transposed_numbers(sharding.iota_reshape_dims(), sharding.iota_transpose_perm());
+    }
+    if (sharding.iota_transpose_perm_size() != 0) {
+        throw ModelError("its sharding has iota_transpose_perm without iota_reshape_dims; it needs both");
     }
     std::vector<std::uint32_t> devices;
     for (const std::int64_t number : sharding.tile_assignment_devices()) devices.push_back(device_of(number));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,20 @@ namespace systole::hlo {
 
 /// Numbers of devices are below it.
 inline constexpr std::uint32_t most_devices = std::uint32_t{1} << 16;
+
+/// The devices that a module names. Groups and shardings that are given by counts are longer than their text:
+/// all of them together are bounded.
+class NamedDevices {
+public:
+    /// Throws ModelError above the bound.
+    void add(std::span<const std::uint32_t> devices);
+    /// One more than the largest number, at least 1.
+    std::uint32_t count() const { return count_; }
+
+private:
+    std::uint64_t named_ = 0;
+    std::uint32_t count_ = 1;
+};
 
 /// The groups of a collective, from either of the fields that may name them. Throws ModelError.
 std::vector<std::vector<std::uint32_t>> read_groups(const hlo_proto::HloInstructionProto& instruction);

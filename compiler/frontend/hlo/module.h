@@ -189,10 +189,13 @@ struct Sharding {
     enum class Kind : std::uint8_t { Replicated, OneDevice, Tuple, Tiled, Manual, Unknown };
     Kind kind = Kind::Replicated;
     Numbers tiles{};                       ///< of Tiled: parts along each axis, then those of `last_tiles`
-    std::vector<std::uint32_t> devices{};  ///< row-major over `tiles`
+    std::vector<std::uint32_t> devices{};  ///< of Tiled: row-major over `tiles`; of OneDevice: the one
     std::vector<Kind> last_tiles{};        ///< what the tiles behind the array's axes mean
-    std::vector<Sharding> parts{};         ///< of Tuple
+    std::vector<Sharding> parts{};         ///< of Tuple: of all arrays in it, also in tuples inside of it
 };
+/// In messages and texts; types in files are places here.
+inline constexpr std::array<std::string_view, 6> sharding_kind_names{"replicated", "one_device", "tuple",
+                                                                     "tiled",      "manual",     "unknown"};
 
 /// Pairs of key and text, in the order of the keys: what the program says to the compiler.
 using FrontendAttributes = std::vector<std::pair<std::string, std::string>>;

@@ -18,6 +18,7 @@
 #include "compiler/frontend/hlo/devices.h"
 #include "compiler/frontend/hlo/fields.h"
 #include "compiler/frontend/hlo/scopes.h"
+#include "compiler/frontend/hlo/shardings.h"
 #include "compiler/frontend/protobuf.h"
 #include "compiler/ir/model_error.h"
 
@@ -150,7 +151,8 @@ public:
         read_arguments();
         read_aliases();
         module_.frontend = read_frontend_attributes(proto_.frontend_attributes());
-        at_place("the shardings of its parameters and its result", [&] { read_shardings(); });
+        read_shardings();
+        module_.devices = devices_.count();
         module_.scopes = scopes_.take();
         return std::move(module_);
     }
@@ -201,8 +203,8 @@ private:
         instruction.scope =
             scopes_.add(opcode == Opcode::Parameter ? std::string() : proto.metadata().op_name());
         if (proto.has_sharding()) {
-            instruction.sharding = std::make_unique<const Sharding>(read_sharding(proto.sharding()));
-            count_devices(*instruction.sharding);
+            instruction.sharding = std::make_unique<const Sharding>(
+                read_sharding(proto.sharding(), instruction.shape, module_.shapes, devices_));
         }
         instruction.frontend = read_frontend_attributes(proto.frontend_attributes());
         check_instruction(CheckedInstruction(module_, computation, instruction));
@@ -264,29 +266,14 @@ private:
         throw ModelError(fmt::format("it has {}; it must have {}", counted(count, noun), rule));
     }
 
-    /// Groups and shardings that are given by counts are longer than their text: bounds all of them together.
-    void count_devices(std::span<const std::uint32_t> devices) {
-        constexpr std::uint64_t most_named = std::uint64_t{1} << 24;
-        named_devices_ += devices.size();
-        if (named_devices_ > most_named) {
-            throw ModelError(fmt::format("the module names devices more than {} times", most_named));
-        }
-        for (const std::uint32_t device : devices) module_.devices = std::max(module_.devices, device + 1);
-    }
-
     void count_devices(const Instruction& instruction) {
         if (!instruction.attributes) return;
         if (const auto* const collective = std::get_if<Collective>(instruction.attributes.get())) {
-            for (const auto& group : collective->groups) count_devices(group);
+            for (const auto& group : collective->groups) devices_.add(group);
         }
         if (const auto* const permutation = std::get_if<Permutation>(instruction.attributes.get())) {
-            for (const auto& [source, target] : permutation->pairs) count_devices(std::array{source, target});
+            for (const auto& [source, target] : permutation->pairs) devices_.add(std::array{source, target});
         }
-    }
-
-    void count_devices(const Sharding& sharding) {
-        count_devices(std::span(sharding.devices));
-        for (const Sharding& part : sharding.parts) count_devices(part);
     }
 
     static void set_parameters(Computation& computation) {
@@ -411,20 +398,28 @@ private:
         }
     }
 
+    /// How the entry's parameters and its result lie on devices.
     void read_shardings() {
+        const Computation& entry = module_.entry_computation();
         if (proto_.has_spmd_output_sharding()) {
-            module_.output_sharding = read_sharding(proto_.spmd_output_sharding());
-            count_devices(*module_.output_sharding);
+            at_place("spmd_output_sharding", [&] {
+                module_.output_sharding =
+                    read_sharding(proto_.spmd_output_sharding(), entry.instructions[entry.root].shape,
+                                  module_.shapes, devices_);
+            });
         }
         const auto count = static_cast<std::size_t>(proto_.spmd_parameters_shardings_size());
-        if (count != 0 && count != module_.entry_computation().parameters.size()) {
+        if (count != 0 && count != entry.parameters.size()) {
             throw ModelError(
-                fmt::format("there are {} for {}", count,
-                            counted(module_.entry_computation().parameters.size(), "parameter")));
+                fmt::format("spmd_parameters_shardings are {} for {}; there must be none, or one for each",
+                            count, counted(entry.parameters.size(), "parameter")));
         }
-        for (const auto& sharding : proto_.spmd_parameters_shardings()) {
-            module_.parameter_shardings.push_back(read_sharding(sharding));
-            count_devices(module_.parameter_shardings.back());
+        for (std::size_t i = 0; i < count; ++i) {
+            at_place(fmt::format("spmd_parameters_shardings {}", i), [&] {
+                module_.parameter_shardings.push_back(
+                    read_sharding(proto_.spmd_parameters_shardings(static_cast<int>(i)),
+                                  entry.instructions[entry.parameters[i]].shape, module_.shapes, devices_));
+            });
         }
     }
 
@@ -433,7 +428,7 @@ private:
     IdTable<InstructionPlace> instruction_ids_;
     Module module_;
     ScopeTable scopes_;
-    std::uint64_t named_devices_ = 0;
+    NamedDevices devices_;
 };
 
 }  // namespace

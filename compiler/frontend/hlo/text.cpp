@@ -93,8 +93,6 @@ constexpr std::array<std::string_view, 3> algorithm_names{"default", "threefry",
 constexpr std::array<std::string_view, 5> target_names{"global_to_local_shape", "local_to_global_shape",
                                                        "full_to_shard_shape", "shard_to_full_shape",
                                                        "sharding"};
-constexpr std::array<std::string_view, 6> sharding_names{"replicated", "one_device", "tuple",
-                                                         "tiled",      "manual",     "unknown"};
 
 template <std::size_t count, typename Enum>
 std::string_view name_in(const std::array<std::string_view, count>& names, Enum value) {
@@ -132,11 +130,11 @@ std::string groups_text(const std::vector<std::vector<std::uint32_t>>& groups) {
 }
 
 std::string sharding_text(const Sharding& sharding) {
-    std::string text(name_in(sharding_names, sharding.kind));
+    std::string text(name_in(sharding_kind_names, sharding.kind));
     if (!sharding.tiles.empty()) text += fmt::format(" [{}]", listed(sharding.tiles));
     if (!sharding.devices.empty()) text += fmt::format(" on {}", listed(sharding.devices));
     for (const Sharding::Kind kind : sharding.last_tiles)
-        text += fmt::format(" last {}", name_in(sharding_names, kind));
+        text += fmt::format(" last {}", name_in(sharding_kind_names, kind));
     for (const Sharding& part : sharding.parts) text += fmt::format(" ({})", sharding_text(part));
     return text;
 }

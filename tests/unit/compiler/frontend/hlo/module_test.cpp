@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "compiler/frontend/hlo/text.h"
@@ -445,17 +446,21 @@ TEST_CASE("Shardings and frontend attributes are kept", "[hlo]") {
         CHECK_THAT(module.fault(),
                    EndsWith("its sharding has 6 tiles for 4 devices; each device must have one"));
         sharding.set_tile_assignment_dimensions(0, 1 << 28);
-        sharding.set_tile_assignment_dimensions(1, 1 << 28);
+        sharding.set_tile_assignment_dimensions(1, std::int64_t{1} << 62);
         CHECK_THAT(module.fault(),
                    EndsWith("its sharding has too many tiles for 4 devices; each device must have one"));
     }
     SECTION("an order of its axes") {
         sharding.set_iota_transpose_perm(0, 0);
-        CHECK_THAT(module.fault(), EndsWith("the order of its devices does not name each axis once"));
+        CHECK_THAT(module.fault(),
+                   EndsWith("iota_transpose_perm has 2 dimensions; it must name each of 2 dimensions once"));
     }
     SECTION("no more devices than there are") {
         sharding.set_iota_reshape_dims(0, 65537);
-        CHECK_THAT(module.fault(), EndsWith("it names more than 65536 devices, or none"));
+        CHECK_THAT(
+            module.fault(),
+            EndsWith("a size in iota_reshape_dims is 65537; it must be at least 1, and all together make "
+                     "65536 devices at most"));
         sharding.clear_iota_reshape_dims();
         sharding.clear_iota_transpose_perm();
         for (int i = 0; i < 4; ++i) sharding.add_tile_assignment_devices(65536);
@@ -463,8 +468,210 @@ TEST_CASE("Shardings and frontend attributes are kept", "[hlo]") {
     }
     SECTION("a known type") {
         sharding.set_type(6);
-        CHECK_THAT(module.fault(), EndsWith("its sharding is of type 6; this type is not supported"));
+        CHECK_THAT(module.fault(), EndsWith("its sharding is of type 6; types 0 to 5 are supported"));
     }
+}
+
+using ShardingProto = hlo_proto::OpSharding;
+
+/// A sharding in the words of OpSharding: its type, tiles, devices, and what the last tiles mean.
+ShardingProto sharding_proto(int type, const Ids& tiles = {}, const Ids& devices = {}, const Ids& last = {}) {
+    ShardingProto proto;
+    proto.set_type(type);
+    for (const std::int64_t count : tiles) proto.add_tile_assignment_dimensions(count);
+    for (const std::int64_t device : devices) proto.add_tile_assignment_devices(device);
+    for (const std::int64_t kind : last) proto.add_last_tile_dims(static_cast<int>(kind));
+    return proto;
+}
+
+ShardingProto tuple_sharding(const std::vector<ShardingProto>& parts) {
+    ShardingProto proto = sharding_proto(2);
+    for (const ShardingProto& part : parts) *proto.add_tuple_shardings() = part;
+    return proto;
+}
+
+/// Why a value of this shape cannot have the sharding, which must be the same wherever a module states one.
+std::string sharding_fault(const std::string& shape, const ShardingProto& sharding) {
+    const auto fault_at = [&](const std::string& place, const std::function<void(HloModule&)>& state) {
+        HloModule module;
+        HloComputation entry = module.computation("main");
+        entry.add("opt-barrier", shape, {entry.parameter(shape)});
+        state(module);
+        const std::string fault = module.fault();
+        if (fault.empty()) return fault;
+        INFO(fault);
+        REQUIRE(fault.starts_with(place + ": "));
+        return fault.substr(place.size() + 2);
+    };
+    std::string fault = fault_at(
+        R"(computation "main": instruction "opt-barrier.2" ("opt-barrier"))",
+        [&](HloModule& module) { *entry_of(module).mutable_instructions(1)->mutable_sharding() = sharding; });
+    CHECK(fault == fault_at("spmd_output_sharding", [&](HloModule& module) {
+              *module.proto().mutable_spmd_output_sharding() = sharding;
+          }));
+    CHECK(fault == fault_at("spmd_parameters_shardings 0", [&](HloModule& module) {
+              *module.proto().add_spmd_parameters_shardings() = sharding;
+          }));
+    return fault;
+}
+
+TEST_CASE("Shardings that fit their arrays are read wherever they stand", "[hlo]") {
+    for (const ShardingProto& sharding :
+         {sharding_proto(0), sharding_proto(1, {}, {3}), sharding_proto(1, {1}, {3}), sharding_proto(4),
+          sharding_proto(5), sharding_proto(3, {2, 2}, {3, 1, 0, 2}),
+          sharding_proto(3, {5, 1}, {0, 1, 2, 3, 4}), sharding_proto(3, {1, 2, 2}, {0, 1, 2, 3}, {0}),
+          sharding_proto(3, {1, 1, 2, 2}, {0, 1, 2, 3}, {4, 0})}) {
+        INFO(sharding.ShortDebugString());
+        CHECK(sharding_fault("f32[2,3]", sharding).empty());
+        // Parts of a tuple are those of all arrays in it.
+        const ShardingProto scalar = sharding_proto(0);
+        CHECK(
+            sharding_fault("(f32[], (f32[2,3], s8[]))", tuple_sharding({scalar, sharding, scalar})).empty());
+    }
+    CHECK(sharding_fault("()", tuple_sharding({})).empty());
+    CHECK(sharding_fault("()", tuple_sharding({sharding_proto(0)})).empty());
+}
+
+TEST_CASE("Shardings that contradict themselves or their array are refused", "[hlo]") {
+    struct Case {
+        ShardingProto sharding;
+        std::string fault;
+    };
+    ShardingProto twice = sharding_proto(3, {1, 2, 2}, {0, 1, 2, 3}, {0});
+    twice.set_replicate_on_last_tile_dim(true);
+    ShardingProto replicated = sharding_proto(0);
+    replicated.set_replicate_on_last_tile_dim(true);
+    ShardingProto counted = sharding_proto(4);
+    counted.add_iota_reshape_dims(4);
+    ShardingProto with_order = sharding_proto(0);
+    with_order.add_iota_transpose_perm(0);
+    ShardingProto both = sharding_proto(3, {2, 2}, {0, 1, 2, 3});
+    both.add_iota_reshape_dims(4);
+    const auto wrong = GENERATE_COPY(values<Case>({
+        {sharding_proto(1), "its sharding is one_device with 0 devices; it must name 1"},
+        {sharding_proto(1, {}, {0, 1}), "its sharding is one_device with 2 devices; it must name 1"},
+        {sharding_proto(1, {1, 2}, {0}),
+         "its sharding is one_device with tiles along 2 dimensions and 0 last tiles; only tiled ones have "
+         "them"},
+        {sharding_proto(1, {1}, {0}, {0}),
+         "its sharding is one_device with tiles along 0 dimensions and 1 last tile; only tiled ones have "
+         "them"},
+        {sharding_proto(1, {}, {-1}), "it names device -1; devices are from 0 to 65535"},
+        {sharding_proto(0, {}, {0}), "its sharding is replicated with 1 device; it must name none"},
+        {sharding_proto(4, {}, {0, 1}), "its sharding is manual with 2 devices; it must name none"},
+        {sharding_proto(5, {}, {0, 1}), "its sharding is unknown with 2 devices; it must name none"},
+        {counted, "its sharding is manual with 4 devices; it must name none"},
+        {sharding_proto(0, {2, 1}),
+         "its sharding is replicated with tiles along 2 dimensions and 0 last tiles; only tiled ones have "
+         "them"},
+        {sharding_proto(4, {1, 1}),
+         "its sharding is manual with tiles along 2 dimensions and 0 last tiles; only tiled ones have them"},
+        {sharding_proto(5, {}, {}, {4}),
+         "its sharding is unknown with tiles along 0 dimensions and 1 last tile; only tiled ones have them"},
+        {replicated,
+         "its sharding is replicated with tiles along 0 dimensions and 1 last tile; only tiled ones have "
+         "them"},
+        {sharding_proto(3, {2, 2}, {0, 1, 1, 3}),
+         "its sharding names device 1 twice; each may be named once"},
+        {sharding_proto(3, {2, 1}, {0, 2}), "its sharding leaves out device 1; it must name all below 3"},
+        {sharding_proto(3, {2, 1}, {1, 2}), "its sharding leaves out device 0; it must name all below 3"},
+        {sharding_proto(3, {2, 2}, {0, 1, 2}),
+         "its sharding has 4 tiles for 3 devices; each device must have one"},
+        {sharding_proto(3, {2, 0}), "a count of its sharding is 0; it must be at least 1"},
+        {sharding_proto(3, {2, -1}), "a count of its sharding is -1; it must be at least 1"},
+        {sharding_proto(3, {4}, {0, 1, 2, 3}),
+         "its sharding has tiles along 1 dimension; f32[2,3] needs 2, and 0 for last tiles"},
+        {sharding_proto(3, {2, 1, 1}, {0, 1}),
+         "its sharding has tiles along 3 dimensions; f32[2,3] needs 2, and 0 for last tiles"},
+        {sharding_proto(3, {2, 2}, {0, 1, 2, 3}, {0}),
+         "its sharding has tiles along 2 dimensions; f32[2,3] needs 2, and 1 for last tiles"},
+        {sharding_proto(3, {}, {}, {0}),
+         "its sharding has tiles along 0 dimensions; f32[2,3] needs 2, and 1 for last tiles"},
+        {sharding_proto(3, {1, 2, 2}, {0, 1, 2, 3}, {1}),
+         "one of last_tile_dims is one_device; it must be replicated or manual"},
+        {sharding_proto(3, {1, 2, 2}, {0, 1, 2, 3}, {3}),
+         "one of last_tile_dims is tiled; it must be replicated or manual"},
+        {sharding_proto(3, {1, 2, 2}, {0, 1, 2, 3}, {7}),
+         "its sharding is of type 7; types 0 to 5 are supported"},
+        {twice, "its sharding has replicate_on_last_tile_dim and 1 last_tile_dim; it may have one of them"},
+        {with_order, "its sharding has iota_transpose_perm without iota_reshape_dims; it needs both"},
+        {both,
+         "the devices of its sharding are given both as a list and by counts; it must have one of them"},
+        {sharding_proto(-1), "its sharding is of type -1; types 0 to 5 are supported"},
+        {tuple_sharding({}),
+         "its sharding is tuple with 0 parts; that of f32[2,3] must be of an array, without parts"},
+        {tuple_sharding({sharding_proto(0)}),
+         "its sharding is tuple with 1 part; that of f32[2,3] must be of an array, without parts"},
+    }));
+    INFO(wrong.sharding.ShortDebugString());
+    CHECK(sharding_fault("f32[2,3]", wrong.sharding) == wrong.fault);
+    CHECK(sharding_fault("(s8[], (f32[2,3]))", tuple_sharding({sharding_proto(0), wrong.sharding})) ==
+          "part 1 of its sharding: " + wrong.fault);
+}
+
+TEST_CASE("A tuple has a sharding of each array in it", "[hlo]") {
+    const std::string shape = "(f32[2,3], (s8[], ()))";
+    const ShardingProto one = sharding_proto(0);
+    CHECK(sharding_fault(shape, tuple_sharding({one, one})).empty());
+    for (const std::size_t parts : {0, 1, 3}) {
+        CHECK(sharding_fault(shape, tuple_sharding(std::vector<ShardingProto>(parts, one))) ==
+              "its sharding has " + std::to_string(parts) + (parts == 1 ? " part" : " parts") + "; " + shape +
+                  " has 2 arrays, and each must have one");
+    }
+    const std::vector<std::string> names{"replicated", "one_device", "", "tiled", "manual", "unknown"};
+    for (const int type : {0, 1, 3, 4, 5}) {
+        CHECK(sharding_fault(shape, sharding_proto(type)) == "its sharding is " +
+                                                                 names[static_cast<std::size_t>(type)] +
+                                                                 "; that of " + shape + " must be a tuple");
+    }
+    CHECK(sharding_fault(shape, tuple_sharding({one, tuple_sharding({one})})) ==
+          "part 1 of its sharding: its sharding is tuple with 1 part; that of s8[] must be of an array, "
+          "without "
+          "parts");
+    for (const auto& state : std::vector<std::function<void(ShardingProto&)>>{
+             [](ShardingProto& proto) { proto.add_tile_assignment_dimensions(1); },
+             [](ShardingProto& proto) { proto.add_tile_assignment_devices(0); },
+             [](ShardingProto& proto) { proto.add_iota_reshape_dims(1); },
+             [](ShardingProto& proto) { proto.add_last_tile_dims(0); },
+             [](ShardingProto& proto) { proto.set_replicate_on_last_tile_dim(true); }}) {
+        ShardingProto proto = tuple_sharding({one, one});
+        state(proto);
+        CHECK(sharding_fault(shape, proto) ==
+              "its sharding is a tuple with tiles or devices; only its parts may have them");
+    }
+}
+
+TEST_CASE("Shardings of parameters are none, or one for each", "[hlo]") {
+    for (const int count : {0, 1, 2, 3}) {
+        HloModule module = sum_module();
+        for (int i = 0; i < count; ++i) *module.proto().add_spmd_parameters_shardings() = sharding_proto(0);
+        CHECK(module.fault() == (count == 0 || count == 2
+                                     ? ""
+                                     : "spmd_parameters_shardings are " + std::to_string(count) +
+                                           " for 2 parameters; there must be none, or one for each"));
+    }
+}
+
+TEST_CASE("Devices that are given by counts are bounded before they take memory", "[hlo]") {
+    // 2^16 devices in few bytes, so often that a list of all would take 256 GB.
+    ShardingProto many = sharding_proto(3, {65536});
+    many.add_iota_reshape_dims(65536);
+    constexpr int parts = 1'000'000;
+    ShardingProto sharding = sharding_proto(2);
+    for (int i = 0; i < parts; ++i) *sharding.add_tuple_shardings() = many;
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    hlo_proto::ShapeProto tuple;
+    tuple.set_element_type(13);
+    for (int i = 0; i < parts; ++i) *tuple.add_tuple_shapes() = shape_proto("f32[65536]");
+    const std::int64_t parameter = entry.parameter("f32[]");
+    *entry.last().mutable_shape() = tuple;
+    entry.add("opt-barrier", "f32[]", {parameter});
+    *entry.last().mutable_shape() = tuple;
+    *entry.last().mutable_sharding() = sharding;
+    CHECK_THAT(module.fault(),
+               EndsWith("part 256 of its sharding: with it, the module names devices 16842752 "
+                        "times; at most 16777216 are supported"));
 }
 
 TEST_CASE("A million instructions are read, and a fault in the last one is found", "[hlo]") {
