@@ -17,7 +17,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
-from jax.sharding import Mesh, PartitionSpec  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 
 # Where in the source an instruction comes from is no part of a program.
 jax.config.update("jax_traceback_in_locations_limit", 0)
@@ -39,8 +39,10 @@ def of(shape, dtype=jnp.float32):
     return jax.ShapeDtypeStruct(shape, dtype)
 
 
-def lowered(function, arguments, **options):
-    """The bytes of the module that JAX gives to the compiler of a TPU."""
+def lowered(function, arguments, shardy=True, **options):
+    """The bytes of the module that JAX gives to the compiler of a TPU. Shardings are attributes of Shardy, or the
+    OpSharding of instructions."""
+    jax.config.update("jax_use_shardy_partitioner", shardy)
     trace = jax.jit(function, **options).trace(*arguments)
     module = trace.lower(lowering_platforms=("tpu",)).compiler_ir("hlo")
     return module.as_serialized_hlo_module_proto()
@@ -390,6 +392,24 @@ def dot_algorithms(x, w):
         lax.dot(x, w, precision=preset)
         for preset in (presets.BF16_BF16_F32, presets.BF16_BF16_F32_X3, presets.BF16_BF16_F32_X6)
     ]
+
+
+GRID = Mesh(np.array(jax.devices()).reshape(4, 2), ("a", "b"))
+
+
+def split(shape, *axes):
+    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(GRID, PartitionSpec(*axes)))
+
+
+@case(split((8, 16), "a", "b"), split((16, 6), "b"), split(()), shardy=False)
+def shardings(x, w, scale):
+    """Arrays over a grid of devices: replicated, in tiles, in tiles of which each is on several devices, manual."""
+    def body(x):
+        return lax.psum(x, "a")
+
+    total = jax.shard_map(body, mesh=GRID, in_specs=PartitionSpec("a", "b"), out_specs=PartitionSpec(None, "b"))(x)
+    product = lax.with_sharding_constraint(x @ w, NamedSharding(GRID, PartitionSpec("b", "a")))
+    return product * scale, total
 
 
 def main():
