@@ -114,6 +114,9 @@ void check_topk(const CheckedInstruction& at);
 /// The extents of the result of a window that moves over an array; 0 where the window does not fit.
 std::vector<std::int64_t> windowed_extents(std::span<const std::int64_t> extents,
                                            std::span<const WindowDimension> window);
+/// Fails unless a called computation has so many parameters, or a scalar of the type as one of them.
+void check_parameter_count(const CheckedInstruction& at, std::size_t called, std::size_t count);
+void check_parameter(const CheckedInstruction& at, std::size_t called, std::size_t number, ElementType type);
 /// Fails unless a called computation takes scalars of all `types` in this order, and then again, and returns
 /// one of each.
 void check_combiner(const CheckedInstruction& at, std::size_t called, std::span<const ElementType> types);

@@ -38,8 +38,11 @@ void check_whole(const CheckedInstruction& at, std::int64_t whole, std::int64_t 
     const std::int64_t devices = group_size(at);
     const bool fits = devices == 0 ? (part == 0 ? whole == 0 : whole % part == 0) : whole == part * devices;
     if (fits) return;
-    CheckedInstruction::fail(
-        fmt::format("its dimension has sizes {} and {} with {} devices in a group", whole, part, devices));
+    CheckedInstruction::fail(fmt::format(
+        "its dimension has size {} as a whole and {} on each device; the whole must be {}", whole, part,
+        devices == 0 ? "a multiple of it"
+                     : fmt::format("{}, for {}", part * devices,
+                                   counted(static_cast<std::size_t>(devices), "device"))));
 }
 
 }  // namespace
@@ -50,7 +53,8 @@ void check_all_reduce(const CheckedInstruction& at) {
         const Shape& operand = at.array(i);
         at.expect_part(results[i], operand.type, operand.dimensions);
         if (operand.type != at.array(0).type)
-            CheckedInstruction::fail("its operands differ in type; they must have one");
+            CheckedInstruction::fail(fmt::format("its operands are {} and {}; their types must be the same",
+                                                 at.text_of(at.operand_id(0)), at.text_of(at.operand_id(i))));
         if (i == 0) check_combiner(at, 0, std::span(&operand.type, 1));
     }
 }

@@ -9,9 +9,13 @@ namespace {
 
 /// Fails unless a called computation has one parameter, of this shape.
 void check_only_parameter(const CheckedInstruction& at, std::size_t called, ShapeId operand) {
-    if (at.parameters(called) == 1 && at.parameter_id(called, 0) == operand) return;
-    CheckedInstruction::fail(fmt::format("computation {} that it calls has {}; it must have 1, of shape {}",
-                                         called, counted(at.parameters(called), "parameter"),
+    if (at.parameters(called) != 1) {
+        CheckedInstruction::fail(fmt::format("computation {} that it calls has {}; it must have 1", called,
+                                             counted(at.parameters(called), "parameter")));
+    }
+    if (at.parameter_id(called, 0) == operand) return;
+    CheckedInstruction::fail(fmt::format("the parameter of computation {} that it calls is {}; it must be {}",
+                                         called, at.text_of(at.parameter_id(called, 0)),
                                          at.text_of(operand)));
 }
 
@@ -29,9 +33,10 @@ void check_tuple(const CheckedInstruction& at) {
     std::size_t i = 0;
     while (fits && i < at.operands() && result.parts[i] == at.operand_id(i)) ++i;
     if (fits && i == at.operands()) return;
-    CheckedInstruction::fail(fits ? fmt::format("part {} of its result is {}; its operand is {}", i,
-                                                at.text_of(result.parts[i]), at.text_of(at.operand_id(i)))
-                                  : fmt::format("its result is {}; it has {}", at.text_of(at.result_id()),
+    CheckedInstruction::fail(fits ? fmt::format("part {} of its result is {}; it must be {}, as its operand",
+                                                i, at.text_of(result.parts[i]), at.text_of(at.operand_id(i)))
+                                  : fmt::format("its result is {}; it must be a tuple of its {}",
+                                                at.text_of(at.result_id()),
                                                 counted(at.operands(), "operand")));
 }
 
@@ -39,8 +44,8 @@ void check_get_tuple_element(const CheckedInstruction& at) {
     const Shape& tuple = at.operand(0);
     const std::uint32_t index = at.attributes<TupleElement>().index;
     if (!tuple.is_tuple || index >= tuple.parts.size()) {
-        CheckedInstruction::fail(
-            fmt::format("it takes part {} of {}, which has none", index, at.text_of(at.operand_id(0))));
+        CheckedInstruction::fail(fmt::format("it takes part {} of {}; it must be a part of a tuple", index,
+                                             at.text_of(at.operand_id(0))));
     }
     at.expect(tuple.parts[index]);
 }
@@ -48,33 +53,37 @@ void check_get_tuple_element(const CheckedInstruction& at) {
 void check_map(const CheckedInstruction& at) {
     const Shape& first = at.array(0);
     const Numbers& axes = at.attributes<Dimensions>().dimensions;
-    bool fits = axes.size() == first.rank() && at.parameters(0) == at.operands();
-    for (std::size_t i = 0; fits && i < axes.size(); ++i) fits = axes[i] == static_cast<std::int64_t>(i);
-    for (std::size_t i = 0; fits && i < at.operands(); ++i) {
-        fits = at.array(i).dimensions == first.dimensions &&
-               at.shape(at.parameter_id(0, i)).is_scalar(at.array(i).type);
+    bool names_all = axes.size() == first.rank();
+    for (std::size_t i = 0; names_all && i < axes.size(); ++i)
+        names_all = axes[i] == static_cast<std::int64_t>(i);
+    if (!names_all) {
+        CheckedInstruction::fail(fmt::format("its dimensions are {}; they must be all of {} in order",
+                                             listed(axes), at.text_of(at.operand_id(0))));
     }
-    if (!fits) {
-        CheckedInstruction::fail(
-            "its operands, dimensions and the parameters of its computation do not fit: it must take all "
-            "dimensions of arrays of one shape, and a scalar of each");
+    check_parameter_count(at, 0, at.operands());
+    for (std::size_t i = 0; i < at.operands(); ++i) {
+        at.expect_same_dimensions(0, i);
+        check_parameter(at, 0, i, at.array(i).type);
     }
     const Shape& root = at.shape(at.root_id(0));
-    if (!root.is_scalar()) CheckedInstruction::fail("its computation gives no scalar; it must give one");
+    if (!root.is_scalar()) {
+        CheckedInstruction::fail(fmt::format("the computation that it calls gives {}; it must give a scalar",
+                                             at.text_of(at.root_id(0))));
+    }
     at.expect(root.type, first.dimensions);
 }
 
 void check_call(const CheckedInstruction& at) {
     if (at.parameters(0) != at.operands()) {
-        CheckedInstruction::fail(fmt::format("it has {}; the computation that it calls has {}",
-                                             counted(at.operands(), "operand"),
-                                             counted(at.parameters(0), "parameter")));
+        CheckedInstruction::fail(
+            fmt::format("it has {}; it must have {}, one for each parameter of the computation that it calls",
+                        counted(at.operands(), "operand"), at.parameters(0)));
     }
     for (std::size_t i = 0; i < at.operands(); ++i) {
         if (at.parameter_id(0, i) == at.operand_id(i)) continue;
-        CheckedInstruction::fail(
-            fmt::format("its operand {} is {}; the parameter of the computation that it calls is {}", i,
-                        at.text_of(at.operand_id(i)), at.text_of(at.parameter_id(0, i))));
+        CheckedInstruction::fail(fmt::format(
+            "its operand {} is {}; it must be {}, as the parameter of the computation that it calls", i,
+            at.text_of(at.operand_id(i)), at.text_of(at.parameter_id(0, i))));
     }
     at.expect(at.root_id(0));
 }

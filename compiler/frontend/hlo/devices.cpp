@@ -35,9 +35,8 @@ std::vector<std::uint32_t> transposed_numbers(const Sizes& sizes, const Order& o
         if (!std::ranges::equal(sorted, axes, [](std::int64_t named, std::size_t axis) {
                 return named >= 0 && static_cast<std::size_t>(named) == axis;
             })) {
-            throw ModelError(fmt::format("iota_transpose_perm has {}; it must name each of {} once",
-                                         counted(static_cast<std::size_t>(order.size()), "dimension"),
-                                         counted(rank, "dimension")));
+            throw ModelError(fmt::format("iota_transpose_perm has {} numbers; it must name each of {} once",
+                                         order.size(), counted(rank, "dimension")));
         }
         std::ranges::copy(order, axes.begin());
     }
@@ -102,7 +101,9 @@ void check_groups(const Groups& groups) {
     std::set<std::uint32_t> seen;
     for (const auto& group : groups) {
         if (group.size() != groups.front().size() || group.empty()) {
-            throw ModelError("its groups of devices differ in size, or are empty; they must have one size");
+            throw ModelError(
+                fmt::format("its groups are of {} and {} devices; they must have one size, at least 1",
+                            groups.front().size(), group.size()));
         }
         for (const std::uint32_t device : group) {
             if (!seen.insert(device).second) {
@@ -110,8 +111,11 @@ void check_groups(const Groups& groups) {
             }
         }
     }
-    if (!seen.empty() && *seen.rbegin() + 1 != seen.size())
-        throw ModelError("its groups leave out a device; they must name all from 0 on");
+    if (!seen.empty() && *seen.rbegin() + 1 != seen.size()) {
+        throw ModelError(
+            fmt::format("its groups name {}, the last of which is {}; they must name all from 0 on",
+                        counted(seen.size(), "device"), *seen.rbegin()));
+    }
 }
 
 }  // namespace
@@ -131,7 +135,9 @@ Groups read_groups(const hlo_proto::HloInstructionProto& instruction) {
     Groups groups = listed_groups(instruction.replica_groups());
     Groups others = listed_groups(list.replica_groups());
     if (list.has_iota_replica_group_list()) {
-        if (!others.empty()) throw ModelError("its groups of devices are given both as a list and by counts");
+        if (!others.empty()) {
+            throw ModelError("its groups are given both as a list and by counts; they must be given once");
+        }
         others = counted_groups(list.iota_replica_group_list());
     }
     if (!groups.empty() && !others.empty() && groups != others) {
@@ -150,7 +156,9 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> read_pairs(
     for (const hlo_proto::SourceTarget& pair : instruction.source_target_pairs()) {
         pairs.emplace_back(device_of(pair.source()), device_of(pair.target()));
         if (!sources.insert(pairs.back().first).second || !targets.insert(pairs.back().second).second) {
-            throw ModelError("a device sends or receives twice in its source_target_pairs; once is allowed");
+            throw ModelError(
+                fmt::format("source_target_pairs sends from {} to {}; a device may send and receive once",
+                            pairs.back().first, pairs.back().second));
         }
     }
     return pairs;

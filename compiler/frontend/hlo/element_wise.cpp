@@ -125,7 +125,8 @@ void check_bitcast_convert(const CheckedInstruction& at) {
     const Shape& operand = at.array(0);
     const Shape& result = at.result_array();
     if ((operand.type == ElementType::Pred) != (result.type == ElementType::Pred)) {
-        CheckedInstruction::fail("one of operand and result is of type pred; both or none must be");
+        CheckedInstruction::fail(fmt::format("its operand is {}, its result {}; both or none must be of pred",
+                                             at.text_of(at.operand_id(0)), at.text_of(at.result_id())));
     }
     const std::int64_t from = traits_of(operand.type).bytes;
     const std::int64_t to = traits_of(result.type).bytes;

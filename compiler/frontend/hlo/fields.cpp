@@ -158,7 +158,7 @@ void check_fields_of_opcode(const hlo_proto::HloInstructionProto& instruction, O
     hlo_proto::HloInstructionProto::GetReflection()->ListFields(instruction, &fields);
     for (const FieldDescriptor* field : fields) {
         if (is_common(field->number()) || is_own(field->number(), traits.attributes)) continue;
-        throw ModelError(fmt::format("it has field {} ({}), which {} has no use for", field->number(),
+        throw ModelError(fmt::format("it has field {} ({}); {} has no use for it", field->number(),
                                      field->name(), traits.name));
     }
 }

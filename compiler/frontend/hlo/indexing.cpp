@@ -40,8 +40,8 @@ void check_sizes(const CheckedInstruction& at, std::string_view what, const Numb
     for (std::size_t i = 0; fits && i < sizes.size(); ++i)
         fits = sizes[i] >= 0 && sizes[i] <= array.dimensions[i];
     if (!fits) {
-        CheckedInstruction::fail(
-            fmt::format("{} {}; its operand is {}", what, joined(sizes), at.text_of(at.operand_id(0))));
+        CheckedInstruction::fail(fmt::format("{} {}; they must be from 0 to those of {}", what, joined(sizes),
+                                             at.text_of(at.operand_id(0))));
     }
 }
 
@@ -68,7 +68,10 @@ struct IndexedAxes {
 /// Fails unless the axes fit the operand and the indices. The sizes of the axes of the indices without that
 /// of the vectors.
 Numbers checked_index_extents(const Shape& operand, const Shape& indices, const IndexedAxes& axes) {
-    if (!is_integer(indices)) CheckedInstruction::fail("its indices are no integers; they must be");
+    if (!is_integer(indices)) {
+        CheckedInstruction::fail(fmt::format("its indices are {}; they must be integers",
+                                             array_text(indices.type, indices.dimensions)));
+    }
     if (axes.vector_axis < 0 || static_cast<std::size_t>(axes.vector_axis) > indices.rank()) {
         CheckedInstruction::fail(
             fmt::format("index_vector_dim is {}; it must be from 0 to {}", axes.vector_axis, indices.rank()));
@@ -84,9 +87,14 @@ Numbers checked_index_extents(const Shape& operand, const Shape& indices, const 
     check_axes("a batch dimension of its indices", axes.index_batch, indices.rank());
     check_sorted("the collapsed or inserted dimensions are", axes.skipped);
     check_sorted("the batch dimensions of its operand are", axes.operand_batch);
-    if (axes.operand_batch.size() != axes.index_batch.size() || contains(axes.index_batch, vector_axis)) {
-        CheckedInstruction::fail(
-            "the batch dimensions of its operand and its indices do not belong together");
+    if (axes.operand_batch.size() != axes.index_batch.size()) {
+        CheckedInstruction::fail(fmt::format(
+            "it has {} and {} batch dimensions of its operand and its indices; they must be as many",
+            axes.operand_batch.size(), axes.index_batch.size()));
+    }
+    if (contains(axes.index_batch, vector_axis)) {
+        CheckedInstruction::fail(fmt::format(
+            "a batch dimension of its indices is {}; it must not be index_vector_dim", vector_axis));
     }
     for (std::size_t i = 0; i < axes.operand_batch.size(); ++i) {
         const std::int64_t of_operand = extent_of(operand, axes.operand_batch[i]);
@@ -110,8 +118,10 @@ void check_dynamic_slice(const CheckedInstruction& at) {
 void check_dynamic_update_slice(const CheckedInstruction& at) {
     const Shape& update = at.array(1);
     check_start_indices(at, 2);
-    if (update.type != at.array(0).type)
-        CheckedInstruction::fail("its operands differ in type; they must have one");
+    if (update.type != at.array(0).type) {
+        CheckedInstruction::fail(fmt::format("its operands are {} and {}; their types must be the same",
+                                             at.text_of(at.operand_id(0)), at.text_of(at.operand_id(1))));
+    }
     check_sizes(at, "the sizes of its update are", update.dimensions, at.array(0));
     at.expect(at.operand_id(0));
 }
@@ -135,12 +145,15 @@ void check_gather(const CheckedInstruction& at) {
         }
     }
     if (offsets.size() != gather.offset_axes.size()) {
-        CheckedInstruction::fail(fmt::format("it has {}; its slices have {}",
+        CheckedInstruction::fail(fmt::format("it has {}; it must have {}, those of its slices",
                                              counted(gather.offset_axes.size(), "offset dimension"),
                                              offsets.size()));
     }
     const std::size_t rank = batch.size() + offsets.size();
-    if (rank > most_dimensions) CheckedInstruction::fail(fmt::format("its result has {} dimensions", rank));
+    if (rank > most_dimensions) {
+        CheckedInstruction::fail(
+            fmt::format("its result has {} dimensions; at most {} are supported", rank, most_dimensions));
+    }
     check_sorted_axes("the offset dimensions", gather.offset_axes, rank);
     Numbers dimensions(rank);
     std::size_t next_offset = 0;
@@ -167,11 +180,17 @@ void check_scatter(const CheckedInstruction& at) {
     const Shape& update = at.array(count + 1);
     check_sorted_axes("the window dimensions of its updates", scatter.update_window_axes, update.rank());
     const std::size_t windows = scatter.update_window_axes.size();
-    if (windows + scatter.inserted_window_axes.size() + scatter.operand_batch_axes.size() != operand.rank() ||
-        update.rank() != windows + batch.size()) {
-        CheckedInstruction::fail(fmt::format("its updates are {}; they do not fit its operand, {}",
-                                             at.text_of(at.operand_id(count + 1)),
-                                             at.text_of(at.operand_id(0))));
+    const std::size_t named =
+        windows + scatter.inserted_window_axes.size() + scatter.operand_batch_axes.size();
+    if (named != operand.rank()) {
+        CheckedInstruction::fail(fmt::format(
+            "its window, inserted and batch dimensions are {}; they must be as many as those of {}", named,
+            at.text_of(at.operand_id(0))));
+    }
+    if (update.rank() != windows + batch.size()) {
+        CheckedInstruction::fail(
+            fmt::format("its updates are {}; they must have {}, of the windows and of the indices",
+                        at.text_of(at.operand_id(count + 1)), counted(windows + batch.size(), "dimension")));
     }
     std::size_t next_window = 0;
     std::size_t next_batch = 0;
@@ -197,7 +216,11 @@ void check_scatter(const CheckedInstruction& at) {
         types.push_back(array.type);
         if (array.dimensions != operand.dimensions || updates.dimensions != update.dimensions ||
             updates.type != array.type) {
-            CheckedInstruction::fail("its operands, or its updates, differ in shape; they must be the same");
+            CheckedInstruction::fail(
+                fmt::format("its operand {} is {}, its update {}; they must have the dimensions of {} and "
+                            "{}, and one type",
+                            i, at.text_of(at.operand_id(i)), at.text_of(at.operand_id(count + 1 + i)),
+                            at.text_of(at.operand_id(0)), at.text_of(at.operand_id(count + 1))));
         }
         at.expect_part(results[i], array.type, array.dimensions);
     }

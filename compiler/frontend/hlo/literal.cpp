@@ -22,7 +22,7 @@ using LiteralProto = hlo_proto::LiteralProto;
 
 void check_count(std::size_t found, std::size_t needed) {
     if (found == needed) return;
-    throw ModelError(fmt::format("its literal has {}; its shape has {}", counted(found, "element"), needed));
+    throw ModelError(fmt::format("its literal has {}; it must have {}", counted(found, "element"), needed));
 }
 
 template <typename Numbers>
@@ -35,7 +35,7 @@ Bytes bytes_of_numbers(const Numbers& numbers, std::size_t elements) {
 
 Bytes bytes_of_text(const std::string& text, std::size_t elements, std::size_t bytes_each) {
     if (text.size() != elements * bytes_each) {
-        throw ModelError(fmt::format("its literal has {}; its shape has {}", counted(text.size(), "byte"),
+        throw ModelError(fmt::format("its literal has {}; it must have {}", counted(text.size(), "byte"),
                                      elements * bytes_each));
     }
     return {text.begin(), text.end()};
@@ -145,11 +145,13 @@ Bytes row_major(const Bytes& stored, const std::vector<Axis>& axes, std::size_t 
 std::vector<std::uint8_t> literal_bytes(const LiteralProto& literal, ShapeId shape, ShapeTable& shapes) {
     const ShapeId own = shapes.add(literal.shape());
     if (own != shape) {
-        throw ModelError(
-            fmt::format("its literal is {}; its result is {}", shapes.text_of(own), shapes.text_of(shape)));
+        throw ModelError(fmt::format("its literal is {}; it must be {}, as its result", shapes.text_of(own),
+                                     shapes.text_of(shape)));
     }
     const Shape& array = shapes[shape];
-    if (array.is_tuple) throw ModelError("its result is a tuple; constants must be arrays");
+    if (array.is_tuple) {
+        throw ModelError(fmt::format("its result is {}; it must be an array", shapes.text_of(shape)));
+    }
     Bytes stored = stored_bytes(literal, array);
     if (stored_lists(literal) > (stored.empty() ? 0 : 1)) {
         throw ModelError("its literal has elements of several types; it must have those of its own");

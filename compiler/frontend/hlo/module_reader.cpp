@@ -214,7 +214,7 @@ private:
     static Opcode opcode_of(const InstructionProto& proto) {
         if (const auto opcode = find_opcode(proto.opcode())) return *opcode;
         if (const auto reason = refusal_of(proto.opcode())) throw ModelError(std::string(*reason));
-        throw ModelError("there is no such opcode");
+        throw ModelError("there is no such opcode; it must be one of HLO's");
     }
 
     void read_operands(const InstructionProto& proto, const Computation& computation,
@@ -227,7 +227,8 @@ private:
         for (const std::int64_t id : proto.operand_ids()) {
             const InstructionPlace* const place = instruction_ids_.find(id);
             if (place == nullptr || place->computation != own) {
-                throw ModelError(fmt::format("its operand {} is no instruction of its computation", id));
+                throw ModelError(
+                    fmt::format("its operand is {}; it must be an instruction of its computation", id));
             }
             if (place->instruction >= computation.instructions.size()) {
                 throw ModelError(
@@ -247,7 +248,7 @@ private:
         for (const std::int64_t id : proto.called_computation_ids()) {
             const ComputationId* const called = computation_ids_.find(id);
             if (called == nullptr)
-                throw ModelError(fmt::format("it calls computation {}; the module has none", id));
+                throw ModelError(fmt::format("it calls computation {}; it must be one of the module's", id));
             if (*called >= own) {
                 throw ModelError(
                     fmt::format("it calls computation {}, which does not come before its own; called "
@@ -310,8 +311,8 @@ private:
         at_place("its program shape", [&] {
             const auto count = static_cast<std::size_t>(proto.parameters_size());
             if (count != computation.parameters.size()) {
-                throw ModelError(fmt::format("it has {}; the computation has {}", counted(count, "parameter"),
-                                             computation.parameters.size()));
+                throw ModelError(fmt::format("it has {}; it must have {}, as the computation",
+                                             counted(count, "parameter"), computation.parameters.size()));
             }
             for (std::size_t i = 0; i < count; ++i) {
                 check_same(fmt::format("parameter {}", i),
@@ -325,7 +326,7 @@ private:
 
     void check_same(const std::string& what, ShapeId stated, ShapeId found) const {
         if (stated == found) return;
-        throw ModelError(fmt::format("{} is {}; in the computation it is {}", what,
+        throw ModelError(fmt::format("{} is {}; it must be {}, as in the computation", what,
                                      module_.shapes.text_of(stated), module_.shapes.text_of(found)));
     }
 
@@ -342,7 +343,7 @@ private:
         for (const std::uint32_t index : path) {
             const Shape& tuple = module_.shapes[shape];
             if (!tuple.is_tuple || index >= tuple.parts.size()) {
-                throw ModelError(fmt::format("it takes part {} of {}, which has none", index,
+                throw ModelError(fmt::format("it takes part {} of {}; it must be a part of a tuple", index,
                                              module_.shapes.text_of(shape)));
             }
             shape = tuple.parts[index];
@@ -354,7 +355,7 @@ private:
         std::vector<std::uint32_t> path;
         for (const std::int64_t number : numbers) {
             if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) {
-                throw ModelError(fmt::format("it takes part {} of a tuple", number));
+                throw ModelError(fmt::format("it takes part {} of a tuple; parts are from 0 on", number));
             }
             path.push_back(static_cast<std::uint32_t>(number));
         }
@@ -370,8 +371,9 @@ private:
             at_place(fmt::format("input_output_alias {}", i), [&] {
                 const std::int64_t number = proto.parameter_number();
                 if (number < 0 || static_cast<std::uint64_t>(number) >= entry.parameters.size()) {
-                    throw ModelError(fmt::format("its parameter_number is {}; the entry has {}", number,
-                                                 counted(entry.parameters.size(), "parameter")));
+                    throw ModelError(
+                        fmt::format("its parameter_number is {}; it must be below the entry's {}", number,
+                                    counted(entry.parameters.size(), "parameter")));
                 }
                 constexpr std::int32_t may_alias = 1;
                 constexpr std::int32_t must_alias = 2;
@@ -391,7 +393,9 @@ private:
                 if (!outputs.insert(alias.output).second ||
                     !inputs.insert({alias.parameter, alias.input}).second) {
                     throw ModelError(
-                        "another one names its output or its input, too; each may be named once");
+                        fmt::format("output {{{}}} or input {{{}}} of parameter {} is that of another one, "
+                                    "too; each may be named once",
+                                    listed(alias.output), listed(alias.input), alias.parameter));
                 }
                 module_.aliases.push_back(std::move(alias));
             });

@@ -22,7 +22,8 @@ void check_iota(const CheckedInstruction& at) {
     const std::int64_t axis = only_axis(at.attributes<Dimensions>().dimensions);
     check_axes("its dimension", std::span(&axis, 1), result.rank());
     if (result.type == ElementType::Pred)
-        CheckedInstruction::fail("its result is of type pred; it must be a number");
+        CheckedInstruction::fail(
+            fmt::format("its result is {}; it must be of numbers", at.text_of(at.result_id())));
 }
 
 void check_broadcast(const CheckedInstruction& at) {
@@ -69,8 +70,8 @@ void check_slice(const CheckedInstruction& at) {
         const SliceDimension& slice = slices[axis];
         if (slice.start < 0 || slice.start > slice.limit || slice.limit > operand.dimensions[axis]) {
             CheckedInstruction::fail(
-                fmt::format("it takes elements from {} to before {} of {} in dimension {}", slice.start,
-                            slice.limit, operand.dimensions[axis], axis));
+                fmt::format("it takes elements from {} to before {} in dimension {}; they must be among {}",
+                            slice.start, slice.limit, axis, operand.dimensions[axis]));
         }
         dimensions.push_back((slice.limit - slice.start + slice.stride - 1) / slice.stride);
     }
@@ -82,9 +83,8 @@ void check_pad(const CheckedInstruction& at) {
     const auto& padding = at.attributes<Padding>().dimensions;
     check_entries(at, padding.size());
     if (!at.array(1).is_scalar(operand.type)) {
-        CheckedInstruction::fail(
-            fmt::format("its padding value is {}; it must be a scalar of its operand's type",
-                        at.text_of(at.operand_id(1))));
+        CheckedInstruction::fail(fmt::format("its padding value is {}; it must be {}[]",
+                                             at.text_of(at.operand_id(1)), traits_of(operand.type).name));
     }
     Numbers dimensions;
     for (std::size_t axis = 0; axis < padding.size(); ++axis) {

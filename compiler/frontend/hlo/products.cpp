@@ -49,7 +49,7 @@ void check_pairs(const CheckedInstruction& at, std::string_view what, const Numb
 void check_convolution_axes(std::string_view what, const ConvolutionAxes& axes, const Shape& array) {
     const Numbers all = concatenated(std::array{axes.batch, axes.feature}, axes.spatial);
     if (all.size() != array.rank()) {
-        CheckedInstruction::fail(fmt::format("it names {} of its {}, which has {}",
+        CheckedInstruction::fail(fmt::format("it names {} of its {}; it must name all {}",
                                              counted(all.size(), "dimension"), what, array.rank()));
     }
     check_axes(fmt::format("a dimension of its {}", what), all, array.rank());
@@ -124,25 +124,31 @@ void check_convolution(const CheckedInstruction& at) {
     check_convolution_axes("kernel", convolution.kernel, kernel);
     check_convolution_axes("result", convolution.output, result);
     if (kernel.rank() != input.rank() || result.rank() != input.rank()) {
-        CheckedInstruction::fail("its operands and its result differ in their number of dimensions");
+        CheckedInstruction::fail(fmt::format(
+            "it convolves {} by {} into {}; all must have as many dimensions", at.text_of(at.operand_id(0)),
+            at.text_of(at.operand_id(1)), at.text_of(at.result_id())));
     }
     if (convolution.feature_groups != 1 && convolution.batch_groups != 1) {
-        CheckedInstruction::fail("it has groups of features and of the batch; it may have one of them");
+        CheckedInstruction::fail(
+            fmt::format("feature_group_count is {} and batch_group_count {}; one of them must be 1",
+                        convolution.feature_groups, convolution.batch_groups));
     }
     const Numbers window = extents_of(kernel, convolution.kernel.spatial);
     Numbers sizes;
     for (const WindowDimension& dimension : convolution.window) sizes.push_back(dimension.size);
     if (sizes != window) {
         CheckedInstruction::fail(
-            fmt::format("its window is {}; its kernel has {}", joined(sizes), joined(window)));
+            fmt::format("its window is {}; it must be {}, as its kernel", joined(sizes), joined(window)));
     }
     const std::int64_t batch = extent_of(input, convolution.input.batch);
     const std::int64_t features = extent_of(input, convolution.input.feature);
     const std::int64_t kernel_features = extent_of(kernel, convolution.kernel.feature);
     const std::int64_t outputs = extent_of(kernel, convolution.kernel.batch);
     if (kernel_features * convolution.feature_groups != features) {
-        CheckedInstruction::fail(fmt::format("its kernel has {} features in {} groups; its input has {}",
-                                             kernel_features, convolution.feature_groups, features));
+        CheckedInstruction::fail(fmt::format(
+            "its kernel has {} features for each of {}; together they must be the {} of its input",
+            kernel_features, counted(static_cast<std::size_t>(convolution.feature_groups), "group"),
+            features));
     }
     check_multiple("output features", outputs, "feature_group_count", convolution.feature_groups);
     check_multiple("output features", outputs, "batch_group_count", convolution.batch_groups);
@@ -172,8 +178,9 @@ void check_triangular_solve(const CheckedInstruction& at) {
     for (std::size_t i = 0; fits && i + 2 < rank; ++i) fits = right.dimensions[i] == matrix.dimensions[i];
     const std::size_t axis = at.attributes<TriangularSolve>().is_left_side ? rank - 2 : rank - 1;
     if (!fits || right.dimensions[axis] != matrix.dimensions[axis]) {
-        CheckedInstruction::fail(fmt::format("its operands are {} and {}, which do not fit",
-                                             at.text_of(at.operand_id(0)), at.text_of(at.operand_id(1))));
+        CheckedInstruction::fail(fmt::format(
+            "its operands are {} and {}; type, batch and the dimension that it solves for must be the same",
+            at.text_of(at.operand_id(0)), at.text_of(at.operand_id(1))));
     }
     at.expect(at.operand_id(1));
 }

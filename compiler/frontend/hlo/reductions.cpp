@@ -7,20 +7,6 @@
 namespace systole::hlo {
 namespace {
 
-void check_parameter(const CheckedInstruction& at, std::size_t called, std::size_t number, ElementType type) {
-    const ShapeId id = at.parameter_id(called, number);
-    if (at.shape(id).is_scalar(type)) return;
-    CheckedInstruction::fail(
-        fmt::format("parameter {} of the computation that it calls is {}; it must be {}[]", number,
-                    at.text_of(id), traits_of(type).name));
-}
-
-void check_parameter_count(const CheckedInstruction& at, std::size_t called, std::size_t count) {
-    if (at.parameters(called) == count) return;
-    CheckedInstruction::fail(fmt::format("the computation that it calls has {}; it must have {}",
-                                         counted(at.parameters(called), "parameter"), count));
-}
-
 void check_root(const CheckedInstruction& at, std::size_t called, ElementType type) {
     if (at.shape(at.root_id(called)).is_scalar(type)) return;
     CheckedInstruction::fail(fmt::format("the computation that it calls gives {}; it must give {}[]",
@@ -56,12 +42,26 @@ void check_results(const CheckedInstruction& at, std::span<const ElementType> ty
 
 void check_window_rank(const CheckedInstruction& at, const Window& window) {
     if (window.dimensions.size() == at.array(0).rank()) return;
-    CheckedInstruction::fail(fmt::format("its window has {}; its operand is {}",
+    CheckedInstruction::fail(fmt::format("its window has {}; it must have those of {}",
                                          counted(window.dimensions.size(), "dimension"),
                                          at.text_of(at.operand_id(0))));
 }
 
 }  // namespace
+
+void check_parameter(const CheckedInstruction& at, std::size_t called, std::size_t number, ElementType type) {
+    const ShapeId id = at.parameter_id(called, number);
+    if (at.shape(id).is_scalar(type)) return;
+    CheckedInstruction::fail(
+        fmt::format("parameter {} of the computation that it calls is {}; it must be {}[]", number,
+                    at.text_of(id), traits_of(type).name));
+}
+
+void check_parameter_count(const CheckedInstruction& at, std::size_t called, std::size_t count) {
+    if (at.parameters(called) == count) return;
+    CheckedInstruction::fail(fmt::format("the computation that it calls has {}; it must have {}",
+                                         counted(at.parameters(called), "parameter"), count));
+}
 
 void check_combiner(const CheckedInstruction& at, std::size_t called, std::span<const ElementType> types) {
     check_parameter_count(at, called, 2 * types.size());
@@ -152,7 +152,8 @@ void check_topk(const CheckedInstruction& at) {
     const std::int64_t k = at.attributes<Topk>().k;
     if (operand.rank() == 0 || k < 0 || k > operand.dimensions.back()) {
         CheckedInstruction::fail(
-            fmt::format("it takes {} elements of the last dimension of {}", k, at.text_of(at.operand_id(0))));
+            fmt::format("it takes {} elements of the last dimension of {}; it must have so many", k,
+                        at.text_of(at.operand_id(0))));
     }
     Numbers dimensions = operand.dimensions;
     dimensions.back() = k;

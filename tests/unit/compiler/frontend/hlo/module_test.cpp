@@ -120,9 +120,9 @@ entry @0 "main"
     entry.last().mutable_literal()->add_f32s(3);
     CHECK(
         module.fault() ==
-        R"(computation "main": instruction "constant.12" ("constant"): its literal has 3 elements; its shape has 2)");
+        R"(computation "main": instruction "constant.12" ("constant"): its literal has 3 elements; it must have 2)");
     entry.last().mutable_literal()->clear_f32s();
-    CHECK_THAT(module.fault(), EndsWith("its literal has 0 elements; its shape has 2"));
+    CHECK_THAT(module.fault(), EndsWith("its literal has 0 elements; it must have 2"));
     entry.last().mutable_literal()->add_f32s(1);
     entry.last().mutable_literal()->add_f32s(1);
     entry.last().mutable_literal()->add_s32s(1);
@@ -130,12 +130,12 @@ entry @0 "main"
                EndsWith("its literal has elements of several types; it must have those of its own"));
     entry.last().mutable_literal()->clear_s32s();
     *entry.last().mutable_literal()->mutable_shape() = shape_proto("f32[1,2]");
-    CHECK_THAT(module.fault(), EndsWith("its literal is f32[1,2]; its result is f32[2]"));
+    CHECK_THAT(module.fault(), EndsWith("its literal is f32[1,2]; it must be f32[2], as its result"));
     entry.add("constant", "s16[2]");
     *entry.last().mutable_literal()->mutable_shape() = shape_proto("s16[2]");
     entry.last().mutable_literal()->set_s16s("abc");
     *entry.proto().mutable_instructions(11)->mutable_literal()->mutable_shape() = shape_proto("f32[2]");
-    CHECK_THAT(module.fault(), EndsWith("its literal has 3 bytes; its shape has 4"));
+    CHECK_THAT(module.fault(), EndsWith("its literal has 3 bytes; it must have 4"));
 }
 
 TEST_CASE("Older ids are any numbers below 2^32", "[hlo]") {
@@ -159,7 +159,7 @@ TEST_CASE("Ids that lead nowhere, or to several places, are refused", "[hlo]") {
     const std::string place = R"(computation "main": instruction "add.3" ("add"): )";
     SECTION("an operand that does not exist") {
         sum.set_operand_ids(1, 12345);
-        CHECK(module.fault() == place + "its operand 12345 is no instruction of its computation");
+        CHECK(module.fault() == place + "its operand is 12345; it must be an instruction of its computation");
     }
     SECTION("an instruction that reads itself") {
         sum.set_operand_ids(1, sum.id());
@@ -177,7 +177,7 @@ TEST_CASE("Ids that lead nowhere, or to several places, are refused", "[hlo]") {
     SECTION("an operand in another computation") {
         HloComputation other = module.computation("other");
         other.add("negate", "f32[2,3]", {sum.id()});
-        CHECK_THAT(module.fault(), EndsWith("is no instruction of its computation"));
+        CHECK_THAT(module.fault(), EndsWith("; it must be an instruction of its computation"));
     }
     SECTION("two instructions of one id") {
         sum.set_id(entry.instructions(1).id());
@@ -220,7 +220,7 @@ TEST_CASE("Computations that are missing, or that call themselves, are refused",
                EndsWith("it calls computation 1, which does not come before its own; called ones must, so "
                         "that none calls itself"));
     first.last().set_called_computation_ids(0, 9);
-    CHECK_THAT(module.fault(), EndsWith("it calls computation 9; the module has none"));
+    CHECK_THAT(module.fault(), EndsWith("it calls computation 9; it must be one of the module's"));
     HloComputation second = module.computation("second");
     second.add("call", "f32[]", {second.parameter("f32[]")}, {first.id()});
     first.last().set_called_computation_ids(0, second.id());
@@ -248,7 +248,9 @@ TEST_CASE("Opcodes and types that are not supported are refused by name", "[hlo]
     HloModule module = sum_module();
     InstructionProto& sum = *entry_of(module).mutable_instructions(2);
     sum.set_opcode("addd");
-    CHECK(module.fault() == R"(computation "main": instruction "add.3" ("addd"): there is no such opcode)");
+    CHECK(
+        module.fault() ==
+        R"(computation "main": instruction "add.3" ("addd"): there is no such opcode; it must be one of HLO's)");
     sum.set_opcode("fft");
     CHECK_THAT(module.fault(), EndsWith(R"(("fft"): complex numbers are not supported)"));
     sum.set_opcode("fusion");
@@ -265,7 +267,7 @@ TEST_CASE("Opcodes and types that are not supported are refused by name", "[hlo]
     CHECK_THAT(module.fault(), EndsWith("complex numbers are not supported"));
     sum.GetReflection()->MutableUnknownFields(&sum)->Clear();
     sum.set_opcode("add");
-    CHECK_THAT(module.fault(), EndsWith("it has field 28 (custom_call_target), which add has no use for"));
+    CHECK_THAT(module.fault(), EndsWith("it has field 28 (custom_call_target); add has no use for it"));
     sum.clear_custom_call_target();
     for (const auto& [code, name] : std::vector<std::pair<int, std::string>>{{12, "f64"},
                                                                              {15, "c64"},
@@ -389,16 +391,20 @@ TEST_CASE("Aliases name an output and the input that it replaces", "[hlo]") {
     SECTION("once") {
         add({1, 0}, 0, {});
         CHECK(module.fault() ==
-              "input_output_alias 2: another one names its output or its input, too; each may be named once");
+              "input_output_alias 2: output {1,0} or input {} of parameter 0 is that of another one, too; "
+              "each may "
+              "be named once");
     }
     SECTION("that exist") {
         add({2}, 0, {});
         CHECK(module.fault() ==
-              "input_output_alias 2: it takes part 2 of (f32[4], (f32[4], s32[])), which has none");
+              "input_output_alias 2: it takes part 2 of (f32[4], (f32[4], s32[])); it must be a part of a "
+              "tuple");
         proto.mutable_entries(2)->set_output_shape_index(0, -1);
-        CHECK_THAT(module.fault(), EndsWith("it takes part -1 of a tuple"));
+        CHECK_THAT(module.fault(), EndsWith("it takes part -1 of a tuple; parts are from 0 on"));
         proto.mutable_entries(2)->set_parameter_number(2);
-        CHECK_THAT(module.fault(), EndsWith("its parameter_number is 2; the entry has 2 parameters"));
+        CHECK_THAT(module.fault(),
+                   EndsWith("its parameter_number is 2; it must be below the entry's 2 parameters"));
     }
     SECTION("of a kind") {
         add({1, 0}, 1, {0}, 0);
@@ -415,13 +421,15 @@ TEST_CASE("The shapes that a file states twice must be the same", "[hlo]") {
     *module.proto().mutable_host_program_shape() = shape;
     CHECK(module.fault().empty());
     *module.proto().mutable_host_program_shape()->mutable_result() = shape_proto("f32[6]");
-    CHECK(module.fault() == "its program shape: its result is f32[6]; in the computation it is f32[2,3]");
+    CHECK(module.fault() ==
+          "its program shape: its result is f32[6]; it must be f32[2,3], as in the computation");
     *shape.mutable_parameters(1) = shape_proto("s32[2,3]");
     CHECK(
         module.fault() ==
-        R"(computation "main": its program shape: parameter 1 is s32[2,3]; in the computation it is f32[2,3])");
+        R"(computation "main": its program shape: parameter 1 is s32[2,3]; it must be f32[2,3], as in the computation)");
     shape.mutable_parameters()->RemoveLast();
-    CHECK_THAT(module.fault(), EndsWith("its program shape: it has 1 parameter; the computation has 2"));
+    CHECK_THAT(module.fault(),
+               EndsWith("its program shape: it has 1 parameter; it must have 2, as the computation"));
 }
 
 TEST_CASE("Shardings and frontend attributes are kept", "[hlo]") {
@@ -453,7 +461,7 @@ TEST_CASE("Shardings and frontend attributes are kept", "[hlo]") {
     SECTION("an order of its axes") {
         sharding.set_iota_transpose_perm(0, 0);
         CHECK_THAT(module.fault(),
-                   EndsWith("iota_transpose_perm has 2 dimensions; it must name each of 2 dimensions once"));
+                   EndsWith("iota_transpose_perm has 2 numbers; it must name each of 2 dimensions once"));
     }
     SECTION("no more devices than there are") {
         sharding.set_iota_reshape_dims(0, 65537);

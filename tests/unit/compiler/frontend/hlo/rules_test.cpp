@@ -184,7 +184,7 @@ TEST_CASE("Conversions of numbers and of bits", "[hlo]") {
     CHECK_THAT(fault_of("bitcast-convert", "f32[]", {"u16[]"}),
                EndsWith("its operand is u16[]; its last dimension must be 2"));
     CHECK_THAT(fault_of("bitcast-convert", "pred[2]", {"u8[2]"}),
-               EndsWith("one of operand and result is of type pred; both or none must be"));
+               EndsWith("its operand is u8[2], its result pred[2]; both or none must be of pred"));
     const auto bits = [](int exponent, int mantissa) {
         return [=](InstructionProto& proto) {
             proto.set_exponent_bits(exponent);
@@ -225,7 +225,7 @@ TEST_CASE("Moved elements", "[hlo]") {
     CHECK(fault_of("iota", "s32[2,3]", {}, dimensions({1})).empty());
     CHECK_THAT(fault_of("iota", "s32[2,3]", {}), EndsWith("it names 0 dimensions; it must name 1"));
     CHECK_THAT(fault_of("iota", "pred[2]", {}, dimensions({0})),
-               EndsWith("its result is of type pred; it must be a number"));
+               EndsWith("its result is pred[2]; it must be of numbers"));
     CHECK(fault_of("concatenate", "f32[2,7]", {"f32[2,3]", "f32[2,4]"}, dimensions({1})).empty());
     CHECK_THAT(fault_of("concatenate", "f32[2,7]", {"f32[2,3]", "f32[1,4]"}, dimensions({1})),
                EndsWith("its operands are f32[2,3] and f32[1,4]; they may differ only in dimension 1"));
@@ -243,9 +243,9 @@ TEST_CASE("Moved elements", "[hlo]") {
     CHECK(fault_of("slice", "f32[3]", {"f32[8]"}, slice(1, 7, 2)).empty());
     CHECK(fault_of("slice", "f32[4]", {"f32[8]"}, slice(1, 8, 2)).empty());
     CHECK_THAT(fault_of("slice", "f32[4]", {"f32[8]"}, slice(1, 9, 2)),
-               EndsWith("it takes elements from 1 to before 9 of 8 in dimension 0"));
+               EndsWith("it takes elements from 1 to before 9 in dimension 0; they must be among 8"));
     CHECK_THAT(fault_of("slice", "f32[4]", {"f32[8]"}, slice(5, 4, 1)),
-               EndsWith("from 5 to before 4 of 8 in dimension 0"));
+               EndsWith("from 5 to before 4 in dimension 0; they must be among 8"));
     CHECK_THAT(fault_of("slice", "f32[4]", {"f32[8]"}, slice(0, 4, 0)),
                EndsWith("the stride of its slice is 0; it must be from 1 to 268435456"));
 
@@ -259,7 +259,7 @@ TEST_CASE("Moved elements", "[hlo]") {
     };
     CHECK(fault_of("pad", "f32[8]", {"f32[3]", "f32[]"}, padding(2, -1, 2)).empty());
     CHECK_THAT(fault_of("pad", "f32[8]", {"f32[3]", "s32[]"}, padding(2, -1, 2)),
-               EndsWith("its padding value is s32[]; it must be a scalar of its operand's type"));
+               EndsWith("its padding value is s32[]; it must be f32[]"));
     CHECK_THAT(fault_of("pad", "f32[8]", {"f32[3]", "f32[]"}, padding(2, -1, -1)),
                EndsWith("its interior padding is -1; it must be from 0 to 268435456"));
     CHECK_THAT(fault_of("pad", "f32[0]", {"f32[3]", "f32[]"}, padding(-4, 0, 0)),
@@ -380,8 +380,9 @@ TEST_CASE("Convolutions", "[hlo]") {
     const auto fault = [&](const Change& change) {
         return fault_of("convolution", result, operands, convolution(change));
     };
-    CHECK_THAT(fault([](auto& proto) { proto.set_feature_group_count(2); }),
-               EndsWith("its kernel has 4 features in 2 groups; its input has 4"));
+    CHECK_THAT(
+        fault([](auto& proto) { proto.set_feature_group_count(2); }),
+        EndsWith("its kernel has 4 features for each of 2 groups; together they must be the 4 of its input"));
     CHECK_THAT(fault([](auto& proto) { proto.set_batch_group_count(4); }),
                EndsWith("its output features are 10; they must be a multiple of batch_group_count, 4"));
     CHECK_THAT(fault([](auto& proto) { proto.set_batch_group_count(5); }),
@@ -390,9 +391,19 @@ TEST_CASE("Convolutions", "[hlo]") {
                    proto.set_batch_group_count(2);
                    proto.set_feature_group_count(2);
                }),
-               EndsWith("it has groups of features and of the batch; it may have one of them"));
+               EndsWith("feature_group_count is 2 and batch_group_count 2; one of them must be 1"));
+    CHECK_THAT(fault_of("convolution", result, {"f32[6,8,8,4]", "f32[3,3,4,10,1]"}, convolution()),
+               EndsWith("it names 4 dimensions of its kernel; it must name all 5"));
+    CHECK_THAT(fault_of("convolution", result, {"f32[6,8,8,4]", "f32[3,4,10]"}, convolution([](auto& proto) {
+                            auto& numbers = *proto.mutable_convolution_dimension_numbers();
+                            numbers.mutable_kernel_spatial_dimensions()->RemoveLast();
+                            numbers.set_kernel_input_feature_dimension(1);
+                            numbers.set_kernel_output_feature_dimension(2);
+                        })),
+               EndsWith("it convolves f32[6,8,8,4] by f32[3,4,10] into f32[6,4,4,10]; all must have as many "
+                        "dimensions"));
     CHECK_THAT(fault([](auto& proto) { proto.mutable_window()->mutable_dimensions(0)->set_size(2); }),
-               EndsWith("its window is 2, 3; its kernel has 3, 3"));
+               EndsWith("its window is 2, 3; it must be 3, 3, as its kernel"));
     CHECK_THAT(fault([](auto& proto) { proto.mutable_window()->mutable_dimensions(0)->set_stride(0); }),
                EndsWith("the stride of its window is 0; it must be from 1 to 268435456"));
     CHECK_THAT(
@@ -404,7 +415,7 @@ TEST_CASE("Convolutions", "[hlo]") {
     CHECK_THAT(fault([](auto& proto) { proto.mutable_window()->mutable_dimensions(1)->set_padding_low(-9); }),
                EndsWith("its result is f32[6,4,4,10]; by its operands it is f32[6,4,0,10]"));
     CHECK_THAT(fault([](auto& proto) { proto.mutable_window()->mutable_dimensions()->RemoveLast(); }),
-               EndsWith("its window is 3; its kernel has 3, 3"));
+               EndsWith("its window is 3; it must be 3, 3, as its kernel"));
     CHECK_THAT(fault([](auto& proto) {
                    proto.mutable_convolution_dimension_numbers()->set_input_batch_dimension(1);
                }),
@@ -413,7 +424,7 @@ TEST_CASE("Convolutions", "[hlo]") {
         fault([](auto& proto) {
             proto.mutable_convolution_dimension_numbers()->mutable_kernel_spatial_dimensions()->RemoveLast();
         }),
-        EndsWith("it names 3 dimensions of its kernel, which has 4"));
+        EndsWith("it names 3 dimensions of its kernel; it must name all 4"));
 }
 
 Change window(const Ids& sizes) {
@@ -451,7 +462,7 @@ TEST_CASE("Reductions and windows", "[hlo]") {
 
     CHECK(fault_of("reduce-window", "f32[2,2]", {"f32[4,6]", "f32[]"}, window({2, 3}), {"add f32"}).empty());
     CHECK_THAT(fault_of("reduce-window", "f32[2,2]", {"f32[4,6]", "f32[]"}, window({2}), {"add f32"}),
-               EndsWith("its window has 1 dimension; its operand is f32[4,6]"));
+               EndsWith("its window has 1 dimension; it must have those of f32[4,6]"));
     const Texts operands{"f32[4,6]", "f32[2,2]", "f32[]"};
     CHECK(fault_of("select-and-scatter", "f32[4,6]", operands, window({2, 3}), {"compare f32", "add f32"})
               .empty());
@@ -472,7 +483,7 @@ TEST_CASE("Reductions and windows", "[hlo]") {
     const auto topk = [](std::int64_t k) { return [k](InstructionProto& proto) { proto.set_k(k); }; };
     CHECK(fault_of("topk", "(f32[2,3], s32[2,3])", {"f32[2,5]"}, topk(3)).empty());
     CHECK_THAT(fault_of("topk", "(f32[2,3], s32[2,3])", {"f32[2,5]"}, topk(6)),
-               EndsWith("it takes 6 elements of the last dimension of f32[2,5]"));
+               EndsWith("it takes 6 elements of the last dimension of f32[2,5]; it must have so many"));
     CHECK_THAT(fault_of("topk", "(f32[2,3], u32[2,3])", {"f32[2,5]"}, topk(3)),
                EndsWith("its result is u32[2,3]; by its operands it is s32[2,3]"));
 }
@@ -588,12 +599,12 @@ TEST_CASE("Computed places", "[hlo]") {
     CHECK_THAT(fault_of("dynamic-slice", "f32[2,1]", {"f32[4,3]", "s32[]", "u32[]"}, sizes({2, 1})),
                EndsWith("all of one type"));
     CHECK_THAT(fault_of("dynamic-slice", "f32[5,1]", {"f32[4,3]", "s32[]", "s32[]"}, sizes({5, 1})),
-               EndsWith("the sizes of its slice are 5, 1; its operand is f32[4,3]"));
+               EndsWith("the sizes of its slice are 5, 1; they must be from 0 to those of f32[4,3]"));
     CHECK(fault_of("dynamic-update-slice", "f32[4]", {"f32[4]", "f32[2]", "s32[]"}).empty());
     CHECK_THAT(fault_of("dynamic-update-slice", "f32[4]", {"f32[4]", "f32[5]", "s32[]"}),
-               EndsWith("the sizes of its update are 5; its operand is f32[4]"));
+               EndsWith("the sizes of its update are 5; they must be from 0 to those of f32[4]"));
     CHECK_THAT(fault_of("dynamic-update-slice", "f32[4]", {"f32[4]", "s32[2]", "s32[]"}),
-               EndsWith("its operands differ in type; they must have one"));
+               EndsWith("its operands are f32[4] and s32[2]; their types must be the same"));
 
     // Rows of a table.
     const auto gather = [](const Change& change) {
@@ -613,7 +624,7 @@ TEST_CASE("Computed places", "[hlo]") {
     CHECK(gather_fault({}).empty());
     CHECK(fault_of("gather", "f32[3,4]", {"f32[9,4]", "s32[3]"}, gather({})).empty());
     CHECK_THAT(fault_of("gather", "f32[3,4]", {"f32[9,4]", "f32[3,1]"}, gather({})),
-               EndsWith("its indices are no integers; they must be"));
+               EndsWith("its indices are f32[3,1]; they must be integers"));
     CHECK_THAT(fault_of("gather", "f32[3,4]", {"f32[9,4]", "s32[3,2]"}, gather({})),
                EndsWith("its indices have 2 numbers for 1 dimension; they must be as many"));
     CHECK_THAT(
@@ -628,15 +639,43 @@ TEST_CASE("Computed places", "[hlo]") {
     CHECK_THAT(gather_fault([](auto& proto) { proto.set_gather_slice_sizes(0, 2); }),
                EndsWith("the size of its slices is 2 in dimension 0; it must be 1 at most there"));
     CHECK_THAT(gather_fault([](auto& proto) { proto.set_gather_slice_sizes(1, 5); }),
-               EndsWith("the sizes of its slices are 1, 5; its operand is f32[9,4]"));
+               EndsWith("the sizes of its slices are 1, 5; they must be from 0 to those of f32[9,4]"));
+    CHECK_THAT(
+        gather_fault(
+            [](auto& proto) { proto.mutable_gather_dimension_numbers()->add_operand_batching_dims(1); }),
+        EndsWith("it has 1 and 0 batch dimensions of its operand and its indices; they must be as many"));
     CHECK_THAT(gather_fault([](auto& proto) {
-                   proto.mutable_gather_dimension_numbers()->add_operand_batching_dims(1);
+                   auto& numbers = *proto.mutable_gather_dimension_numbers();
+                   numbers.set_index_vector_dim(0);
+                   numbers.clear_start_index_map();
+                   for (const std::int64_t axis : {0, 1, 0}) numbers.add_start_index_map(axis);
                }),
-               EndsWith("the batch dimensions of its operand and its indices do not belong together"));
+               EndsWith("a dimension of its operand is 0 twice; each may be named once"));
+    CHECK_THAT(fault_of("gather", "f32[1,4]", {"f32[1,4]", "s32[1,1]"},
+                        [&](InstructionProto& proto) {
+                            gather({})(proto);
+                            auto& numbers = *proto.mutable_gather_dimension_numbers();
+                            numbers.clear_collapsed_slice_dims();
+                            numbers.set_start_index_map(0, 1);
+                            numbers.add_operand_batching_dims(0);
+                            numbers.add_start_indices_batching_dims(1);
+                        }),
+               EndsWith("a batch dimension of its indices is 1; it must not be index_vector_dim"));
+    const std::string wide = "[" + [] {
+        std::string ones = "1";
+        for (int i = 1; i < 64; ++i) ones += ",1";
+        return ones;
+    }() + "]";
+    CHECK_THAT(fault_of("gather", "f32[1]", {"f32[1,4]", "s32" + wide},
+                        [&](InstructionProto& proto) {
+                            gather({})(proto);
+                            proto.mutable_gather_dimension_numbers()->set_index_vector_dim(64);
+                        }),
+               EndsWith("its result has 65 dimensions; at most 64 are supported"));
     CHECK_THAT(gather_fault([](auto& proto) {
                    proto.mutable_gather_dimension_numbers()->clear_collapsed_slice_dims();
                }),
-               EndsWith("it has 1 offset dimension; its slices have 2"));
+               EndsWith("it has 1 offset dimension; it must have 2, those of its slices"));
 
     const auto scatter = [](const Change& change) {
         return [change](InstructionProto& proto) {
@@ -660,10 +699,18 @@ TEST_CASE("Computed places", "[hlo]") {
                  "indices"));
     CHECK_THAT(
         fault_of("scatter", "f32[9,4]", {"f32[9,4]", "s32[3,1]", "f32[3,4,1]"}, scatter({}), {"add f32"}),
-        EndsWith("its updates are f32[3,4,1]; they do not fit its operand, f32[9,4]"));
+        EndsWith(
+            "its updates are f32[3,4,1]; they must have 2 dimensions, of the windows and of the indices"));
+    CHECK_THAT(fault_of("scatter", "f32[9,4]", operands, scatter([](auto& proto) {
+                            proto.mutable_scatter_dimension_numbers()->clear_inserted_window_dims();
+                        }),
+                        {"add f32"}),
+               EndsWith("its window, inserted and batch dimensions are 1; they must be as many as those of "
+                        "f32[9,4]"));
     CHECK_THAT(
         fault_of("scatter", "f32[9,4]", {"f32[9,4]", "s32[3,1]", "s32[3,4]"}, scatter({}), {"add f32"}),
-        EndsWith("its operands, or its updates, differ in shape; they must be the same"));
+        EndsWith("its operand 0 is f32[9,4], its update s32[3,4]; they must have the dimensions of f32[9,4] "
+                 "and s32[3,4], and one type"));
     CHECK_THAT(fault_of("scatter", "f32[9,4]", {"f32[9,4]", "f32[9,4]", "s32[3,1]", "f32[3,4]"}, scatter({}),
                         {"add f32"}),
                EndsWith("it has 4 operands; it must have arrays, indices, and as many updates as arrays"));
@@ -678,28 +725,41 @@ TEST_CASE("Tuples, calls, loops and choices", "[hlo]") {
     CHECK(fault_of("tuple", "(f32[2], s8[])", {"f32[2]", "s8[]"}).empty());
     CHECK(fault_of("tuple", "()", {}).empty());
     CHECK_THAT(fault_of("tuple", "(f32[2])", {"f32[2]", "s8[]"}),
-               EndsWith("its result is (f32[2]); it has 2 operands"));
+               EndsWith("its result is (f32[2]); it must be a tuple of its 2 operands"));
     CHECK_THAT(fault_of("tuple", "(f32[2], u8[])", {"f32[2]", "s8[]"}),
-               EndsWith("part 1 of its result is u8[]; its operand is s8[]"));
+               EndsWith("part 1 of its result is u8[]; it must be s8[], as its operand"));
     CHECK(fault_of("get-tuple-element", "s8[]", {"(f32[2], s8[])"}, element(1)).empty());
     CHECK_THAT(fault_of("get-tuple-element", "s8[]", {"(f32[2], s8[])"}, element(2)),
-               EndsWith("it takes part 2 of (f32[2], s8[]), which has none"));
+               EndsWith("it takes part 2 of (f32[2], s8[]); it must be a part of a tuple"));
     CHECK_THAT(fault_of("get-tuple-element", "f32[]", {"f32[2]"}, element(0)),
-               EndsWith("it takes part 0 of f32[2], which has none"));
+               EndsWith("it takes part 0 of f32[2]; it must be a part of a tuple"));
     CHECK(fault_of("opt-barrier", "(f32[2])", {"(f32[2])"}).empty());
     CHECK_THAT(fault_of("opt-barrier", "(f32[3])", {"(f32[2])"}),
                EndsWith("its result is (f32[3]); by its operands it is (f32[2])"));
 
     CHECK(fault_of("call", "f32[]", {"f32[]", "f32[]"}, {}, {"add f32"}).empty());
-    CHECK_THAT(fault_of("call", "f32[]", {"f32[]"}, {}, {"add f32"}),
-               EndsWith("it has 1 operand; the computation that it calls has 2 parameters"));
-    CHECK_THAT(fault_of("call", "f32[]", {"f32[]", "f32[1]"}, {}, {"add f32"}),
-               EndsWith("its operand 1 is f32[1]; the parameter of the computation that it calls is f32[]"));
+    CHECK_THAT(
+        fault_of("call", "f32[]", {"f32[]"}, {}, {"add f32"}),
+        EndsWith(
+            "it has 1 operand; it must have 2, one for each parameter of the computation that it calls"));
+    CHECK_THAT(
+        fault_of("call", "f32[]", {"f32[]", "f32[1]"}, {}, {"add f32"}),
+        EndsWith(
+            "its operand 1 is f32[1]; it must be f32[], as the parameter of the computation that it calls"));
     CHECK_THAT(fault_of("call", "s32[]", {"f32[]", "f32[]"}, {}, {"add f32"}),
                EndsWith("its result is s32[]; by its operands it is f32[]"));
     CHECK(fault_of("map", "f32[2,3]", {"f32[2,3]", "f32[2,3]"}, dimensions({0, 1}), {"add f32"}).empty());
     CHECK_THAT(fault_of("map", "f32[2,3]", {"f32[2,3]", "f32[2,3]"}, dimensions({1, 0}), {"add f32"}),
-               Catch::Contains("do not fit: it must take all dimensions of arrays of one shape"));
+               EndsWith("its dimensions are 1,0; they must be all of f32[2,3] in order"));
+
+    CHECK_THAT(fault_of("map", "f32[2]", {"f32[2]"}, dimensions({0}), {"add f32"}),
+               EndsWith("the computation that it calls has 2 parameters; it must have 1"));
+    CHECK_THAT(fault_of("map", "f32[2]", {"f32[2]", "f32[3]"}, dimensions({0}), {"add f32"}),
+               EndsWith("its operands are f32[2] and f32[3]; their dimensions must be the same"));
+    CHECK_THAT(fault_of("map", "f32[2]", {"f32[2]", "s8[2]"}, dimensions({0}), {"add f32"}),
+               EndsWith("parameter 1 of the computation that it calls is f32[]; it must be s8[]"));
+    CHECK_THAT(fault_of("map", "pred[2]", {"f32[2]", "f32[2]"}, dimensions({0}), {"add f32"}),
+               EndsWith("its result is pred[2]; by its operands it is f32[2]"));
 
     HloModule module;
     HloComputation body = module.computation("body");
@@ -716,9 +776,14 @@ TEST_CASE("Tuples, calls, loops and choices", "[hlo]") {
         CHECK_THAT(module.fault(), EndsWith("its condition gives f32[]; it must give pred[]"));
         entry.last().set_called_computation_ids(0, condition.id());
         CHECK_THAT(module.fault(), EndsWith("computation 0 that it calls gives pred[]; it must give f32[]"));
+        entry.last().set_called_computation_ids(0, module.combiner("add"));
+        module.proto().mutable_computations()->SwapElements(2, 3);
+        module.proto().set_entry_computation_id(3);
+        CHECK_THAT(module.fault(), EndsWith("computation 0 that it calls has 2 parameters; it must have 1"));
+        entry.last().set_called_computation_ids(0, condition.id());
         entry.last().set_operand_ids(0, choice);
         CHECK_THAT(module.fault(),
-                   EndsWith("computation 0 that it calls has 1 parameter; it must have 1, of shape pred[]"));
+                   EndsWith("the parameter of computation 0 that it calls is f32[]; it must be pred[]"));
     }
     SECTION("conditional") {
         entry.add("conditional", "f32[]", {choice, x, x}, {body.id(), body.id()});
@@ -748,7 +813,13 @@ TEST_CASE("Collectives", "[hlo]") {
     CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({{0, 1}, {2, 1}}), {"add f32"}),
                EndsWith("device 1 is in its groups twice; it must be in one"));
     CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({{0, 1}, {2}}), {"add f32"}),
-               EndsWith("its groups of devices differ in size, or are empty; they must have one size"));
+               EndsWith("its groups are of 2 and 1 devices; they must have one size, at least 1"));
+    CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({{0, 1}, {}}), {"add f32"}),
+               EndsWith("its groups are of 2 and 0 devices; they must have one size, at least 1"));
+    CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({{0, 3}, {2, 5}}), {"add f32"}),
+               EndsWith("its groups name 4 devices, the last of which is 5; they must name all from 0 on"));
+    CHECK_THAT(fault_of("all-reduce", "(f32[2], s8[2])", {"f32[2]", "s8[2]"}, groups({}), {"add f32"}),
+               EndsWith("its operands are f32[2] and s8[2]; their types must be the same"));
     CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({{-1}}), {"add f32"}),
                EndsWith("it names device -1; devices are from 0 to 65535"));
     CHECK_THAT(fault_of("all-reduce", "f32[2]", {"f32[2]"}, groups({}, 0), {"add f32"}),
@@ -782,14 +853,22 @@ TEST_CASE("Collectives", "[hlo]") {
                EndsWith("it has 3 groups of 2 for 8 devices; each device must be in one"));
 
     CHECK(fault_of("all-gather", "f32[2,12]", {"f32[2,3]"}, groups({{0, 1, 2, 3}}, 1)).empty());
-    CHECK_THAT(fault_of("all-gather", "f32[2,9]", {"f32[2,3]"}, groups({{0, 1, 2, 3}}, 1)),
-               EndsWith("its dimension has sizes 9 and 3 with 4 devices in a group"));
+    CHECK_THAT(
+        fault_of("all-gather", "f32[2,9]", {"f32[2,3]"}, groups({{0, 1, 2, 3}}, 1)),
+        EndsWith(
+            "its dimension has size 9 as a whole and 3 on each device; the whole must be 12, for 4 devices"));
+    CHECK(fault_of("all-gather", "f32[2,9]", {"f32[2,3]"}, groups({}, 1)).empty());
+    CHECK_THAT(
+        fault_of("all-gather", "f32[2,10]", {"f32[2,3]"}, groups({}, 1)),
+        EndsWith("its dimension has size 10 as a whole and 3 on each device; the whole must be a multiple "
+                 "of it"));
     CHECK_THAT(fault_of("all-gather", "f32[8,12]", {"f32[2,3]"}, groups({{0, 1, 2, 3}}, 1)),
                EndsWith("its result is f32[8,12]; by its operands it is f32[2,12]"));
     CHECK(fault_of("reduce-scatter", "f32[2,3]", {"f32[2,12]"}, groups({{0, 1, 2, 3}}, 1), {"add f32"})
               .empty());
     CHECK_THAT(fault_of("reduce-scatter", "f32[2,4]", {"f32[2,12]"}, groups({{0, 1, 2, 3}}, 1), {"add f32"}),
-               EndsWith("its dimension has sizes 12 and 4 with 4 devices in a group"));
+               EndsWith("its dimension has size 12 as a whole and 4 on each device; the whole must be 16, "
+                        "for 4 devices"));
     CHECK(fault_of("all-to-all", "f32[2,4]", {"f32[2,4]"}, groups({{0, 1, 2, 3}}, 1)).empty());
     CHECK_THAT(fault_of("all-to-all", "f32[2,4]", {"f32[2,4]"}, groups({{0, 1, 2, 3}}, 0)),
                EndsWith("its dimension has size 2; it must be a multiple of 4, the devices of a group"));
@@ -804,7 +883,7 @@ TEST_CASE("Collectives", "[hlo]") {
     };
     CHECK(fault_of("collective-permute", "f32[2]", {"f32[2]"}, pairs({{0, 1}, {1, 0}})).empty());
     CHECK_THAT(fault_of("collective-permute", "f32[2]", {"f32[2]"}, pairs({{0, 1}, {2, 1}})),
-               EndsWith("a device sends or receives twice in its source_target_pairs; once is allowed"));
+               EndsWith("source_target_pairs sends from 2 to 1; a device may send and receive once"));
     CHECK(fault_of("replica-id", "u32[]", {}).empty());
     CHECK_THAT(fault_of("partition-id", "s32[]", {}),
                EndsWith("its result is s32[]; by its operands it is u32[]"));
@@ -859,7 +938,8 @@ TEST_CASE("Factorizations and batch normalizations", "[hlo]") {
     CHECK(fault_of("triangular-solve", "f32[3,2]", {"f32[3,3]", "f32[3,2]"}, solve(true, 1)).empty());
     CHECK(fault_of("triangular-solve", "f32[2,3]", {"f32[3,3]", "f32[2,3]"}, solve(false, 3)).empty());
     CHECK_THAT(fault_of("triangular-solve", "f32[3,2]", {"f32[3,3]", "f32[3,2]"}, solve(false, 1)),
-               EndsWith("its operands are f32[3,3] and f32[3,2], which do not fit"));
+               EndsWith("its operands are f32[3,3] and f32[3,2]; type, batch and the dimension that it "
+                        "solves for must be the same"));
     CHECK_THAT(fault_of("triangular-solve", "f32[3,2]", {"f32[3,3]", "f32[3,2]"}, solve(true, 0)),
                EndsWith("transpose_a is 0; it must be from 1 to 3"));
     const auto feature = [](std::int64_t axis) {
