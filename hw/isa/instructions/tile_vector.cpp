@@ -19,7 +19,7 @@
 namespace systole::isa {
 namespace {
 
-constexpr std::array<std::string_view, 15> tile_operation_names = {
+constexpr std::array<std::string_view, tile_operation_count> tile_operation_names = {
     "add",        "subtract",    "multiply",           "maximum",         "minimum",
     "requantize", "max_pool",    "average_pool",       "sum_pool",        "lookup",
     "softmax",    "interpolate", "squared_difference", "biased_sum_pool", "normalize"};

@@ -29,6 +29,8 @@ enum class TileOperation : std::uint8_t {
     Normalize,          ///< the channels of each pixel, divided by the root of the sum of their squares
 };
 
+inline constexpr std::size_t tile_operation_count = static_cast<std::size_t>(TileOperation::Normalize) + 1;
+
 /// Work without weights on the image that the result.* registers describe. Element-wise work reads the same
 /// image as source.* (whose lines, columns and channels must be those of the result) and, for two operands,
 /// other.*; it may replace an operand at its place. Pooling reads windows (window.* registers) of the

@@ -546,7 +546,7 @@ private:
 
     void vector(Tensor source) {
         isa::TileVector work;
-        work.operation = static_cast<isa::TileOperation>(choices_.from(0, 14));
+        work.operation = static_cast<isa::TileOperation>(choices_.from(0, isa::tile_operation_count - 1));
         work.is_signed = choices_.chance(50);
         const bool interpolates = work.operation == isa::TileOperation::Interpolate;
         if (interpolates) {

@@ -208,7 +208,7 @@ private:
             if (each.scaling == Scaling::Real) each.by_channel = true;
         } else {
             static_assert(std::is_same_v<Each, TileVector>);
-            each.operation = static_cast<TileOperation>(number8(11));
+            each.operation = static_cast<TileOperation>(number8(tile_operation_count - 1));
             each.scaling = static_cast<Scaling>(number8(1));
             if (coin()) each.scaling = Scaling::Float;
             each.is_signed = coin();
@@ -223,6 +223,8 @@ private:
             if (!rounds || (each.scaling == Scaling::ToEven && !each.scales())) {
                 each.scaling = Scaling::FixedPoint;
             }
+            if (each.operation == TileOperation::SquaredDifference) each.scaling = Scaling::FixedPoint;
+            if (each.operation == TileOperation::BiasedSumPool) each.scaling = Scaling::Float;
         }
     }
 

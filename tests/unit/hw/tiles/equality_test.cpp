@@ -88,7 +88,8 @@ TEST_CASE("Random programs for tiles meet every instruction in all its forms", "
         if (product < 2) often(fmt::format("product {} with margins", product), 15);
     }
     often("replaced second operands", 10);
-    for (int operation = 0; operation < 15; ++operation) often(fmt::format("operation {}", operation), 5);
+    for (std::size_t operation = 0; operation < isa::tile_operation_count; ++operation)
+        often(fmt::format("operation {}", operation), 5);
     for (const char* const what : {"several groups", "several repeats", "several parts",
                                    "operations with margins", "operations in place", "strips"})
         often(what, 30);

@@ -72,14 +72,15 @@ private:
             case 5:
                 return add(isa::Exchange{.address = place()});
             case 6:
-                return add(isa::TileVector{.operation = static_cast<isa::TileOperation>(from(0, 14)),
-                                           .scaling = scaling(),
-                                           .is_signed = coin(),
-                                           .half_pixel = from(0, 9) == 0,
-                                           .align_corners = from(0, 9) == 0,
-                                           .result = place(),
-                                           .source = place(),
-                                           .other = coin() ? from(0, 20) : place()});
+                return add(isa::TileVector{
+                    .operation = static_cast<isa::TileOperation>(from(0, isa::tile_operation_count - 1)),
+                    .scaling = scaling(),
+                    .is_signed = coin(),
+                    .half_pixel = from(0, 9) == 0,
+                    .align_corners = from(0, 9) == 0,
+                    .result = place(),
+                    .source = place(),
+                    .other = coin() ? from(0, 20) : place()});
             case 7:
                 if (coin()) {
                     return add(isa::Permute{.order = static_cast<isa::AxisOrder>(from(0, 5)),
