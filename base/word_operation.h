@@ -191,13 +191,77 @@ constexpr std::optional<WordOperation> find_word_operation(std::string_view name
     return static_cast<WordOperation>(found - word_operation_names.begin());
 }
 
-/// What becomes of many float32 when they become one.
-enum class Reduction : std::uint8_t { Sum, Product, Maximum, Minimum };
+/// What becomes of many words when they become one. The enumerators' values are codes in program files
+/// (docs/isa.md): they must not change.
+enum class Reduction : std::uint8_t {
+    // Of float32.
+    Sum,
+    Product,
+    Maximum,
+    Minimum,
+    // Of whole numbers.
+    SumInt,
+    ProductInt,
+    MaximumInt,
+    MinimumInt,
+    MaximumUint,
+    MinimumUint,
+    And,
+    Or,
+    Xor,
+};
 
-inline constexpr std::array<std::string_view, 4> reduction_names{"sum", "product", "maximum", "minimum"};
+/// What belongs to a reduction.
+struct ReductionTraits {
+    std::string_view name;  ///< in assembly, graphs and messages
+    WordOperation operation = WordOperation::Add;
+    std::uint32_t neutral_word = 0;
+    bool is_of_integers = false;
+};
+
+inline constexpr std::size_t reduction_count = static_cast<std::size_t>(Reduction::Xor) + 1;
+
+/// In the order of the enumeration.
+inline constexpr std::array<ReductionTraits, reduction_count> reduction_traits{{
+    {"sum", WordOperation::Add, 0x80000000},  // -0: +0 would lose the sign of -0
+    {"product", WordOperation::Multiply, 0x3F800000},
+    {"maximum", WordOperation::Maximum, 0xFF800000},
+    {"minimum", WordOperation::Minimum, 0x7F800000},
+    {"sum_int", WordOperation::AddInt, 0, true},
+    {"product_int", WordOperation::MultiplyInt, 1, true},
+    {"maximum_int", WordOperation::MaximumInt, 0x80000000, true},
+    {"minimum_int", WordOperation::MinimumInt, 0x7FFFFFFF, true},
+    {"maximum_uint", WordOperation::MaximumUint, 0, true},
+    {"minimum_uint", WordOperation::MinimumUint, 0xFFFFFFFF, true},
+    {"and", WordOperation::And, 0xFFFFFFFF, true},
+    {"or", WordOperation::Or, 0, true},
+    {"xor", WordOperation::Xor, 0, true},
+}};
+
+/// In the order of the enumeration.
+inline constexpr std::array<std::string_view, reduction_count> reduction_names = [] {
+    std::array<std::string_view, reduction_count> names;
+    std::transform(reduction_traits.begin(), reduction_traits.end(), names.begin(),
+                   [](const ReductionTraits& traits) { return traits.name; });
+    return names;
+}();
 
 constexpr const auto& names_of(Reduction) {
     return reduction_names;
+}
+
+constexpr const ReductionTraits& traits_of(Reduction reduction) {
+    return reduction_traits[static_cast<std::size_t>(reduction)];
+}
+
+/// What a reduction does with two words.
+constexpr WordOperation operation_of(Reduction reduction) {
+    return traits_of(reduction).operation;
+}
+
+/// Taken together with any word, it leaves that word as it is (floats must be settled).
+constexpr std::uint32_t neutral_word(Reduction reduction) {
+    return traits_of(reduction).neutral_word;
 }
 
 }  // namespace systole

@@ -98,7 +98,11 @@ std::vector<WordStep> word_steps(const ir::Node& node) {
 
 ir::AttributeDeclaration word_reduction_attribute() {
     return {.name = "reduction",
-            .meaning = "what many numbers become: their sum, product, maximum or minimum",
+            .meaning =
+                "what many numbers become: of float32 and bfloat16 their `sum`, `product`, `maximum` or "
+                "`minimum`; of int32 `sum_int`, `product_int`, `maximum_int` or `minimum_int` in two's "
+                "complement, `maximum_uint` or `minimum_uint` without a sign, or bit by bit `and`, `or` "
+                "or `xor`",
             .absent = std::string(reduction_names.front()),
             .is_required = true,
             .choices = {reduction_names.begin(), reduction_names.end()}};
@@ -141,6 +145,17 @@ void copy_with_order(const ir::Node& node, WordsBuilder& builder) {
         if (!is_stated) ordered.set(attribute, std::move(value));
     }
     builder.copy(ordered);
+}
+
+void check_reduction_types(const ir::NodeView& node) {
+    check_word_types(node);
+    const ReductionTraits& reduction = traits_of(word_reduction_of(node.node()));
+    for (const ir::Value* const value : {&node.input(), &node.output()}) {
+        if ((value->type == DataType::Int32) == reduction.is_of_integers) continue;
+        throw ModelError(fmt::format("{} is {}; for reduction {} it must be {}", in_quotes(value->name),
+                                     name_of(value->type), reduction.name,
+                                     reduction.is_of_integers ? "int32" : "float32 or bfloat16"));
+    }
 }
 
 }  // namespace systole::operators

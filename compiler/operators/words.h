@@ -34,9 +34,12 @@ using ir::WordStep;
 /// The steps of a `word_chain`. Throws ModelError if one is wrong.
 std::vector<WordStep> word_steps(const ir::Node& node);
 
-/// The attribute `reduction` of `word_reduce` and `word_windows`: sum, product, maximum or minimum.
+/// The attribute `reduction` of `word_reduce` and `word_windows`: the name of a systole::Reduction.
 ir::AttributeDeclaration word_reduction_attribute();
 systole::Reduction word_reduction_of(const ir::Node& node);
+/// Throws ModelError unless all values of such a node are numbers of its reduction: int32 for those of
+/// integers, else float32 or bfloat16.
+void check_reduction_types(const ir::NodeView& node);
 
 /// The windows over an image, and its channels. Throws ModelError unless each has an element inside.
 ir::FeatureMap word_window_output(const ir::FeatureMap& input, const ir::Window& window);

@@ -132,7 +132,7 @@ ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const Wo
 ir::ValueId WordsBuilder::reduce(systole::Reduction reduction, ir::ValueId input,
                                  const std::vector<std::size_t>& axes, bool keep) {
     return append("word_reduce",
-                  {{"reduction", std::string(reduction_names.at(static_cast<std::size_t>(reduction)))},
+                  {{"reduction", std::string(traits_of(reduction).name)},
                    {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
                    {"keep", std::int64_t{keep ? 1 : 0}},
                    {"sum_tile", std::int64_t{options_.reduction_block}}},
@@ -150,8 +150,7 @@ ir::ValueId WordsBuilder::windows(systole::Reduction reduction, ir::ValueId inpu
                           window.pad_left == 0 && !window.is_dilated();
     if (is_whole) return reduce(reduction, reshape(input, ir::image_shape(map)), {1, 2});
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
-    attributes.emplace_back("reduction",
-                            std::string(reduction_names.at(static_cast<std::size_t>(reduction))));
+    attributes.emplace_back("reduction", std::string(traits_of(reduction).name));
     return append("word_windows", std::move(attributes), {input});
 }
 
@@ -216,12 +215,14 @@ void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {
     is_named_[words] = true;
 }
 
-void WordsBuilder::copy(const ir::Node& node) {
+void WordsBuilder::copy(const ir::Node& node, const std::vector<ir::NamedAttribute>& changed) {
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : node.inputs) inputs.push_back(words_of(input));
     std::vector<ir::NamedAttribute> attributes;
     for (std::size_t i = 0; i < node.attributes.size(); ++i) {
-        attributes.emplace_back(node.op->attributes()[i].name, node.attributes[i]);
+        const std::string& name = node.op->attributes()[i].name;
+        const auto other = std::ranges::find(changed, name, &ir::NamedAttribute::first);
+        attributes.emplace_back(name, other == changed.end() ? node.attributes[i] : other->second);
     }
     std::vector<ir::ResultType> types;
     for (const ir::ValueId output : node.outputs)

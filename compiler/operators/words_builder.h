@@ -78,8 +78,8 @@ public:
 
     /// Lets a value have the numbers of a value of the float graph, with its name.
     void set(ir::ValueId id, ir::ValueId words);
-    /// Appends the node as it is, for operators that move elements and change none.
-    void copy(const ir::Node& node);
+    /// Appends the node as it is but for the attributes in `changed`.
+    void copy(const ir::Node& node, const std::vector<ir::NamedAttribute>& changed = {});
 
 private:
     const ir::Graph& graph_;

@@ -1,11 +1,9 @@
 #include "hw/cross_lane_unit/cross_lane_unit.h"
 
 #include <algorithm>
-#include <bit>
 #include <variant>
 
 #include "hw/isa/panels.h"
-#include "hw/math/floats/float_reduction.h"
 #include "hw/math/floats/word_reduction.h"
 
 namespace systole::hw {
@@ -17,11 +15,6 @@ void spread(const std::vector<std::uint32_t>& numbers, std::uint64_t lanes, std:
         std::fill_n(to, lanes, number);
         to += lanes;
     }
-}
-
-std::uint32_t combined(Reduction reduction, std::uint32_t a, std::uint32_t b) {
-    return std::bit_cast<std::uint32_t>(
-        math::combine(reduction, std::bit_cast<float>(a), std::bit_cast<float>(b)));
 }
 
 }  // namespace
@@ -76,7 +69,6 @@ void CrossLaneUnit::reduce(const isa::ReduceLanes& reduce, const isa::Registers&
         for (std::uint64_t first = 0; first < reduce.rows; first += rows_at_once) {
             const std::uint64_t rows = std::min<std::uint64_t>(rows_at_once, reduce.rows - first);
             std::vector<std::uint32_t> all(rows);
-            std::vector<std::uint32_t> one(rows);
             for (std::uint64_t panel = 0; panel < source.panels; ++panel) {
                 const std::uint64_t numbers = std::min<std::uint64_t>(lanes, reduce.columns - panel * lanes);
                 math::reduce_words(reduce.reduction,
@@ -86,11 +78,7 @@ void CrossLaneUnit::reduce(const isa::ReduceLanes& reduce, const isa::Registers&
                                     .columns = rows,
                                     .column_stride = lanes,
                                     .block = lanes},
-                                   false, panel == 0 ? all.data() : one.data());
-                if (panel == 0) continue;
-                for (std::uint64_t row = 0; row < rows; ++row) {
-                    all[row] = combined(reduce.reduction, all[row], one[row]);
-                }
+                                   panel > 0, all.data());
             }
             spread(all, lanes, vector_memory_.from_row(reduce.result + first));
         }

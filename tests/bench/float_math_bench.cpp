@@ -3,7 +3,9 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -11,8 +13,8 @@
 
 #include "hw/math/floats/float_functions.h"
 #include "hw/math/floats/float_product.h"
-#include "hw/math/floats/float_reduction.h"
 #include "hw/math/floats/float_values.h"
+#include "hw/math/floats/word_reduction.h"
 #include "hw/math/single_threaded.h"
 
 namespace {
@@ -85,16 +87,20 @@ void bench_functions() {
 void bench_sums() {
     constexpr std::size_t rows = 1024;
     constexpr std::size_t columns = 256;
-    const auto data = random_numbers(rows * columns);
-    std::vector<float> out(rows);
+    constexpr std::size_t block = 128;
+    std::vector<std::uint32_t> words;
+    for (const float number : random_numbers(rows * columns)) {
+        words.push_back(std::bit_cast<std::uint32_t>(number));
+    }
+    std::vector<std::uint32_t> out(rows);
     const double down = seconds([&] {
-        reduce(Reduction::Sum, {data.data(), rows, columns, columns, 1}, out.data());
+        reduce_words(Reduction::Sum, {words.data(), rows, columns, columns, 1, block}, false, out.data());
     });
     const double along = seconds([&] {
-        reduce(Reduction::Sum, {data.data(), columns, 1, rows, columns}, out.data());
+        reduce_words(Reduction::Sum, {words.data(), columns, 1, rows, columns, block}, false, out.data());
     });
-    fmt::print("down columns {:>5.2f} G numbers/s, along rows {:.2f}\n", rate(data.size(), down),
-               rate(data.size(), along));
+    fmt::print("down columns {:>5.2f} G numbers/s, along rows {:.2f}\n", rate(words.size(), down),
+               rate(words.size(), along));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Many float32 along some axes become one, in blocks by halves, as a vector unit takes its lanes together.
+// Many numbers along some axes become one, in blocks by halves, as a vector unit takes its lanes together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,20 +20,21 @@ bool is_reduced(const std::vector<std::size_t>& axes, std::size_t axis) {
     return std::ranges::find(axes, axis) != axes.end();
 }
 
+/// Numbers of a block where no machine says how many.
+constexpr std::int64_t usual_block = 128;
+
 class WordReduce final : public Operator {
 public:
     std::string_view name() const override { return "word_reduce"; }
     std::string_view summary() const override {
-        return "The sum, product, maximum or minimum of the float32 along some axes, in a stated order: the "
-               "axes, row-major, are cut into blocks; in a block, with h the least power of two that is not "
-               "less than half of its numbers, number i takes number i + h for each i that has one, until "
-               "one "
-               "is left; blocks are taken together in order. Every result is rounded once and settled. "
-               "Passes "
-               "make it for machines that compute in floats.";
+        return "The numbers along some axes become one, in a stated order: the axes, row-major, are cut into "
+               "blocks; in a block, with h the least power of two that is not less than half of its numbers, "
+               "number i takes number i + h for each i that has one, until one is left; blocks are taken "
+               "together in order. Every result of floats is a float32, rounded once and settled; integers "
+               "wrap around; a bfloat16 result is rounded once more at the end. Passes make it for machines "
+               "that compute in floats.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
-        constexpr std::int64_t lanes = 128;
         static const std::vector<ir::AttributeDeclaration> declarations{
             word_reduction_attribute(),
             {.name = "axes",
@@ -47,9 +48,9 @@ public:
              .minimum = 0,
              .maximum = 1},
             {.name = "sum_tile",
-             .meaning = "numbers of a block",
-             .absent = lanes,
-             .minimum = 1,
+             .meaning = "numbers of a block; 0: as many as the machine has lanes, or 128 without a machine",
+             .absent = usual_block,
+             .minimum = 0,
              .maximum = std::numeric_limits<std::uint32_t>::max()}};
         return declarations;
     }
@@ -74,21 +75,26 @@ public:
         return {ir::Shape(extents)};
     }
     Placement placement() const override {
-        return {.where = "vector unit of a tensor core", .formats = "float32"};
+        return {.where = "vector unit of a tensor core", .formats = "float32, bfloat16, int32"};
     }
     std::uint64_t operations(const ir::NodeView& node) const override {
         return node.input().shape.elements();
     }
 
     bool takes_words() const override { return true; }
-    void check_types(const ir::NodeView& node) const override { check_word_types(node); }
-    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
+    void check_types(const ir::NodeView& node) const override { check_reduction_types(node); }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const std::int64_t block = node.integer("sum_tile");
+        const std::int64_t of_machine{builder.options().reduction_block};
+        builder.copy(node, {{"sum_tile", block == 0 ? of_machine : block}});
+    }
     void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {
         const ir::NodeView& node = call.node;
         const ir::Shape& shape = node.input().shape;
         const std::vector<std::size_t> axes = reduced_axes(node);
-        const auto block = static_cast<std::size_t>(node.node().integer("sum_tile"));
+        const std::int64_t stated = node.node().integer("sum_tile");
+        const auto block = static_cast<std::size_t>(stated == 0 ? usual_block : stated);
         const systole::Reduction reduction = word_reduction_of(node.node());
         const std::size_t numbers = reduced_elements(node);
         const std::size_t results = shape.elements() / numbers;

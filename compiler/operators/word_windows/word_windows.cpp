@@ -1,10 +1,9 @@
-// The float32 of each window become one, by channel and one after the other.
+// The numbers of each window become one, by channel and one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <stdexcept>
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
@@ -17,20 +16,6 @@
 
 namespace systole::operators {
 namespace {
-
-WordOperation operation_of(systole::Reduction reduction) {
-    switch (reduction) {
-        case systole::Reduction::Sum:
-            return WordOperation::Add;
-        case systole::Reduction::Product:
-            return WordOperation::Multiply;
-        case systole::Reduction::Maximum:
-            return WordOperation::Maximum;
-        case systole::Reduction::Minimum:
-            return WordOperation::Minimum;
-    }
-    throw std::logic_error("not a reduction");
-}
 
 /// The columns of a row of results whose windows have a tap inside the image, and of these the ones whose
 /// first tap of a line it is: [first, last) and [first_begin, first_end).
@@ -45,10 +30,11 @@ class WordWindows final : public Operator {
 public:
     std::string_view name() const override { return "word_windows"; }
     std::string_view summary() const override {
-        return "The sum, product, maximum or minimum of the float32 of each window, by channel: the elements "
-               "inside the image, row-major, one after the other from the first one on; every result is "
-               "rounded once and settled. The last three axes are an image; those before them are more "
-               "images. Passes make it for machines that compute in floats.";
+        return "The numbers of each window become one, by channel: the elements inside the image, row-major, "
+               "one after the other from the first one on. Every result of floats is a float32, rounded once "
+               "and settled; integers wrap around; a bfloat16 result is rounded once more at the end. The "
+               "last three axes are an image; those before them are more images. Passes "
+               "make it for machines that compute in floats.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations = [] {
@@ -80,14 +66,14 @@ public:
                                                                         : LeadingOnes::Counted;
     }
     Placement placement() const override {
-        return {.where = "vector unit of a tensor core", .formats = "float32"};
+        return {.where = "vector unit of a tensor core", .formats = "float32, bfloat16, int32"};
     }
     std::uint64_t operations(const ir::NodeView& node) const override {
         return node.output().shape.elements() * ir::window_of(node.node()).kernel_elements();
     }
 
     bool takes_words() const override { return true; }
-    void check_types(const ir::NodeView& node) const override { check_word_types(node); }
+    void check_types(const ir::NodeView& node) const override { check_reduction_types(node); }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {

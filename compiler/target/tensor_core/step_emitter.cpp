@@ -19,35 +19,6 @@ std::uint16_t u16(std::uint64_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
-/// Taken together with any number, it leaves that number as it is.
-std::uint32_t neutral_word(Reduction reduction) {
-    switch (reduction) {
-        case Reduction::Sum:
-            return 0x80000000;  // -0: +0 would lose the sign of -0
-        case Reduction::Product:
-            return 0x3F800000;
-        case Reduction::Maximum:
-            return 0xFF800000;
-        case Reduction::Minimum:
-            return 0x7F800000;
-    }
-    throw std::logic_error("a reduction that does not exist");
-}
-
-WordOperation operation_of(Reduction reduction) {
-    switch (reduction) {
-        case Reduction::Sum:
-            return WordOperation::Add;
-        case Reduction::Product:
-            return WordOperation::Multiply;
-        case Reduction::Maximum:
-            return WordOperation::Maximum;
-        case Reduction::Minimum:
-            return WordOperation::Minimum;
-    }
-    throw std::logic_error("a reduction that does not exist");
-}
-
 /// What is taken together with the result that is there: an element of a window.
 isa::Chain tap_chain(const Step& step) {
     if (step.kind == StepKind::Depthwise) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hw/isa/program_error.h"
-#include "hw/math/floats/float_reduction.h"
 #include "hw/math/floats/float_values.h"
 #include "sim/functional/tensor/tensor_instructions.h"
 
@@ -22,7 +21,7 @@ std::uint32_t word_for(std::size_t core, std::size_t place, const isa::Collectiv
     const auto sum_at = [&](std::size_t at) {
         float sum = number_in(given.front()[at]);
         for (std::size_t other = 1; other < given.size(); ++other) {
-            sum = math::combine(Reduction::Sum, sum, number_in(given[other][at]));
+            sum = math::settled(sum + number_in(given[other][at]));
         }
         return std::bit_cast<std::uint32_t>(sum);
     };

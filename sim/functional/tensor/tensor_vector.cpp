@@ -1,11 +1,12 @@
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <stdexcept>
 #include <vector>
 
-#include "hw/math/floats/float_reduction.h"
 #include "hw/math/floats/float_values.h"
 #include "hw/math/floats/word_operations.h"
+#include "hw/math/floats/word_reduction.h"
 #include "sim/functional/tensor/tensor_instructions.h"
 
 namespace systole::functional {
@@ -82,7 +83,7 @@ private:
 };
 
 /// One number by halves: docs/isa.md, "Sums in order".
-float by_halves(Reduction reduction, std::vector<float> numbers) {
+std::uint32_t by_halves(Reduction reduction, std::vector<std::uint32_t> numbers) {
     while (numbers.size() > 1) {
         const std::size_t half = std::bit_ceil(numbers.size()) / 2;
         for (std::size_t i = half; i < numbers.size(); ++i) {
@@ -130,18 +131,16 @@ void execute(const isa::ReduceRows& reduce, TensorState& state) {
     for (std::uint64_t column = 0; column < reduce.columns; ++column) {
         std::uint32_t& word = state.word_of(result, 0, column);
         bool has_some = reduce.accumulate;
-        auto all = std::bit_cast<float>(word);
         for (std::uint64_t first = 0; first < reduce.rows; first += state.lanes) {
-            std::vector<float> block;
+            std::vector<std::uint32_t> block;
             for (std::uint64_t row = first; row < std::min<std::uint64_t>(reduce.rows, first + state.lanes);
                  ++row) {
-                block.push_back(state.number(source, row, column));
+                block.push_back(state.word_of(source, row, column));
             }
-            const float one = by_halves(reduce.reduction, std::move(block));
-            all = has_some ? math::combine(reduce.reduction, all, one) : one;
+            const std::uint32_t one = by_halves(reduce.reduction, std::move(block));
+            word = has_some ? math::combine(reduce.reduction, word, one) : one;
             has_some = true;
         }
-        word = std::bit_cast<std::uint32_t>(all);
     }
 }
 
@@ -149,19 +148,17 @@ void execute(const isa::ReduceLanes& reduce, TensorState& state) {
     const isa::Panels source = isa::panels_of(state.registers, shape(state), reduce.source,
                                               {reduce.rows, reduce.columns}, isa::Register::SourcePanelRows);
     for (std::uint64_t row = 0; row < reduce.rows; ++row) {
-        float all = 0.0F;
+        std::uint32_t all = 0;
         for (std::uint64_t first = 0; first < reduce.columns; first += state.lanes) {
-            std::vector<float> block;
+            std::vector<std::uint32_t> block;
             for (std::uint64_t column = first;
                  column < std::min<std::uint64_t>(reduce.columns, first + state.lanes); ++column) {
-                block.push_back(state.number(source, row, column));
+                block.push_back(state.word_of(source, row, column));
             }
-            const float one = by_halves(reduce.reduction, std::move(block));
+            const std::uint32_t one = by_halves(reduce.reduction, std::move(block));
             all = first == 0 ? one : math::combine(reduce.reduction, all, one);
         }
-        for (std::uint32_t& word : state.vector_memory.rows(reduce.result + row, 1)) {
-            word = std::bit_cast<std::uint32_t>(all);
-        }
+        std::ranges::fill(state.vector_memory.rows(reduce.result + row, 1), all);
     }
 }
 

@@ -441,12 +441,13 @@ private:
 
     void reduce_rows() {
         attempt([&] {
-            const isa::ReduceRows reduce{.reduction = static_cast<Reduction>(choices_.from(0, 3)),
-                                         .accumulate = chance(40),
-                                         .result = vector_row(),
-                                         .source = vector_row(),
-                                         .rows = rows(),
-                                         .columns = columns()};
+            const isa::ReduceRows reduce{
+                .reduction = static_cast<Reduction>(choices_.from(0, reduction_count - 1)),
+                .accumulate = chance(40),
+                .result = vector_row(),
+                .source = vector_row(),
+                .rows = rows(),
+                .columns = columns()};
             set_panels(Register::SourcePanelRows, reduce.rows);
             set_panels(Register::ResultPanelRows, 1);
             return add_checked(reduce);
@@ -455,11 +456,12 @@ private:
 
     void reduce_lanes() {
         attempt([&] {
-            const isa::ReduceLanes reduce{.reduction = static_cast<Reduction>(choices_.from(0, 3)),
-                                          .result = vector_row(),
-                                          .source = vector_row(),
-                                          .rows = rows(),
-                                          .columns = columns()};
+            const isa::ReduceLanes reduce{
+                .reduction = static_cast<Reduction>(choices_.from(0, reduction_count - 1)),
+                .result = vector_row(),
+                .source = vector_row(),
+                .rows = rows(),
+                .columns = columns()};
             set_panels(Register::SourcePanelRows, reduce.rows);
             return add_checked(reduce);
         });

@@ -225,6 +225,24 @@ TEST_CASE("Sum tile and precision are those of the machine", "[compiler][passes]
     CHECK(dense->text("precision") == "highest");
 }
 
+TEST_CASE("Numbers of a block are those that a node states, or those of the machine", "[compiler][passes]") {
+    const auto graph = [](const std::string& block) {
+        return graph_in_words(
+            "graph \"g\"\ninputs %0\noutputs %1\n%0 int32 1x5x7 \"x\"\n%1 int32 1x5 \"y\"\n"
+            "%1 = word_reduce(%0) \"y\" {reduction \"sum_int\", axes [2]" +
+            block + "}\n");
+    };
+    const auto block = [&](const std::string& stated) {
+        const ir::Graph words = passes::compute_in_words(graph(stated), {.reduction_block = 16});
+        CHECK(words.values[words.outputs.front()].type == DataType::Int32);
+        CHECK(words.nodes.at(0).text("reduction") == "sum_int");
+        return words.nodes.at(0).integer("sum_tile");
+    };
+    CHECK(block(", sum_tile 0") == 16);
+    CHECK(block(", sum_tile 9") == 9);
+    CHECK(block("") == 128);  // what a text does not say
+}
+
 TEST_CASE("Each function of one number has the words of its definition", "[compiler][passes]") {
     const std::vector<tests::Op> functions{
         {.name = "abs"},

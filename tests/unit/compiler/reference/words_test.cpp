@@ -6,9 +6,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/word_operation.h"
@@ -35,6 +38,17 @@ using tests::words::run;
 using tests::words::Sizes;
 using tests::words::stored;
 using tests::words::to_shape;
+
+using Words = std::vector<std::uint32_t>;
+
+/// The words of the only output for those of the only input.
+Words run_words(const ir::Graph& graph, const Words& input, std::uint32_t batch) {
+    const std::vector<std::uint8_t> bytes = tests::bytes_of(input);
+    const std::vector<std::uint8_t> output = reference::run(graph, std::vector{std::span(bytes)}, batch)[0];
+    Words words(output.size() / sizeof(std::uint32_t));
+    std::memcpy(words.data(), output.data(), output.size());
+    return words;
+}
 
 /// What this test defines once more: operations of arithmetic, comparisons, and choices.
 const std::vector<std::string> arithmetic{"add",     "subtract", "multiply", "divide", "maximum",
@@ -190,20 +204,57 @@ TEST_CASE("A chain of words refuses steps that are none", "[compiler][reference]
 namespace {
 
 /// Two numbers become one.
-float combined(const std::string& reduction, float a, float b) {
-    const std::string operation = reduction == "sum"       ? "add"
-                                  : reduction == "product" ? "multiply"
-                                                           : reduction;
-    return std::bit_cast<float>(
-        word_of(operation, {std::bit_cast<std::uint32_t>(a), std::bit_cast<std::uint32_t>(b)}, 0));
+std::uint32_t combined(const std::string& reduction, std::uint32_t a, std::uint32_t b) {
+    const auto i = static_cast<std::int32_t>(a);
+    const auto j = static_cast<std::int32_t>(b);
+    if (reduction == "sum") return word_of("add", {a, b}, 0);
+    if (reduction == "product") return word_of("multiply", {a, b}, 0);
+    if (reduction == "maximum" || reduction == "minimum") return word_of(reduction, {a, b}, 0);
+    if (reduction == "sum_int") return a + b;
+    if (reduction == "product_int") return a * b;
+    if (reduction == "maximum_int") return i > j ? a : b;
+    if (reduction == "minimum_int") return i < j ? a : b;
+    if (reduction == "maximum_uint") return a > b ? a : b;
+    if (reduction == "minimum_uint") return a < b ? a : b;
+    if (reduction == "and") return a & b;
+    if (reduction == "or") return a | b;
+    if (reduction == "xor") return a ^ b;
+    FAIL(reduction);
+    return 0;
+}
+
+/// A reduction, and the type of its values.
+struct DrawnReduction {
+    std::string name;
+    DataType type = DataType::Float32;
+};
+
+DrawnReduction draw_reduction(tests::GraphParts& parts) {
+    const std::uint32_t number = parts.number(0, static_cast<std::uint32_t>(reduction_count - 1));
+    return {.name = std::string(reduction_names.at(number)),
+            .type = number < 4 ? DataType::Float32 : DataType::Int32};
+}
+
+/// Floats of all sizes; or integers, of which many are NaN or subnormal as floats.
+Words hard_words(tests::GraphParts& parts, DataType type, std::size_t count) {
+    if (type == DataType::Float32) return bits(hard_floats(parts, count));
+    constexpr std::uint32_t half = 0xFFFF;
+    const Words upper{0, 0x7F800000, 0x7FC00000, 0x80000000, 0xFFC00000, 0xFFFF0000};
+    Words words(count);
+    for (std::uint32_t& word : words) {
+        const std::uint32_t kind = parts.number(0, 8);
+        word = kind < upper.size() ? upper[kind] : parts.number(0, half) << 16;
+        word |= parts.number(0, half);
+    }
+    return words;
 }
 
 /// Numbers in blocks, each by halves, and the blocks in order.
-float reduced(const std::string& reduction, const Floats& numbers, std::size_t block) {
-    Floats of_blocks;
+std::uint32_t reduced(const std::string& reduction, const Words& numbers, std::size_t block) {
+    Words of_blocks;
     for (std::size_t first = 0; first < numbers.size(); first += block) {
-        Floats left(numbers.begin() + static_cast<std::ptrdiff_t>(first),
-                    numbers.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, numbers.size())));
+        Words left(numbers.begin() + static_cast<std::ptrdiff_t>(first),
+                   numbers.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, numbers.size())));
         while (left.size() > 1) {
             std::size_t half = 1;
             while (2 * half < left.size()) half *= 2;
@@ -214,7 +265,7 @@ float reduced(const std::string& reduction, const Floats& numbers, std::size_t b
         }
         of_blocks.push_back(left.front());
     }
-    float result = of_blocks.front();
+    std::uint32_t result = of_blocks.front();
     for (std::size_t i = 1; i < of_blocks.size(); ++i) result = combined(reduction, result, of_blocks[i]);
     return result;
 }
@@ -222,10 +273,13 @@ float reduced(const std::string& reduction, const Floats& numbers, std::size_t b
 }  // namespace
 
 TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][reference]") {
-    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+    std::map<std::string, std::uint32_t> met;
+    for (std::uint32_t seed = 0; seed < tests::random_runs(300); ++seed) {
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
-        const std::string reduction(reduction_names.at(parts.number(0, 3)));
+        const DrawnReduction drawn = draw_reduction(parts);
+        const auto& reduction = drawn.name;
+        ++met[reduction];
         Sizes extents{1};
         for (std::uint32_t axis = parts.number(1, 3); axis-- > 0;) {
             extents.push_back(parts.number(1, seed % 10 == 0 ? 30 : 6));
@@ -238,30 +292,32 @@ TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][refere
         }
         if (axes.empty()) is_reduced.assign(extents.size(), true);
         const std::int64_t keep = parts.number(0, 1);
-        const std::size_t block = seed % 3 == 0 ? 128 : parts.number(1, 200);
+        // 0: no machine says how many, and they are 128.
+        const std::size_t stated = seed % 3 == 0 ? 0 : parts.number(1, 200);
+        const std::size_t block = stated == 0 ? 128 : stated;
         const std::uint32_t batch = parts.number(1, 3);
         const std::size_t elements = to_shape(extents).elements();
-        const Floats input = hard_floats(parts, batch * elements);
+        const Words input = hard_words(parts, drawn.type, batch * elements);
         const ir::Graph graph = graph_of_node("word_reduce",
                                               {{"reduction", reduction},
                                                {"axes", axes},
                                                {"keep", keep},
-                                               {"sum_tile", static_cast<std::int64_t>(block)}},
-                                              {extents}, {false}, {{}});
+                                               {"sum_tile", static_cast<std::int64_t>(stated)}},
+                                              {extents}, {false}, {{}}, {drawn.type});
         Sizes kept;
         for (std::size_t axis = 0; axis < extents.size(); ++axis) {
             if (!is_reduced[axis]) kept.push_back(extents[axis]);
             if (is_reduced[axis] && keep == 1) kept.push_back(1);
         }
         CHECK(graph.values[graph.outputs.front()].shape == to_shape(kept));
-        Floats expected;
+        Words expected;
         for (std::uint32_t image = 0; image < batch; ++image) {
             Sizes results = extents;
             for (std::size_t axis = 0; axis < extents.size(); ++axis) {
                 if (is_reduced[axis]) results[axis] = 1;
             }
             for_each_place(results, [&](const Sizes& result) {
-                Floats numbers;
+                Words numbers;
                 std::size_t element = image * elements;
                 for_each_place(extents, [&](const Sizes& place) {
                     bool is_part = true;
@@ -274,15 +330,21 @@ TEST_CASE("Words are reduced along axes in blocks by halves", "[compiler][refere
                 expected.push_back(reduced(reduction, numbers, block));
             });
         }
-        CHECK(bits(run(graph, {input}, batch)) == bits(expected));
+        CHECK(graph.values[graph.outputs.front()].type == drawn.type);
+        CHECK(run_words(graph, input, batch) == expected);
     }
+    for (const std::string_view name : reduction_names)
+        CHECK(met[std::string(name)] >= tests::random_share(5));
 }
 
 TEST_CASE("Words of a window are taken one after the other, without those outside", "[compiler][reference]") {
+    std::map<std::string, std::uint32_t> met;
     for (std::uint32_t seed = 0; seed < tests::random_runs(300); ++seed) {
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
-        const std::string reduction(reduction_names.at(parts.number(0, 3)));
+        const DrawnReduction drawn = draw_reduction(parts);
+        const auto& reduction = drawn.name;
+        ++met[reduction];
         const ir::FeatureMap map = parts.shape();
         const ir::Window window = parts.window(map);
         const std::uint32_t batch = parts.number(1, 2);
@@ -295,16 +357,17 @@ TEST_CASE("Words of a window are taken one after the other, without those outsid
             extents.insert(extents.end(), {of.height, of.width, of.channels});
             return extents;
         };
-        const Floats input = hard_floats(parts, batch * images * map.elements());
+        const Words input = hard_words(parts, drawn.type, batch * images * map.elements());
         std::vector<ir::NamedAttribute> attributes = ir::attributes_of(window);
         attributes.emplace_back("reduction", reduction);
-        const ir::Graph graph = graph_of_node("word_windows", attributes, {with_leading(map)}, {false}, {{}});
+        const ir::Graph graph =
+            graph_of_node("word_windows", attributes, {with_leading(map)}, {false}, {{}}, {drawn.type});
         const ir::FeatureMap result = ir::window_output(map, window, map.channels);
         CHECK(graph.output().shape == to_shape(with_leading(result)));
-        Floats expected;
+        Words expected;
         for (std::size_t image = 0; image < batch * images; ++image) {
             for_each_place({result.height, result.width, result.channels}, [&](const Sizes& place) {
-                Floats numbers;
+                Words numbers;
                 for (std::uint32_t row = 0; row < window.kernel_height; ++row) {
                     for (std::uint32_t column = 0; column < window.kernel_width; ++column) {
                         const std::int64_t y =
@@ -317,28 +380,17 @@ TEST_CASE("Words of a window are taken one after the other, without those outsid
                         numbers.push_back(input[image * map.elements() + element]);
                     }
                 }
-                float value = numbers.at(0);
+                std::uint32_t value = numbers.at(0);
                 for (std::size_t i = 1; i < numbers.size(); ++i)
                     value = combined(reduction, value, numbers[i]);
                 expected.push_back(value);
             });
         }
-        CHECK(bits(run(graph, {input}, batch)) == bits(expected));
+        CHECK(graph.values[graph.outputs.front()].type == drawn.type);
+        CHECK(run_words(graph, input, batch) == expected);
     }
-}
-
-TEST_CASE("Windows over constant images are known", "[compiler][reference]") {
-    ir::Graph graph;
-    const ir::ValueId images =
-        graph.add_constant("c", {2, 1, 3, 1}, DataType::Float32, Floats{1, 2, 3, 10, 20, 30});
-    const ir::ValueId result = graph.append(
-        "n", operators::registry().at("word_windows"),
-        {{"reduction", std::string("sum")}, {"kernel", std::vector<std::int64_t>{1, 2}}}, {images});
-    graph.fold_last_node();
-    REQUIRE(graph.values[result].constant);
-    const std::span<const float> sums = graph.values[result].constant->values<float>();
-    CHECK(Floats(sums.begin(), sums.end()) == Floats{3, 5, 30, 50});
-    CHECK(graph.values[result].shape == ir::Shape{2, 1, 2, 1});
+    for (const std::string_view name : reduction_names)
+        CHECK(met[std::string(name)] >= tests::random_share(5));
 }
 
 TEST_CASE("A window without an element of the image is refused", "[compiler][reference]") {
@@ -491,4 +543,69 @@ TEST_CASE("Nodes on words refuse values of other types, and those with a scale",
                                    "; it must be float32, bfloat16 or int32, without a scale"));
     }
     for (const char* const type : {"float32", "bfloat16", "int32"}) CHECK(refusal(type) == "none");
+}
+
+TEST_CASE("Sums of bfloat16 are float32 until the end", "[words]") {
+    // 256 + 1 is no bfloat16: taken one after the other, none of the ones would count.
+    for (const char* const sum : {"%1 bfloat16 1 \"sum\"\n%1 = word_reduce(%0) \"sum\" {reduction \"sum\", "
+                                  "axes [1, 2, 3], sum_tile 1}\n",
+                                  "%1 bfloat16 1x1x1x1 \"sum\"\n%1 = word_windows(%0) \"sum\" {reduction "
+                                  "\"sum\", kernel [1, 5]}\n"}) {
+        const ir::Graph graph = tests::graph_of_text(
+            "graph \"g\"\ninputs %0\noutputs %1\n%0 bfloat16 1x1x5x1 \"x\"\n" + std::string(sum));
+        const std::vector<std::uint8_t> input =
+            tests::bytes_of(std::vector<std::uint16_t>{0x4380, 0x3F80, 0x3F80, 0x3F80, 0x3F80});
+        const auto result = reference::run(graph, std::vector{std::span(input)}, 1);
+        CHECK(result[0] == tests::bytes_of(std::vector<std::uint16_t>{0x4382}));  // 260
+    }
+}
+
+TEST_CASE("Reductions refuse numbers of another kind", "[words]") {
+    const auto refusal = [](const std::string& op, const std::string& reduction, const std::string& from,
+                            const std::string& to) -> std::string {
+        try {
+            ir::parse_graph("graph \"g\"\ninputs %0\noutputs %1\n%0 " + from + " 1x1x1x1 \"x\"\n%1 " + to +
+                                " 1x1x1x1 \"y\"\n%1 = " + op + "(%0) \"y\" {reduction \"" + reduction +
+                                (op == "word_reduce" ? "\", axes [1], keep 1}\n" : "\"}\n"),
+                            "test", operators::registry());
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    for (const std::string op : {"word_reduce", "word_windows"}) {
+        for (std::size_t number = 0; number < reduction_count; ++number) {
+            const std::string reduction(reduction_names.at(number));
+            INFO(op << " " << reduction);
+            const bool is_float = number < 4;
+            for (const std::string from : {"float32", "bfloat16", "int32"}) {
+                for (const std::string to : {"float32", "bfloat16", "int32"}) {
+                    const std::string found = refusal(op, reduction, from, to);
+                    const bool is_wrong_from = is_float == (from == "int32");
+                    if (!is_wrong_from && is_float != (to == "int32")) {
+                        CHECK(found == "none");
+                        continue;
+                    }
+                    CHECK_THAT(found,
+                               Catch::Contains((is_wrong_from ? "\"x\" is " + from : "\"y\" is " + to) +
+                                               "; for reduction " + reduction + " it must be " +
+                                               (is_float ? "float32 or bfloat16" : "int32")));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("Windows over constant images are known", "[compiler][reference]") {
+    ir::Graph graph;
+    const ir::ValueId images =
+        graph.add_constant("c", {2, 1, 3, 1}, DataType::Float32, Floats{1, 2, 3, 10, 20, 30});
+    const ir::ValueId result = graph.append(
+        "n", operators::registry().at("word_windows"),
+        {{"reduction", std::string("sum")}, {"kernel", std::vector<std::int64_t>{1, 2}}}, {images});
+    graph.fold_last_node();
+    REQUIRE(graph.values[result].constant);
+    const std::span<const float> sums = graph.values[result].constant->values<float>();
+    CHECK(Floats(sums.begin(), sums.end()) == Floats{3, 5, 30, 50});
+    CHECK(graph.values[result].shape == ir::Shape{2, 1, 2, 1});
 }

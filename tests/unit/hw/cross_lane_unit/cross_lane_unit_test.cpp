@@ -2,9 +2,12 @@
 // hand.
 #include "hw/cross_lane_unit/cross_lane_unit.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hw/isa/instruction.h"
 #include "tests/support/tensor_neighbours.h"
@@ -108,4 +111,68 @@ TEST_CASE("Lanes are reduced to one number for all of them, and rows become colu
     CHECK(bench.memory.number(40, 1) == 85);
     CHECK(bench.memory.number(42, 1) == 87);
     CHECK(bench.memory.number(40, 2) == 163);  // behind the last row
+}
+
+TEST_CASE("Whole numbers keep their bits between lanes, whatever floats they would be", "[hw][cross_lane]") {
+    // NaN with a message, signalling, and subnormal as floats.
+    const std::vector<std::uint32_t> words{0x7FC00001, 0xFF812345, 0x00000001, 0x807FFFFF};
+    CrossLaneBench bench(hw::Values::Computed);
+    std::ranges::copy(words, bench.memory.words.begin());
+    std::ranges::fill_n(bench.memory.words.begin() + 4 * 4, 4, 0xFFFFFFFF);
+    bench.process([&] {
+        bench.add(isa::MoveLanes{.result = 10, .source = 0, .rows = 1, .columns = 4, .to = 1});
+        bench.add(isa::ReduceLanes{
+            .reduction = Reduction::Maximum, .result = 20, .source = 0, .rows = 1, .columns = 1});
+        std::uint32_t row = 30;
+        for (std::size_t number = 4; number < reduction_count; ++number, ++row) {
+            bench.add(isa::ReduceLanes{.reduction = static_cast<Reduction>(number),
+                                       .result = row,
+                                       .source = 0,
+                                       .rows = 1,
+                                       .columns = 4});
+        }
+        // A second panel, 4 rows below the first.
+        bench.registers.set(isa::Register::SourcePanelRows, 4);
+        bench.add(isa::ReduceLanes{
+            .reduction = Reduction::Xor, .result = 50, .source = 0, .rows = 1, .columns = 5});
+    });
+    bench.run();
+    const auto word = [&](std::size_t row, std::size_t lane) { return bench.memory.words[row * 4 + lane]; };
+    for (std::size_t lane = 0; lane < 3; ++lane) CHECK(word(10, lane + 1) == words[lane]);
+    CHECK(word(11, 0) == words[3]);  // the second panel
+    CHECK(word(20, 3) == words[0]);  // one number, which nothing is done with
+    std::uint32_t product = 1;
+    for (const std::uint32_t each : words) product *= each;
+    const std::vector<std::uint32_t> expected{
+        words[0] + words[1] + words[2] + words[3],
+        product,
+        0x7FC00001,
+        0x807FFFFF,
+        0xFF812345,
+        0x00000001,
+        words[0] & words[1] & words[2] & words[3],
+        words[0] | words[1] | words[2] | words[3],
+        words[0] ^ words[1] ^ words[2] ^ words[3],
+    };
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        INFO(reduction_names.at(4 + i));
+        for (std::size_t lane = 0; lane < 4; ++lane) CHECK(word(30 + i, lane) == expected[i]);
+    }
+    CHECK(word(50, 0) == ~expected.back());
+}
+
+TEST_CASE("All reductions of lanes take the same time", "[hw][cross_lane]") {
+    CrossLaneBench bench;
+    bench.process([&] {
+        for (std::size_t number = 0; number < reduction_count; ++number) {
+            bench.add(isa::ReduceLanes{.reduction = static_cast<Reduction>(number),
+                                       .result = 50,
+                                       .source = 0,
+                                       .rows = 5,
+                                       .columns = 9});
+        }
+    });
+    bench.run();
+    REQUIRE(bench.instructions.size() == reduction_count);
+    for (const auto& each : bench.instructions) CHECK(each.released - each.begun == 9);  // 3 x 3 vectors
 }

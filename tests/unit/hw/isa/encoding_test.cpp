@@ -1,8 +1,13 @@
 // The encodings of docs/isa.md, "Encoding", to the bit.
 #include "hw/isa/encoding.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
@@ -190,6 +195,21 @@ TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
                               .rows = 0x0b0a0908,
                               .columns = 0x0f0e0d0c}) ==
           Bytes{0x78, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+    const std::vector<std::string> reductions{
+        "sum",         "product",      "maximum",      "minimum", "sum_int", "product_int", "maximum_int",
+        "minimum_int", "maximum_uint", "minimum_uint", "and",     "or",      "xor"};
+    CHECK(std::ranges::equal(reductions, systole::reduction_names));
+    for (std::uint8_t code = 0; code < reductions.size(); ++code) {
+        INFO(reductions[code]);
+        const auto of_lanes = assemble(
+            ".tensor_core 8 8 lanes=8\nreduce_lanes " + reductions[code] + " dst=9 src=0 rows=1 columns=1",
+            "test");
+        CHECK(encoded(std::get<ReduceLanes>(of_lanes.instructions[0])).at(1) == code);
+        const auto of_rows = assemble(
+            ".tensor_core 8 8 lanes=8\nreduce_rows " + reductions[code] + " dst=9 src=0 rows=1 columns=1",
+            "test");
+        CHECK(encoded(std::get<ReduceRows>(of_rows.instructions[0])).at(1) == code);
+    }
     CHECK(encoded(Transpose{.result = 0x030201, .source = 0x060504, .rows = 0x0807, .columns = 0x0a09}) ==
           Bytes{0x79, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
     CHECK(encoded(MoveLanes{.result = 0x030201,

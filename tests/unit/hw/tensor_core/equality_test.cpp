@@ -117,7 +117,7 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
     for (int operation = 0; operation < static_cast<int>(word_operation_count); ++operation) {
         often(fmt::format("operation {}", operation), 3);
     }
-    for (int reduction = 0; reduction < 4; ++reduction) {
+    for (int reduction = 0; reduction < static_cast<int>(reduction_count); ++reduction) {
         often(fmt::format("reduction {} of rows", reduction), 5);
         often(fmt::format("reduction {} of lanes", reduction), 5);
     }

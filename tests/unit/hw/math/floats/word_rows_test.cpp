@@ -1,4 +1,4 @@
-// Rows of words as other numbers: hw/math/floats/word_rows.h and word_reduction.h.
+// Rows of words as other numbers: hw/math/floats/word_rows.h.
 #include "hw/math/floats/word_rows.h"
 
 #include <algorithm>
@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "hw/math/floats/float_product.h"
-#include "hw/math/floats/float_reduction.h"
 #include "hw/math/floats/float_values.h"
-#include "hw/math/floats/word_reduction.h"
 
 using namespace systole;
 using namespace systole::math;
@@ -38,18 +36,6 @@ std::vector<std::uint32_t> words_of(const std::vector<float>& numbers) {
     std::vector<std::uint32_t> words(numbers.size());
     std::ranges::transform(numbers, words.begin(), word_of);
     return words;
-}
-
-/// By halves, as docs/isa.md says.
-float words_by_halves(Reduction reduction, std::vector<float> numbers) {
-    while (numbers.size() > 1) {
-        const std::size_t half = std::bit_ceil(numbers.size()) / 2;
-        for (std::size_t i = half; i < numbers.size(); ++i) {
-            numbers[i - half] = combine(reduction, numbers[i - half], numbers[i]);
-        }
-        numbers.resize(half);
-    }
-    return numbers.front();
 }
 
 }  // namespace
@@ -88,49 +74,6 @@ TEST_CASE("Halves of words become float32, and float32 halves whose other half s
             const std::uint32_t number = bfloat16_bits(std::bit_cast<float>(words[i]));
             REQUIRE((narrowed[i] >> shift & 0xFFFF) == number);
             REQUIRE((narrowed[i] >> (16 - shift) & 0xFFFF) == (half == WordHalf::Lower ? 0xABCDU : 0x1234U));
-        }
-    }
-}
-
-TEST_CASE("Words are reduced in blocks of any size by halves, and blocks in order", "[math]") {
-    std::mt19937 random(2);
-    std::uniform_real_distribution<float> draw(-2.0F, 2.0F);
-    constexpr std::size_t columns = 3;
-    for (const std::size_t numbers : {1U, 2U, 5U, 127U, 128U, 129U, 300U, 700U}) {
-        for (const std::size_t block : {1U, 5U, 128U, 200U, 512U}) {
-            for (const Reduction reduction :
-                 {Reduction::Sum, Reduction::Product, Reduction::Maximum, Reduction::Minimum}) {
-                for (const bool accumulate : {false, true}) {
-                    std::vector<std::uint32_t> words(numbers * columns);
-                    for (std::uint32_t& word : words) word = word_of(draw(random));
-                    std::vector<std::uint32_t> out(columns, word_of(0.75F));
-                    const bool side_by_side = random() % 2 == 0;
-                    reduce_words(reduction,
-                                 {.data = words.data(),
-                                  .numbers = numbers,
-                                  .stride = side_by_side ? columns : 1,
-                                  .columns = columns,
-                                  .column_stride = side_by_side ? 1 : numbers,
-                                  .block = block},
-                                 accumulate, out.data());
-                    for (std::size_t column = 0; column < columns; ++column) {
-                        bool has_some = accumulate;
-                        float all = 0.75F;
-                        for (std::size_t first = 0; first < numbers; first += block) {
-                            std::vector<float> some;
-                            for (std::size_t i = first; i < std::min(numbers, first + block); ++i) {
-                                some.push_back(std::bit_cast<float>(
-                                    words[side_by_side ? i * columns + column : column * numbers + i]));
-                            }
-                            const float one = words_by_halves(reduction, some);
-                            all = has_some ? combine(reduction, all, one) : one;
-                            has_some = true;
-                        }
-                        CAPTURE(numbers, block, accumulate, column);
-                        REQUIRE(out[column] == word_of(all));
-                    }
-                }
-            }
         }
     }
 }

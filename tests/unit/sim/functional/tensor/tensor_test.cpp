@@ -27,16 +27,27 @@ using Numbers = std::vector<float>;
 const std::string core_declarations =
     ".tensor_core 4 4 lanes=4\n.buffer in input 0 1600\n.buffer out output 1600 1600\n";
 
-/// What is in `out` after a program whose `in` begins with these numbers.
-Numbers outputs(const std::string& text, const Numbers& inputs) {
+/// The words in `out` after a program whose `in` begins with these words.
+std::vector<std::uint32_t> output_words(const std::string& text, const std::vector<std::uint32_t>& inputs) {
     const isa::Program program = isa::assemble(core_declarations + text + "\nhalt", "test");
     functional::TensorExecutor executor(program, {.vector_rows = 256, .hbm_rows = 512});
     const auto in = executor.host_bytes(program.buffers[0]);
     if (!inputs.empty()) std::memcpy(in.data(), inputs.data(), inputs.size() * sizeof(float));
     executor.run();
-    Numbers out(400);
+    std::vector<std::uint32_t> out(400);
     std::memcpy(out.data(), executor.host_bytes(program.buffers[1]).data(), out.size() * sizeof(float));
     return out;
+}
+
+/// The same of numbers.
+Numbers outputs(const std::string& text, const Numbers& inputs) {
+    std::vector<std::uint32_t> words(inputs.size());
+    std::ranges::transform(inputs, words.begin(), bits_of);
+    const std::vector<std::uint32_t> out = output_words(text, words);
+    Numbers numbers(out.size());
+    std::ranges::transform(out, numbers.begin(),
+                           [](std::uint32_t word) { return std::bit_cast<float>(word); });
+    return numbers;
 }
 
 Numbers first(Numbers numbers, std::size_t count) {
@@ -321,6 +332,52 @@ TEST_CASE("Rows are reduced in blocks of as many as there are lanes") {
         dma_out hbm=0 at=6 rows=1
         outfeed out hbm=0 rows=1 columns=1)",
                   {0x1p24F, 1, 1, 1})[0] == 0x1p24F + 2.0F);
+}
+
+TEST_CASE("Whole numbers are reduced as they are, whatever floats they would be") {
+    // NaN with a message, signalling, and subnormal as floats, and numbers of both signs.
+    const std::vector<std::uint32_t> words{0x7FC00001, 0xFF812345, 0x00000001,
+                                           0x807FFFFF, 0x00000007, 0xFFFFFFFD};
+    std::vector<std::uint32_t> expected{0, 1, 0x80000000, 0x7FFFFFFF, 0, 0xFFFFFFFF, 0xFFFFFFFF, 0, 0};
+    for (const std::uint32_t word : words) {
+        const auto number = static_cast<std::int32_t>(word);
+        expected[0] += word;
+        expected[1] *= word;
+        if (number > static_cast<std::int32_t>(expected[2])) expected[2] = word;
+        if (number < static_cast<std::int32_t>(expected[3])) expected[3] = word;
+        expected[4] = std::max(expected[4], word);
+        expected[5] = std::min(expected[5], word);
+        expected[6] &= word;
+        expected[7] |= word;
+        expected[8] ^= word;
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const std::string reduction(reduction_names.at(4 + i));
+        INFO(reduction);
+        const std::string store = "\ndma_out hbm=20 at=20 rows=1\noutfeed out hbm=20 rows=1 columns=4";
+        CHECK(output_words("infeed in hbm=0 rows=6 columns=1\ndma_in hbm=0 at=0 rows=6\nreduce_rows " +
+                               reduction + " dst=20 src=0 rows=6 columns=1" + store,
+                           words)[0] == expected[i]);
+        CHECK(output_words("infeed in hbm=0 rows=1 columns=6\ndma_in hbm=0 at=0 rows=2\nreduce_lanes " +
+                               reduction + " dst=20 src=0 rows=1 columns=6" + store,
+                           words)[3] == expected[i]);
+    }
+}
+
+TEST_CASE("Columns that move and numbers alone keep their bits") {
+    const std::vector<std::uint32_t> words{0x7FC00001, 0xFF812345, 0x00000001, 0x807FFFFF};
+    const std::vector<std::uint32_t> moved = output_words(R"(
+        infeed in hbm=0 rows=1 columns=4
+        dma_in hbm=0 at=0 rows=1
+        move_lanes dst=8 src=0 rows=1 columns=4 to=2
+        reduce_lanes maximum dst=10 src=0 rows=1 columns=1
+        reduce_rows sum dst=11 src=0 rows=1 columns=4
+        dma_out hbm=20 at=8 rows=4
+        outfeed out hbm=20 rows=4 columns=4)",
+                                                          words);
+    CHECK(std::vector(moved.begin() + 2, moved.begin() + 6) == words);
+    CHECK(std::vector(moved.begin() + 8, moved.begin() + 12) == std::vector<std::uint32_t>(4, words[0]));
+    CHECK(std::vector(moved.begin() + 12, moved.begin() + 16) == words);
 }
 
 TEST_CASE("Rows of a chain may lie apart") {
