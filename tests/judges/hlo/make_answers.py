@@ -1,0 +1,50 @@
+"""Makes the inputs and answers of modules in tests/golden/hlo: what JAX computes on this machine's CPU.
+
+    python make_answers.py FOLDER [NAME...]
+
+NAME.answers has the bytes of all inputs, and behind them those of all outputs, in their order. Operands of products are
+rounded to bfloat16, as on a TPU. Modules of several devices have no answers: a CPU has one.
+"""
+
+import pathlib
+import sys
+import zlib
+
+import make_modules
+import jax
+import numpy as np
+from rounded_products import rounded
+
+LARGE = ("cnn_training", "cnn_training_replicas")
+SEVERAL_DEVICES = ("cnn_training_replicas", "collectives", "replicas", "shardings")
+
+
+def drawn(random, value):
+    """Numbers of an input: floats of both signs, and whole numbers that can be places and classes."""
+    kind = np.dtype(value.dtype).kind
+    if kind == "b":
+        return random.integers(0, 2, value.shape).astype(bool)
+    if kind in "iu":
+        return random.integers(0, 5, value.shape).astype(value.dtype)
+    return random.standard_normal(value.shape).astype(value.dtype)
+
+
+def answers(name):
+    function, arguments, _ = make_modules.CASES[name]
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    values, tree = jax.tree_util.tree_flatten(arguments)
+    inputs = [drawn(random, value) for value in values]
+    outputs = jax.tree_util.tree_leaves(rounded(function)(*jax.tree_util.tree_unflatten(tree, inputs)))
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in [*inputs, *map(np.asarray, outputs)])
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for name in sys.argv[2:] or [n for n in make_modules.CASES if n not in (*LARGE, *SEVERAL_DEVICES)]:
+        contents = answers(name)
+        (folder / f"{name}.answers").write_bytes(contents)
+        print(f"{name}: {len(contents)} bytes")
+
+
+if __name__ == "__main__":
+    main()
