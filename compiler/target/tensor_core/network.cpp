@@ -14,9 +14,11 @@
 
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/leading_axes.h"
 #include "compiler/operators/words.h"
 #include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/layout.h"
+#include "compiler/target/tensor_core/network_builder.h"
 #include "hw/isa/instructions/run_chain.h"
 
 namespace systole::tensor_core {
@@ -32,19 +34,6 @@ constexpr std::size_t most_joined_values = 48;
 /// Pixels lie side by side if that takes at most one in so many bytes: windows of lines cost work between
 /// lanes.
 constexpr std::uint64_t least_padding_saved = 2;
-
-struct MatrixShape {
-    std::uint64_t rows = 1;
-    std::uint64_t columns = 1;
-
-    bool operator==(const MatrixShape&) const = default;
-};
-
-MatrixShape matrix_of(const ir::Shape& shape) {
-    if (shape.rank() == 0) return {};
-    const std::uint64_t columns = shape[shape.rank() - 1];
-    return {.rows = shape.elements() / columns, .columns = columns};
-}
 
 /// Extents with ones before them, so that there are `rank`.
 std::vector<std::uint64_t> extents_of(const ir::Shape& shape, std::size_t rank) {
@@ -75,12 +64,6 @@ std::vector<std::uint64_t> repeated(const ir::Shape& shape, const ir::Shape& res
         }
     }
     return elements;
-}
-
-std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
-    std::vector<std::uint64_t> all(rows);
-    std::iota(all.begin(), all.end(), std::uint64_t{0});
-    return all;
 }
 
 /// The first rule of chains that it breaks, whatever its operands are.
@@ -137,7 +120,7 @@ std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
     return both;
 }
 
-class Builder {
+class Builder final : public NetworkBuilder {
 public:
     Builder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images)
         : graph_(graph), machine_(machine), readers_(ir::readers(graph)) {
@@ -216,10 +199,10 @@ private:
         network_.tensors.push_back(std::move(tensor));
         return static_cast<TensorId>(network_.tensors.size() - 1);
     }
-    TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared) {
+    TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared) override {
         return add({.name = name, .rows = shape.rows, .columns = shape.columns, .is_shared = is_shared});
     }
-    TensorId new_tensor(ValueId id) {
+    TensorId new_tensor(ValueId id) override {
         const Value& value = graph_.values[id];
         const TensorId made = new_tensor(value.name, shape_of(id), !value.has_batch());
         tensor(made).is_moved = side_by_side_.contains(id);  // windows are read from high-bandwidth memory
@@ -229,10 +212,10 @@ private:
         const auto found = side_by_side_.find(id);
         return found == side_by_side_.end() ? matrix_of(graph_.values[id].shape) : found->second;
     }
-    Tensor& tensor(TensorId id) { return network_.tensors[id]; }
+    Tensor& tensor(TensorId id) override { return network_.tensors[id]; }
 
     /// The tensor of a value; a constant's, and what a reshape delayed, is made when it is first needed.
-    TensorId tensor_of(ValueId id) {
+    TensorId tensor_of(ValueId id) override {
         if (const auto found = tensors_.find(id); found != tensors_.end()) return found->second;
         const Value& value = graph_.values[id];
         if (value.constant) {
@@ -255,14 +238,14 @@ private:
 
     /// Words that are known when the network is compiled.
     TensorId new_constant(const std::string& name, const MatrixShape& shape,
-                          std::vector<std::uint32_t> words) {
+                          std::vector<std::uint32_t> words) override {
         const TensorId made = new_tensor(name, shape, true);
         tensor(made).words = std::move(words);
         tensor(made).is_constant = true;
         return made;
     }
 
-    void add_step(Step step) {
+    void add_step(Step step) override {
         step.layer = layer();
         steps_.emplace_back(std::move(step));
     }
@@ -273,7 +256,8 @@ private:
         for (const TensorId source : sources) columns.push_back(tensor(source).columns);
         add_move(sources, rows_of_origins(origins, tensor(result).columns, columns), result);
     }
-    void add_move(const std::vector<TensorId>& sources, std::vector<MovedRows> moves, TensorId result) {
+    void add_move(const std::vector<TensorId>& sources, std::vector<MovedRows> moves,
+                  TensorId result) override {
         for (const TensorId source : sources) tensor(source).is_moved = true;
         tensor(result).is_moved = true;
         Step step{.kind = StepKind::Move, .result = result};
@@ -301,6 +285,7 @@ private:
         if (node.node().is("word_reduce")) return add_reduction(node);
         if (node.node().is("word_windows")) return add_windows(node);
         if (node.node().is("dense")) return add_dense(node);
+        if (node.node().is("word_convolution")) return add_word_convolution(*this, node);
         if (node.node().is("convolution")) return add_convolution(node);
         if (node.node().is("depthwise_convolution")) return add_depthwise(node);
         if (node.node().is("all_reduce")) return add_all_reduce(node);
@@ -509,9 +494,15 @@ private:
         if (layer_of) steps_.back()->layer = *layer_of;
     }
 
+    void set_value(ValueId id, Step step) override {
+        tensors_.emplace(id, step.result);
+        finish_value(id, std::move(step));
+    }
+    void set_value(ValueId id, TensorId made) override { tensors_.emplace(id, made); }
+
     // Products.
 
-    std::vector<ProductPass> passes_of(const ir::Node& node) const {
+    std::vector<ProductPass> passes_of(const ir::Node& node) const override {
         const std::int64_t tile = node.integer("sum_tile");
         if (tile != machine_.matrix_unit.rows) {
             throw ModelError(fmt::format("its sums are cut every {}; the array has {} rows", tile,
@@ -531,16 +522,14 @@ private:
     }
 
     /// The weights of a product: K rows.
-    TensorId weights_of(const NodeView& view) {
-        if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
-        const ValueId id = view.node().inputs[view.data_inputs()];
+    TensorId weights_of(ValueId id) override {
         const Value& value = graph_.values[id];
+        require_float(value);
         if (!value.constant) {
             const TensorId computed = tensor_of(id);
             tensor(computed).is_moved = true;
             return computed;
         }
-        require_float(value);
         // Beside the tensor that other steps read: this one lies in tiles of the array.
         const auto [found, is_new] = weights_.try_emplace(id, TensorId{});
         if (is_new) {
@@ -554,7 +543,8 @@ private:
     void add_product(const NodeView& view, Step step) {
         step.kind = StepKind::Product;
         step.passes = passes_of(view.node());
-        step.weights = weights_of(view);
+        if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+        step.weights = weights_of(view.node().inputs[view.data_inputs()]);
         step.result = new_tensor(view.node().output());
         tensors_.emplace(view.node().output(), step.result);
         finish_value(view.node().output(), std::move(step));
@@ -703,8 +693,15 @@ private:
         Step step{.kind = StepKind::Windows};
         step.reduction = operators::word_reduction_of(node);
         step.window = ir::window_of(node);
-        step.image = view.input_map();
-        step.output = view.output_map();
+        const ir::Shape& shape = view.input().shape;
+        if (ir::is_feature_map(shape)) {
+            step.image = view.input_map();
+            step.output = view.output_map();
+        } else {
+            step.image = operators::last_image(shape);
+            step.output = operators::last_image(view.output().shape);
+            step.inner_images = operators::leading_axes(shape, operators::image_extents).elements();
+        }
         step.source = tensor_of(node.inputs[0]);
         step.result = new_tensor(node.output());
         round_reduced(view, step);
@@ -912,6 +909,18 @@ private:
 };
 
 }  // namespace
+
+MatrixShape matrix_of(const ir::Shape& shape) {
+    if (shape.rank() == 0) return {};
+    const std::uint64_t columns = shape[shape.rank() - 1];
+    return {.rows = shape.elements() / columns, .columns = columns};
+}
+
+std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
+    std::vector<std::uint64_t> all(rows);
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    return all;
+}
 
 std::vector<TensorId> read_by(const Step& step) {
     std::vector<TensorId> read = step.sources;

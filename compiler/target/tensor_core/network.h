@@ -78,9 +78,9 @@ struct ChainUse {
 };
 
 enum class StepKind : std::uint8_t {
-    Product,      ///< rows or windows of the source times weights
-    Depthwise,    ///< windows of each channel times weights
-    Windows,      ///< windows of each channel are reduced
+    Product,    ///< rows or windows of the source times weights
+    Depthwise,  ///< windows of each channel times weights
+    Windows,    ///< windows of each channel are reduced
     ReduceLanes,  ///< each row becomes one number
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
@@ -117,7 +117,9 @@ struct Step {
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
     std::optional<ir::Window> window = {};
-    bool reads_lines = false;    ///< of Product with a window: a row of the source is a line of the image
+    bool reads_lines = false;  ///< of Product with a window: a row of the source is a line of the image
+    /// With a window: images of the source in each image of the graph, and as many of the result.
+    std::uint64_t inner_images = 1;
     ir::FeatureMap image = {};   ///< of the source, with a window
     ir::FeatureMap output = {};  ///< of the result, with a window
     std::vector<ProductPass> passes = {};

@@ -143,9 +143,10 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
         for (const Operand& operand : chain.operands) {
             if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
             const Tensor& tensor = network_.tensors[operand.tensor];
-            // What the images share is there once.
-            const std::uint64_t images =
-                tensor.is_shared && !network_.tensors[step.result].is_shared ? 1 : tile.images;
+            // What the images of the graph share is there once.
+            const bool once = tensor.is_shared && !network_.tensors[step.result].is_shared;
+            std::uint64_t images = once && of.inner == 1 ? 1 : tile.images;
+            if (is_by_image(operand.kind)) images = once ? 1 : tile.graph_images(of);
             const std::uint64_t each = is_by_image(operand.kind) ? 1 : tile.lines * of.width;
             if (!is_kept(operand.tensor) && counted.emplace(operand.tensor, true).second)
                 rows += images * each * panels(operand.tensor);
@@ -164,7 +165,7 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
     } else if (!is_kept(step.source)) {
         rows += source_rows(network_, step, of, tile).count * panels(step.source);
     }
-    if (step.kind == StepKind::Product && !network_.tensors[step.weights].is_shared && keeps_weights(step))
+    if (step.kind == StepKind::Product && !shares_weights(step) && keeps_weights(step))
         rows += kept_weight_rows(step);
     return rows;
 }
@@ -204,10 +205,11 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         return divide_up(all, divide_up(all, most));
     };
     for (const std::uint64_t room : {gap / 2, gap}) {
-        const std::uint64_t most_images = of.one_image ? 1 : std::min(of.images, step.limits.images);
+        const std::uint64_t all_images = of.together == 0 ? of.images : of.together;
+        const std::uint64_t most_images = std::min(all_images, step.limits.images);
         const std::uint64_t images = most_below(step.limits.lines < of.lines ? 0 : most_images,
                                                 [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
-        if (images > 0) return tiles_of(of, even(of.images, images), of.lines);
+        if (images > 0) return tiles_of(of, even(all_images, images), of.lines);
         const std::uint64_t lines = most_below(std::min(of.lines - 1, step.limits.lines),
                                                [&](std::uint64_t n) { return needed(1, n) <= room; });
         if (lines > 0) return tiles_of(of, 1, even(of.lines, lines));
@@ -262,7 +264,7 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
     }
     if (step.kind == StepKind::Depthwise) add(step.weights);
     if (step.kind != StepKind::Product || !keeps_weights(step)) return;
-    if (!network_.tensors[step.weights].is_shared) return;
+    if (!shares_weights(step)) return;
     shared.weights = take(step, kept_weight_rows(step));
     shared.taken.push_back(*shared.weights);
     load_weights(step, 0, *shared.weights);
@@ -279,11 +281,14 @@ void StepEmitter::load_operands(Work& work) {
             if (work.operands.contains(operand.tensor)) continue;
             const Tensor& tensor = network_.tensors[operand.tensor];
             const bool once = tensor.is_shared && !is_shared_result;
-            std::uint64_t first = once ? line : work.tile.first_row(work.of);
-            std::uint64_t rows = once ? lines : work.tile.images * lines;
+            std::uint64_t first = work.tile.first_row(work.of);
+            std::uint64_t rows = work.tile.images * lines;
             if (is_by_image(operand.kind)) {
-                first = once ? 0 : work.tile.image;
-                rows = once ? 1 : work.tile.images;
+                first = once ? 0 : work.tile.graph_image(work.of);
+                rows = once ? 1 : work.tile.graph_images(work.of);
+            } else if (once) {
+                first = work.tile.image % work.of.inner * work.of.lines * work.of.width + line;
+                if (work.of.inner == 1) rows = lines;
             }
             View view = load(work, operand.tensor, first, rows);
             if (needs_all_lanes(operand, tensor)) {
@@ -313,6 +318,11 @@ void StepEmitter::store(const Work& work, std::uint64_t panel) {
 }
 
 // Weights.
+
+/// Whether all tiles of a product have the same weights.
+bool StepEmitter::shares_weights(const Step& step) const {
+    return images_ == 1 || network_.tensors[step.weights].is_shared;
+}
 
 /// Whether all weights of a product are in vector memory at once.
 bool StepEmitter::keeps_weights(const Step& step) const {
@@ -354,10 +364,9 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         work.source_rows = source_rows(network_, step, of, tile);
         work.source = load(work, step.source, work.source_rows.first, work.source_rows.count);
     }
-    if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step) &&
-        !network_.tensors[step.weights].is_shared) {
+    if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step)) {
         work.weights = work.next;
-        load_weights(step, tile.image, work.next);
+        load_weights(step, tile.graph_image(of), work.next);
         work.next += kept_weight_rows(step);
     }
     load_operands(work);
@@ -425,7 +434,7 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
                                        ? (end - cut) * cut_rows
                                        : std::min(end * array_rows_, weights.rows) - cut * array_rows_;
         const std::uint64_t first = take(step, rows);
-        copy_in(weights_in_hbm(step, work.tile.image, panel, cut), first, rows);
+        copy_in(weights_in_hbm(step, work.tile.graph_image(work.of), panel, cut), first, rows);
         multiply_cuts(work, panel, cut, end, first, cut_rows);
         pool_.give_back(first);
     }
@@ -609,7 +618,7 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
     for (const Register reg :
          {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
         stream_.set(reg, 0);
-    const std::uint64_t pieces = by_image ? work.tile.images : 1;
+    const std::uint64_t pieces = by_image ? work.tile.graph_images(work.of) : 1;
     const std::uint64_t rows = work.rows / pieces;
     const std::uint16_t index = chains_.index_of(made);
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {

@@ -102,6 +102,7 @@ private:
     void store(const Work& work, std::uint64_t panel);
 
     // Weights.
+    bool shares_weights(const Step& step) const;
     bool keeps_weights(const Step& step) const;
     std::uint64_t kept_weight_rows(const Step& step) const;
     std::uint64_t weights_in_hbm(const Step& step, std::uint64_t image, std::uint64_t panel,

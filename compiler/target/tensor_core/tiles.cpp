@@ -41,29 +41,34 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
     const Tensor& result = network.tensors[step.result];
     if (result.is_shared) images = 1;
     ResultRows rows{.images = images, .lines = result.rows, .width = 1};
-    const bool reads_source = step.kind != StepKind::Chain;
-    const bool has_weights = step.kind == StepKind::Product;
-    if (!result.is_shared) {
-        if (reads_source && network.tensors[step.source].is_shared) rows.one_image = true;
-        if (has_weights && !network.tensors[step.weights].is_shared) rows.one_image = true;
-    }
-    if (has_windows(step)) {
-        rows.lines = step.output.height;
-        rows.width = step.output.width;
-        return rows;
-    }
-    bool by_image = rows.one_image;
+    bool by_image = false;
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands)
             by_image |= !result.is_shared && differs_by_image(network, operand);
     }
-    if (!by_image) rows = {.images = 1, .lines = images * result.rows, .width = 1};
+    bool one_image = false;
+    if (!result.is_shared) {
+        const bool reads_source = step.kind != StepKind::Chain;
+        const bool has_weights = step.kind == StepKind::Product;
+        one_image |= reads_source && network.tensors[step.source].is_shared;
+        one_image |= has_weights && !network.tensors[step.weights].is_shared && images > 1;
+    }
+    if (has_windows(step)) {
+        rows.inner = step.inner_images;
+        rows.images = images * step.inner_images;
+        rows.lines = step.output.height;
+        rows.width = step.output.width;
+        if (one_image || (by_image && rows.inner > 1)) rows.together = rows.inner;
+        return rows;
+    }
+    if (one_image) rows.together = 1;
+    if (!by_image && !one_image) rows = {.images = 1, .lines = images * result.rows, .width = 1};
     return rows;
 }
 
 SourceRows source_rows(const Network& network, const Step& step, const ResultRows& of, const Tile& tile) {
     const bool is_shared = network.tensors[step.source].is_shared && !network.tensors[step.result].is_shared;
-    const std::uint64_t image = is_shared ? 0 : tile.image;
+    const std::uint64_t image = is_shared ? tile.image % of.inner : tile.image;
     if (step.kind == StepKind::ReduceRows) {
         return {.first = (image * of.lines + tile.line) * of.width * step.reduced_rows,
                 .count = tile.rows(of) * step.reduced_rows};
@@ -118,11 +123,17 @@ TapOutputs outputs_of_tap(const Step& step, const Tile& tile, std::uint32_t kern
 
 std::vector<Tile> tiles_of(const ResultRows& of, std::uint64_t images, std::uint64_t lines) {
     std::vector<Tile> tiles;
-    for (std::uint64_t image = 0; image < of.images; image += images) {
-        const std::uint64_t some = std::min(images, of.images - image);
-        for (std::uint64_t line = 0; line < of.lines; line += lines) {
-            tiles.push_back(
-                {.image = image, .images = some, .line = line, .lines = std::min(lines, of.lines - line)});
+    const std::uint64_t together = of.together == 0 ? of.images : of.together;
+    for (std::uint64_t begin = 0; begin < of.images; begin += together) {
+        const std::uint64_t end = std::min(begin + together, of.images);
+        for (std::uint64_t image = begin; image < end; image += images) {
+            const std::uint64_t some = std::min(images, end - image);
+            for (std::uint64_t line = 0; line < of.lines; line += lines) {
+                tiles.push_back({.image = image,
+                                 .images = some,
+                                 .line = line,
+                                 .lines = std::min(lines, of.lines - line)});
+            }
         }
     }
     return tiles;

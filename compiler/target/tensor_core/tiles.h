@@ -12,9 +12,10 @@ namespace systole::tensor_core {
 /// lines of one image.
 struct ResultRows {
     std::uint64_t images = 1;
-    std::uint64_t lines = 1;  ///< of an image
-    std::uint64_t width = 1;  ///< rows of a line
-    bool one_image = false;   ///< a tile has one image at most
+    std::uint64_t lines = 1;     ///< of an image
+    std::uint64_t width = 1;     ///< rows of a line
+    std::uint64_t inner = 1;     ///< of these images: those in each image of the graph
+    std::uint64_t together = 0;  ///< a tile has only images of the same so many ones; 0: any
 };
 /// Of so many images.
 ResultRows result_rows(const Network& network, const Step& step, std::uint64_t images);
@@ -32,6 +33,10 @@ struct Tile {
 
     std::uint64_t rows(const ResultRows& of) const { return images * lines * of.width; }
     std::uint64_t first_row(const ResultRows& of) const { return (image * of.lines + line) * of.width; }
+    /// The first of the graph's images, and how many there are; only of tiles for which that matters
+    /// (ResultRows::together).
+    std::uint64_t graph_image(const ResultRows& of) const { return image / of.inner; }
+    std::uint64_t graph_images(const ResultRows& of) const { return of.inner == 1 ? images : 1; }
 };
 
 /// Rows of a source that a tile reads; of windows, whole lines of pixels.

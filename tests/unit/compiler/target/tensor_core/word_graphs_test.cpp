@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
+#include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
 #include "compiler/target/tensor_core/family.h"
 #include "compiler/target/tensor_core/network.h"
@@ -35,7 +37,7 @@ constexpr std::uint64_t most_elements = 4000;
 class RandomWordGraph {
 public:
     RandomWordGraph(std::mt19937& random, const machine::MachineConfig& machine)
-        : random_(random), lanes_(machine.vector_unit.lanes) {}
+        : random_(random), lanes_(machine.vector_unit.lanes), rows_(machine.matrix_unit.rows) {}
 
     ir::Graph draw() {
         graph_.name = "random";
@@ -73,6 +75,8 @@ private:
 
     ir::Shape shape() {
         std::vector<std::uint32_t> extents{1};
+        if (below(12) == 0) return {1, 1 + below(2), 1 + below(3), 1 + below(4), 1 + below(4), 1 + below(5)};
+        if (below(2) == 0) return {1, 1 + below(3), 1 + below(7), 1 + below(7), 1 + below(9)};
         for (std::uint32_t rank = 1 + below(4); rank > 0; --rank) extents.push_back(1 + below(7));
         if (below(3) == 0) extents.back() = 1 + below(40);
         return ir::Shape(std::span<const std::uint32_t>(extents));
@@ -119,6 +123,11 @@ private:
     }
 
     ir::ValueId node(ir::ValueId source) {
+        if (is_float(source) && shape_of(source).rank() >= 4 && below(2) == 0) {
+            const std::uint32_t kind = below(6);
+            if (kind < 3) return convolution(source);
+            return windows(source);
+        }
         switch (below(9)) {
             case 0:
             case 1:
@@ -244,6 +253,102 @@ private:
         return reduced(source, std::move(axes), float_type());
     }
 
+    /// A window over an image with zeros between its pixels. The pads may be larger than the kernel.
+    ir::Window window_over(std::uint32_t height, std::uint32_t width, bool may_be_outside) {
+        ir::Window window;
+        const auto draw = [&](std::uint32_t extent, std::uint32_t& kernel, std::uint32_t& dilation) {
+            kernel = 1 + below(std::min(4U, extent));
+            if (below(4) == 0 && (kernel - 1) * 2 + 1 <= extent) dilation = 2;
+        };
+        draw(height, window.kernel_height, window.dilation_y);
+        draw(width, window.kernel_width, window.dilation_x);
+        window.stride_y = 1 + below(3);
+        window.stride_x = 1 + below(3);
+        if (below(2) == 0) {
+            const std::uint32_t beyond = may_be_outside ? 2 : 0;
+            window.pad_top = below(window.kernel_height + beyond);
+            window.pad_bottom = below(window.kernel_height + beyond);
+            window.pad_left = below(window.kernel_width + beyond);
+            window.pad_right = below(window.kernel_width + beyond);
+        }
+        return window;
+    }
+
+    ir::ValueId convolution(ir::ValueId source) {
+        const ir::Shape of = shape_of(source);
+        const std::size_t rank = of.rank();
+        const std::uint32_t channels = of[rank - 1];
+        const std::uint32_t spread_y = below(3) == 0 ? 1 + below(3) : 1;
+        const std::uint32_t spread_x = below(3) == 0 ? 1 + below(3) : 1;
+        ir::Window window =
+            window_over((of[rank - 3] - 1) * spread_y + 1, (of[rank - 2] - 1) * spread_x + 1, true);
+        if (below(5) == 0) window = {};
+        std::uint32_t groups = 1;
+        if (below(4) == 0 && channels % 2 == 0) groups = 2;
+        if (below(8) == 0) groups = channels;
+        const std::uint32_t filters = groups * (1 + below(groups > 1 ? 4 : 12));
+        std::vector<std::uint32_t> extents{window.kernel_height, window.kernel_width, channels / groups,
+                                           filters};
+        // Another kernel for each set of images, or one for all; or several for one set.
+        if (rank > 4) extents.insert(extents.begin(), of[0]);
+        if (rank > 5) extents.insert(extents.begin() + 1, below(2) == 0 ? of[1] : 1);
+        if (rank == 5 && below(6) == 0) extents.insert(extents.begin(), 1);
+        const ir::Shape kernel_shape{std::span<const std::uint32_t>(extents)};
+        if (kernel_shape.elements() > most_elements) return chain({source});
+        ir::ValueId kernel = constant(kernel_shape, float_type());
+        if (below(2) == 0) {
+            if (rank == 4) extents.insert(extents.begin(), 1);
+            kernel = elements_of(any(), extents).value_or(kernel);
+        }
+        auto attributes = ir::attributes_of(window);
+        attributes.emplace_back("groups", std::int64_t{groups});
+        attributes.emplace_back("spread_y", std::int64_t{spread_y});
+        attributes.emplace_back("spread_x", std::int64_t{spread_x});
+        attributes.emplace_back("sum_tile", std::int64_t{rows_});
+        const char* const names[] = {"default", "default", "high", "highest"};
+        attributes.emplace_back("precision", std::string(names[below(4)]));
+        const ir::ValueId made =
+            append("word_convolution", std::move(attributes), {source, kernel}, DataType::Float32);
+        return followed(made);
+    }
+
+    /// As many elements of a value as a shape has, where there are so many.
+    std::optional<ir::ValueId> elements_of(ir::ValueId from, const std::vector<std::uint32_t>& extents) {
+        const DataType type = type_of(from);
+        const ir::Shape wanted{std::span<const std::uint32_t>(extents)};
+        if (!is_float(from) || shape_of(from).elements() < wanted.elements()) return std::nullopt;
+        const std::vector<std::int64_t> flat{1, static_cast<std::int64_t>(shape_of(from).elements())};
+        const ir::ValueId all = append("reshape", {{"shape", flat}}, {from}, type);
+        const ir::ValueId some =
+            append("strided_slice",
+                   {{"first", std::vector<std::int64_t>{0, 0}},
+                    {"step", std::vector<std::int64_t>{1, 1}},
+                    {"count", std::vector<std::int64_t>{1, static_cast<std::int64_t>(wanted.elements())}}},
+                   {all}, type);
+        return append("reshape", {{"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}},
+                      {some}, type);
+    }
+
+    /// Work on images with a row, a column or elements that are computed or constants.
+    ir::ValueId followed(ir::ValueId made) {
+        if (below(3) == 0) return made;
+        std::vector<std::uint32_t> extents(shape_of(made).rank(), 1);
+        const std::uint32_t kind = below(6);
+        if (kind < 4) extents.back() = shape_of(made).extents().back();
+        if (kind == 4) extents.assign(shape_of(made).extents().begin(), shape_of(made).extents().end());
+        ir::ValueId other = constant(ir::Shape(std::span<const std::uint32_t>(extents)), float_type());
+        if (below(3) > 0) other = elements_of(values_.front(), extents).value_or(other);
+        return chain({made, other});
+    }
+
+    ir::ValueId windows(ir::ValueId source) {
+        const ir::Shape of = shape_of(source);
+        auto attributes = ir::attributes_of(window_over(of[of.rank() - 3], of[of.rank() - 2], false));
+        const char* const names[] = {"sum", "product", "maximum", "minimum"};
+        attributes.emplace_back("reduction", std::string(names[below(4)]));
+        return followed(append("word_windows", std::move(attributes), {source}, float_type()));
+    }
+
     ir::ValueId movement(ir::ValueId source) {
         const ir::Shape of = shape_of(source);
         if (of.rank() < 2) return chain({source});
@@ -316,6 +421,7 @@ private:
 
     std::mt19937& random_;
     std::uint32_t lanes_;
+    std::uint32_t rows_;
     ir::Graph graph_;
     std::vector<ir::ValueId> values_;
 };
@@ -356,6 +462,67 @@ TEST_CASE("Graphs in words with inner batches give the reference's bits", "[tens
 }
 TEST_CASE("Graphs in words give the reference's bits with any mapping", "[tensor_core][word_graphs]") {
     check_word_graphs(100000, tests::random_runs(400), true);
+}
+
+TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
+          "[tensor_core][word_graphs]") {
+    std::map<std::string, int> met;
+    for (std::uint32_t seed = 1; seed <= 600; ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_core(random);
+        const ir::Graph graph = RandomWordGraph(random, machine).draw();
+        for (const ir::Value& value : graph.values) ++met[std::string(name_of(value.type))];
+        for (const ir::Node& node : graph.nodes) {
+            ++met[std::string(node.op->name())];
+            if (!node.is("word_convolution")) continue;
+            const ir::Value& data = graph.values[node.inputs[0]];
+            const ir::Value& kernel = graph.values[node.inputs[1]];
+            if (!kernel.constant) ++met["computed kernels"];
+            if (data.shape[data.shape.rank() - 4] > 1) ++met["several images"];
+            if (data.shape.rank() > 5) ++met["sets of images"];
+            if (node.integer("groups") > 1) ++met[kernel.constant ? "groups" : "groups of computed kernels"];
+            if (node.integer("spread_y") > 1 || node.integer("spread_x") > 1) ++met["spread"];
+        }
+        const tensor_core::Network network = tensor_core::make_network(graph, machine, 1);
+        for (const tensor_core::Step& step : network.steps) {
+            if (step.inner_images > 1) ++met["inner images"];
+            if (step.inner_images > 1 && !step.chains.empty()) ++met["chains behind inner images"];
+            for (const tensor_core::ChainUse& chain : step.chains) {
+                for (const tensor_core::Operand& operand : chain.operands) {
+                    if (operand.kind == tensor_core::OperandKind::Number) ++met["numbers"];
+                    if (operand.kind == tensor_core::OperandKind::ImageRow) ++met["rows of images"];
+                    if (operand.kind == tensor_core::OperandKind::ImageRow && step.inner_images > 1)
+                        ++met["rows behind inner images"];
+                }
+            }
+        }
+    }
+    for (const char* const what : {"bfloat16",
+                                   "int32",
+                                   "concat",
+                                   "expand",
+                                   "pad",
+                                   "reshape",
+                                   "strided_slice",
+                                   "transpose",
+                                   "word_chain",
+                                   "word_convolution",
+                                   "word_reduce",
+                                   "word_windows",
+                                   "several images",
+                                   "sets of images",
+                                   "computed kernels",
+                                   "groups",
+                                   "groups of computed kernels",
+                                   "spread",
+                                   "inner images",
+                                   "chains behind inner images",
+                                   "numbers",
+                                   "rows of images",
+                                   "rows behind inner images"}) {
+        INFO(what << ": " << met[what]);
+        CHECK(met[what] >= 5);
+    }
 }
 
 TEST_CASE("Borders of a program have the formats of files", "[tensor_core][word_graphs]") {
