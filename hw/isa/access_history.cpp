@@ -28,7 +28,17 @@ void AccessHistory::record(const RowRange& rows, Access access, QueueId queue, P
         segments_.erase(std::next(first), end);
         return;
     }
-    for (auto segment = first; segment != end; ++segment) segment->second.read[index] = position;
+    // Segments that only the last reads of this queue told apart are one: rows that many transfers read, each
+    // a little further, are few segments.
+    first->second.read[index] = position;
+    for (auto before = first, segment = std::next(first); segment != end;) {
+        segment->second.read[index] = position;
+        if (segment->second == before->second) {
+            segment = segments_.erase(segment);
+        } else {
+            before = segment++;
+        }
+    }
 }
 
 std::pmr::map<std::uint64_t, AccessHistory::Segment>::iterator AccessHistory::split(std::uint64_t row) {

@@ -38,6 +38,8 @@ private:
         std::size_t writer = 0;  ///< queue
         Position written = 0;
         QueuePositions read{};  ///< the last reads of each queue since `written`
+
+        bool operator==(const Segment&) const = default;
     };
 
     /// Splits a segment so that one begins at the row.
