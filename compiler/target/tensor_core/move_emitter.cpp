@@ -94,29 +94,8 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
     };
     const std::uint64_t whole = take(step, count * panels(step.result));
     for (const MovedColumns& part : moved.columns) {
-        const std::uint64_t panel = part.to / lanes_;
-        const bool from_begin = part.to % lanes_ == 0;
         if (part.source == Origin::none) {
-            if (from_begin) {
-                for (std::uint64_t done = 0; done < part.count; done += lanes_) {
-                    fill(whole + (panel + done / lanes_) * count, count, std::min(lanes_, part.count - done),
-                         field32(part.from));
-                }
-                continue;
-            }
-            const std::uint64_t part_rows = take(step, count);
-            fill(part_rows, count, lanes_, field32(part.from));
-            stream_.set(Register::SourcePanelRows, field32(count));
-            stream_.set(Register::ResultPanelRows, field32(count));
-            for (std::uint64_t done = 0; done < part.count; done += lanes_) {
-                stream_.append(isa::MoveLanes{.result = field32(whole),
-                                              .source = field32(part_rows),
-                                              .rows = field32(count),
-                                              .columns = field32(std::min(lanes_, part.count - done)),
-                                              .first = 0,
-                                              .to = field32(part.to + done)});
-            }
-            pool_.give_back(part_rows);
+            fill_columns(step, whole, count, part.to, part.count, field32(part.from));
             continue;
         }
         const TensorId id = step.sources[part.source];
@@ -125,8 +104,9 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
         const std::uint64_t end = (part.from + part.count - 1) / lanes_ + 1;
         const std::vector<std::uint64_t> rows = rows_of(part.rows, source.is_shared ? 0 : source.rows);
         // What comes in behind the last column is written over by the parts that follow.
-        const bool is_direct = from_begin && part.from % lanes_ == 0;
-        const std::uint64_t to = is_direct ? whole + panel * count : take(step, count * (end - begin));
+        const bool is_direct = part.to % lanes_ == 0 && part.from % lanes_ == 0;
+        const std::uint64_t to =
+            is_direct ? whole + part.to / lanes_ * count : take(step, count * (end - begin));
         for (std::uint64_t each = begin; each < end; ++each) {
             gather(rows, row_of(id) + each * source.panel_rows, to + (each - begin) * count, 1);
         }
@@ -145,6 +125,29 @@ void StepEmitter::move_rows(const Step& step, const MovedRows& moved, std::uint6
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel)
         scatter(rows, row_of(step.result) + panel * result.panel_rows, whole + panel * count);
     pool_.give_back(whole);
+}
+
+/// The same word for some columns of a matrix of so many rows.
+void StepEmitter::fill_columns(const Step& step, std::uint64_t matrix, std::uint64_t rows, std::uint64_t to,
+                               std::uint64_t columns, std::uint32_t word) {
+    if (to % lanes_ == 0) {
+        for (std::uint64_t done = 0; done < columns; done += lanes_)
+            fill(matrix + (to + done) / lanes_ * rows, rows, std::min(lanes_, columns - done), word);
+        return;
+    }
+    const std::uint64_t panel = take(step, rows);
+    fill(panel, rows, lanes_, word);
+    stream_.set(Register::SourcePanelRows, field32(rows));
+    stream_.set(Register::ResultPanelRows, field32(rows));
+    for (std::uint64_t done = 0; done < columns; done += lanes_) {
+        stream_.append(isa::MoveLanes{.result = field32(matrix),
+                                      .source = field32(panel),
+                                      .rows = field32(rows),
+                                      .columns = field32(std::min(lanes_, columns - done)),
+                                      .first = 0,
+                                      .to = field32(to + done)});
+    }
+    pool_.give_back(panel);
 }
 
 /// Rows of a panel come to rows of vector memory that lie so far apart.

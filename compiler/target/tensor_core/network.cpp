@@ -31,6 +31,9 @@ using ir::ValueId;
 /// As many values of a chain that was put together as leave room for one more chain's.
 constexpr std::size_t most_joined_values = 48;
 
+/// Each element that moves by itself takes memory while a network is compiled, and an instruction.
+constexpr std::uint64_t most_moved_one_by_one = std::uint64_t{1} << 22U;
+
 /// Pixels lie side by side if that takes at most one in so many bytes: windows of lines cost work between
 /// lanes.
 constexpr std::uint64_t least_padding_saved = 2;
@@ -229,9 +232,7 @@ private:
         if (reshaped == reshaped_.end()) throw std::logic_error("a value that nothing computes");
         const TensorId source = tensor_of(reshaped->second);
         const TensorId made = new_tensor(id);
-        OriginMap origins(value.shape.elements());
-        for (std::uint64_t i = 0; i < origins.size(); ++i) origins[i] = {.source = 0, .element = i};
-        add_move({source}, origins, made);
+        add_reshape(source, made);
         tensors_.emplace(id, made);
         return made;
     }
@@ -265,6 +266,25 @@ private:
         step.moves = std::move(moves);
         add_step(std::move(step));
     }
+
+    /// A movement whose size does not depend on that of the tensors.
+    void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result) {
+        for (const TensorId source : sources) tensor(source).is_moved = true;
+        tensor(result).is_moved = true;
+        Step step{.kind = movement.transposition ? StepKind::Transpose : StepKind::MoveBoxes,
+                  .result = result};
+        step.sources = sources;
+        step.movement = std::move(movement);
+        add_step(std::move(step));
+    }
+    /// The elements of a tensor in rows of another length.
+    void add_reshape(TensorId source, TensorId result) {
+        const Tensor& made = tensor(result);
+        add_movement({source},
+                     reshaped_rows(tensor(source).columns, made.columns, made.rows * made.columns, lanes()),
+                     result);
+    }
+    std::uint64_t lanes() const { return machine_.vector_unit.lanes; }
 
     /// Some columns of a tensor, as a tensor.
     TensorId columns_of(TensorId source, std::uint64_t first, std::uint64_t count) {
@@ -370,8 +390,8 @@ private:
         if (one_row && has_columns && !result_is_shared) return Operand{OperandKind::ImageRow, tensor_of(id)};
         const bool has_rows = std::equal(extents.begin(), extents.end() - 1, all.begin());
         if (has_rows && extents.back() == 1) return Operand{OperandKind::Column, tensor_of(id)};
-        const std::vector<std::uint64_t> places = repeated(value.shape, result);
-        if (value.constant) {
+        if (value.constant && result.elements() <= most_moved_one_by_one) {
+            const std::vector<std::uint64_t> places = repeated(value.shape, result);
             std::vector<std::uint32_t> words;
             if (const std::vector<std::uint32_t> own = words_of(value); !own.empty()) {
                 words.reserve(places.size());
@@ -379,11 +399,9 @@ private:
             }
             return Operand{OperandKind::Rows, new_constant(value.name, shape, std::move(words))};
         }
+        const TensorId source = tensor_of(id);
         const TensorId made = new_tensor(value.name, shape, is_shared);
-        OriginMap origins;
-        origins.reserve(places.size());
-        for (const std::uint64_t place : places) origins.push_back({.source = 0, .element = place});
-        add_move({tensor_of(id)}, origins, made);
+        add_movement({source}, repeated_axes(value.shape, result), made);
         return Operand{OperandKind::Rows, made};
     }
 
@@ -771,9 +789,7 @@ private:
         const TensorId reduced_tensor = step.result;
         add_step(std::move(step));
         const TensorId result = new_tensor(node.output());
-        OriginMap origins(results);
-        for (std::uint64_t i = 0; i < results; ++i) origins[i] = {.source = 0, .element = i};
-        add_move({reduced_tensor}, origins, result);
+        add_reshape(reduced_tensor, result);
         tensors_.emplace(node.output(), result);
     }
 
@@ -781,27 +797,24 @@ private:
     TensorId with_last(ValueId id, const std::vector<std::size_t>& kept,
                        const std::vector<std::size_t>& reduced, const MatrixShape& shape) {
         const Value& value = graph_.values[id];
-        std::vector<std::uint64_t> strides(value.shape.rank());
-        std::uint64_t stride = 1;
-        for (std::size_t axis = value.shape.rank(); axis-- > 0;) {
-            strides[axis] = stride;
-            stride *= value.shape[axis];
+        TensorId last = tensor_of(id);
+        // Axes of extent 1 come before the others.
+        std::vector<std::size_t> order;
+        for (std::size_t axis = 0; axis < value.shape.rank(); ++axis) {
+            if (value.shape[axis] == 1) order.push_back(axis);
         }
-        std::vector<std::size_t> order = kept;
+        order.insert(order.end(), kept.begin(), kept.end());
         order.insert(order.end(), reduced.begin(), reduced.end());
-        OriginMap origins;
-        origins.reserve(value.shape.elements());
-        for (std::uint64_t i = 0; i < value.shape.elements(); ++i) {
-            std::uint64_t rest = i;
-            std::uint64_t element = 0;
-            for (std::size_t place = order.size(); place-- > 0;) {
-                element += rest % value.shape[order[place]] * strides[order[place]];
-                rest /= value.shape[order[place]];
-            }
-            origins.push_back({.source = 0, .element = element});
+        if (!std::ranges::is_sorted(order)) {
+            const std::uint64_t columns = value.shape[order.back()];
+            const TensorId permuted =
+                new_tensor(value.name, {value.shape.elements() / columns, columns}, !value.has_batch());
+            add_movement({last}, permuted_axes(value.shape, order, lanes()), permuted);
+            last = permuted;
         }
+        if (MatrixShape{tensor(last).rows, tensor(last).columns} == shape) return last;
         const TensorId made = new_tensor(value.name, shape, !value.has_batch());
-        add_move({tensor_of(id)}, origins, made);
+        add_reshape(last, made);
         return made;
     }
 
@@ -847,6 +860,20 @@ private:
         }
         const std::vector<std::size_t> sources = moved_inputs(view);
         std::vector<TensorId> tensors;
+        if (auto movement = movement_of(view, lanes())) {
+            for (const ValueId input : node.inputs) tensors.push_back(tensor_of(input));
+            const TensorId made = new_tensor(node.output());
+            add_movement(tensors, std::move(*movement), made);
+            tensors_.emplace(node.output(), made);
+            return;
+        }
+        for (const ValueId output : node.outputs) {
+            const std::uint64_t elements = graph_.values[output].shape.elements();
+            if (elements <= most_moved_one_by_one) continue;
+            throw ModelError(fmt::format("{} has {} elements, which {} moves one by one; there may be {}",
+                                         graph_.values[output].name, elements, node.op->name(),
+                                         most_moved_one_by_one));
+        }
         for (const std::size_t i : sources) tensors.push_back(tensor_of(node.inputs[i]));
         const std::vector<OriginMap> origins = origins_of(view, sources);
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -924,8 +951,7 @@ std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
 
 std::vector<TensorId> read_by(const Step& step) {
     std::vector<TensorId> read = step.sources;
-    const bool has_sources = step.kind == StepKind::Move || step.kind == StepKind::AllReduce;
-    if (step.kind != StepKind::Chain && !has_sources) read.push_back(step.source);
+    if (step.kind != StepKind::Chain && step.sources.empty()) read.push_back(step.source);
     if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands) {

@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
 #include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/row_boxes.h"
 #include "hw/isa/chain.h"
 #include "hw/machine/machine_config.h"
 #include "hw/math/floats/float_product.h"
@@ -85,6 +86,8 @@ enum class StepKind : std::uint8_t {
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
     Move,         ///< elements go elsewhere
+    MoveBoxes,    ///< rows and ranges of columns go elsewhere
+    Transpose,    ///< columns become rows
     AllReduce,    ///< sums over all cores
 };
 
@@ -112,7 +115,7 @@ struct Step {
     StepKind kind = StepKind::Chain;
     TileLimits limits = {};
     std::uint32_t layer = 0;  ///< of Network::layers
-    TensorId source = 0;      ///< of all kinds but Chain, Move and AllReduce
+    TensorId source = 0;      ///< of all kinds but Chain and those with `sources`
     TensorId weights = 0;     ///< of Product and Depthwise
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
@@ -126,8 +129,9 @@ struct Step {
     Reduction reduction = Reduction::Sum;
     std::uint64_t reduced_rows = 1;     ///< of ReduceRows: that become one
     std::vector<ChainUse> chains = {};  ///< what becomes of the result, in order
-    // Of Move and AllReduce.
+    // Of Move, MoveBoxes, Transpose and AllReduce.
     std::vector<TensorId> sources = {};
+    Movement movement = {};  ///< of MoveBoxes and Transpose
     std::vector<MovedRows> moves = {};
     std::vector<TensorId> results = {};  ///< of AllReduce, by source; `result` is the first of them
 };

@@ -105,6 +105,8 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 void StepEmitter::emit(const Step& step) {
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
+    if (step.kind == StepKind::MoveBoxes) return move_boxes(step);
+    if (step.kind == StepKind::Transpose) return transpose(step);
     if (step.kind == StepKind::AllReduce) return all_reduce(step);
     const ResultRows of = result_rows(network_, step, images_);
     Shared shared;
@@ -404,6 +406,8 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 break;
             case StepKind::Chain:
             case StepKind::Move:
+            case StepKind::MoveBoxes:
+            case StepKind::Transpose:
             case StepKind::AllReduce:
                 break;
         }

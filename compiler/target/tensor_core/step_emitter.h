@@ -29,6 +29,21 @@ inline std::uint32_t field32(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
+/// An axis along which rows lie equally far apart in both memories.
+struct TransferAxis {
+    std::uint64_t extent = 1;
+    std::int64_t hbm = 0;  ///< rows from an index to the next
+    std::uint64_t memory = 0;
+};
+
+/// Some rows of the source of a transposition and some of its columns; they begin with a whole panel.
+struct TransposedPart {
+    std::uint64_t row = 0;
+    std::uint64_t rows = 1;
+    std::uint64_t column = 0;
+    std::uint64_t columns = 1;
+};
+
 /// The same word for all elements.
 isa::Chain constant_chain(std::uint32_t word);
 
@@ -143,6 +158,24 @@ private:
     void gather(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t to,
                 std::uint64_t apart);
     void scatter(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t from);
+    void fill_columns(const Step& step, std::uint64_t matrix, std::uint64_t rows, std::uint64_t to,
+                      std::uint64_t columns, std::uint32_t word);
+
+    // Moves of boxes of rows, and transpositions.
+    void move_boxes(const Step& step);
+    void move_box(const Step& step, const RowBox& box, std::uint64_t first_panel, std::uint64_t box_panels);
+    void transfer(bool into_memory, const std::vector<TransferAxis>& all, std::int64_t hbm_row,
+                  std::uint64_t row);
+    void repeat_rows(const std::vector<std::uint64_t>& count, const std::vector<std::uint64_t>& apart,
+                     std::uint64_t from, std::uint64_t to);
+    void repeat_column(const Step& step, std::uint64_t from, std::uint64_t rows, std::uint64_t lane,
+                       std::uint64_t columns, std::uint64_t to);
+    void spread_panel(std::uint64_t panel_row, std::uint64_t matrix, std::uint64_t rows, std::uint64_t to,
+                      std::uint64_t columns);
+    void transpose(const Step& step);
+    void transpose_tile(const Step& step, const std::vector<Transposition::Axis>& axes,
+                        const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& count,
+                        const TransposedPart& part);
 
     // Sums over cores.
     void all_reduce(const Step& step);
