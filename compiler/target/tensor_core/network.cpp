@@ -306,6 +306,7 @@ private:
         if (node.node().is("word_windows")) return add_windows(node);
         if (node.node().is("dense")) return add_dense(node);
         if (node.node().is("word_convolution")) return add_word_convolution(*this, node);
+        if (node.node().is("word_product")) return add_word_product(node);
         if (node.node().is("convolution")) return add_convolution(node);
         if (node.node().is("depthwise_convolution")) return add_depthwise(node);
         if (node.node().is("all_reduce")) return add_all_reduce(node);
@@ -566,6 +567,70 @@ private:
         step.result = new_tensor(view.node().output());
         tensors_.emplace(view.node().output(), step.result);
         finish_value(view.node().output(), std::move(step));
+    }
+
+    /// Matrices of which both may be computed.
+    void add_word_product(const NodeView& view) {
+        const ir::Node& node = view.node();
+        for (const ValueId input : node.inputs) require_float(graph_.values[input]);
+        Step step{.kind = StepKind::Product};
+        step.passes = passes_of(node);
+        step.matrices = product_matrices(view);
+        step.source =
+            node.integer("transposed_a") == 1 ? swapped_axes(node.inputs[0]) : tensor_of(node.inputs[0]);
+        const ValueId weights = node.inputs[1];
+        const ir::Shape& shape = view.input(1).shape;
+        const std::size_t last = shape.rank() - 1;
+        const bool is_transposed = node.integer("transposed_b") == 1;
+        step.depth = shape[is_transposed ? last : last - 1];
+        const bool is_one = shape.elements() == std::uint64_t{shape[last - 1]} * shape[last];
+        if (view.input(1).constant && is_one) {
+            step.weights = weight_tiles_of(weights, is_transposed);
+        } else if (is_transposed && step.depth > machine_.matrix_unit.rows &&
+                   machine_.matrix_unit.rows % lanes() != 0) {
+            // Rows of the array would begin inside a panel of the transposed weights.
+            step.weights = swapped_axes(weights);
+        } else {
+            step.weights = tensor_of(weights);
+            step.weights_transposed = is_transposed;
+        }
+        tensor(step.weights).is_moved = true;
+        step.result = new_tensor(node.output());
+        tensors_.emplace(node.output(), step.result);
+        finish_value(node.output(), std::move(step));
+    }
+
+    /// The value with its last two axes swapped.
+    TensorId swapped_axes(ValueId id) {
+        const Value& value = graph_.values[id];
+        const TensorId source = tensor_of(id);
+        std::vector<std::size_t> axes(value.shape.rank());
+        std::iota(axes.begin(), axes.end(), std::size_t{0});
+        std::swap(axes.back(), axes[axes.size() - 2]);
+        const std::uint64_t columns = value.shape[axes.back()];
+        const TensorId made =
+            new_tensor(value.name, {value.shape.elements() / columns, columns}, !value.has_batch());
+        add_movement({source}, permuted_axes(value.shape, axes, lanes()), made);
+        return made;
+    }
+
+    /// A constant matrix in tiles of the array.
+    TensorId weight_tiles_of(ValueId id, bool is_transposed) {
+        if (!is_transposed) return weights_of(id);
+        const auto [found, is_new] = transposed_weights_.try_emplace(id, TensorId{});
+        if (!is_new) return found->second;
+        const Value& value = graph_.values[id];
+        const MatrixShape shape = matrix_of(value.shape);
+        const std::vector<std::uint32_t> own = words_of(value);
+        std::vector<std::uint32_t> words;
+        words.reserve(own.size());
+        for (std::uint64_t column = 0; !own.empty() && column < shape.columns; ++column) {
+            for (std::uint64_t row = 0; row < shape.rows; ++row)
+                words.push_back(own[row * shape.columns + column]);
+        }
+        found->second = new_constant(value.name, {shape.columns, shape.rows}, std::move(words));
+        tensor(found->second).is_weights = true;
+        return found->second;
     }
 
     /// The tensor with the elements of a value in its order, whatever its shape.
@@ -930,6 +995,7 @@ private:
     std::vector<std::optional<Step>> steps_;
     std::map<ValueId, TensorId> tensors_;
     std::map<ValueId, TensorId> weights_;
+    std::map<ValueId, TensorId> transposed_weights_;
     std::map<ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row
     std::map<ValueId, ValueId> reshaped_;          ///< values with the elements of others
     std::map<ValueId, std::size_t> producers_;     ///< of `steps_`: those that a chain may follow

@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/window.h"
 #include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/products.h"
 #include "compiler/target/tensor_core/row_boxes.h"
 #include "hw/isa/chain.h"
 #include "hw/machine/machine_config.h"
@@ -79,9 +80,9 @@ struct ChainUse {
 };
 
 enum class StepKind : std::uint8_t {
-    Product,    ///< rows or windows of the source times weights
-    Depthwise,  ///< windows of each channel times weights
-    Windows,    ///< windows of each channel are reduced
+    Product,      ///< rows or windows of the source times weights
+    Depthwise,    ///< windows of each channel times weights
+    Windows,      ///< windows of each channel are reduced
     ReduceLanes,  ///< each row becomes one number
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
@@ -126,6 +127,9 @@ struct Step {
     ir::FeatureMap image = {};   ///< of the source, with a window
     ir::FeatureMap output = {};  ///< of the result, with a window
     std::vector<ProductPass> passes = {};
+    ProductMatrices matrices = {};    ///< of Product
+    std::uint64_t depth = 0;          ///< of each of them; 0: as many as the weights have rows
+    bool weights_transposed = false;  ///< rows of the weights are columns of the result
     Reduction reduction = Reduction::Sum;
     std::uint64_t reduced_rows = 1;     ///< of ReduceRows: that become one
     std::vector<ChainUse> chains = {};  ///< what becomes of the result, in order

@@ -92,6 +92,12 @@ private:
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
     };
+    /// Weights for the cuts of a panel of the result.
+    struct LoadedWeights {
+        std::uint64_t row = 0;         ///< of the first cut
+        std::uint64_t cut_rows = 0;    ///< from a cut to the next
+        std::uint64_t panel_rows = 0;  ///< of weights that are transposed
+    };
     /// Some columns of windows of lines: of each, all rows of a tile.
     struct WindowColumns {
         std::uint64_t first = 0;
@@ -118,8 +124,10 @@ private:
 
     // Weights.
     bool shares_weights(const Step& step) const;
+    std::uint64_t depth_of(const Step& step) const;
     bool keeps_weights(const Step& step) const;
     std::uint64_t kept_weight_rows(const Step& step) const;
+    static std::uint64_t weights_image(const Work& work);
     std::uint64_t weights_in_hbm(const Step& step, std::uint64_t image, std::uint64_t panel,
                                  std::uint64_t cut) const;
     void load_weights(const Step& step, std::uint64_t image, std::uint64_t to);
@@ -127,8 +135,9 @@ private:
     // Work.
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void multiply(const Work& work, const Shared& shared, std::uint64_t panel);
+    LoadedWeights load_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end);
     void multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,
-                       std::uint64_t weights, std::uint64_t cut_rows);
+                       const LoadedWeights& weights);
     void set_windows(const Work& work);
     void reduce_windows(const Work& work, const Shared& shared, std::uint64_t panel);
     void take_tap(const Work& work, const TapOutputs& outputs, std::uint64_t panel, std::uint16_t chain,

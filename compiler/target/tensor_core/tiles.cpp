@@ -41,6 +41,13 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
     const Tensor& result = network.tensors[step.result];
     if (result.is_shared) images = 1;
     ResultRows rows{.images = images, .lines = result.rows, .width = 1};
+    if (const std::uint64_t matrices = step.matrices.count(); matrices > 1) {
+        return {.images = images * matrices,
+                .lines = step.matrices.rows,
+                .width = 1,
+                .inner = matrices,
+                .together = 1};
+    }
     bool by_image = false;
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands)
@@ -72,6 +79,11 @@ SourceRows source_rows(const Network& network, const Step& step, const ResultRow
     if (step.kind == StepKind::ReduceRows) {
         return {.first = (image * of.lines + tile.line) * of.width * step.reduced_rows,
                 .count = tile.rows(of) * step.reduced_rows};
+    }
+    if (step.matrices.count() > 1) {
+        const std::uint64_t whole = is_shared ? 0 : tile.graph_image(of) * network.tensors[step.source].rows;
+        return {.first = whole + step.matrices.sources[tile.image % of.inner] + tile.line,
+                .count = tile.rows(of)};
     }
     if (!has_windows(step)) {
         return {.first = (image * of.lines + tile.line) * of.width, .count = tile.rows(of)};
