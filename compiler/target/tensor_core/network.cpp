@@ -69,6 +69,11 @@ std::vector<std::uint64_t> repeated(const ir::Shape& shape, const ir::Shape& res
     return elements;
 }
 
+/// All rows of a matrix, without columns.
+RowBox all_rows(std::uint64_t rows) {
+    return {.extents = {rows}, .apart = {1}};
+}
+
 /// The first rule of chains that it breaks, whatever its operands are.
 std::optional<std::string> broken_rule_of(const ChainUse& chain) {
     const std::size_t values = chain.operands.size() + chain.steps.size();
@@ -290,10 +295,9 @@ private:
     TensorId columns_of(TensorId source, std::uint64_t first, std::uint64_t count) {
         const TensorId made =
             new_tensor(tensor(source).name, {tensor(source).rows, count}, tensor(source).is_shared);
-        const std::vector<std::uint64_t> rows = counted_rows(tensor(source).rows);
-        MovedRows moved{.rows = rows, .columns = {}};
-        moved.columns.push_back({.to = 0, .count = count, .source = 0, .from = first, .rows = rows});
-        add_move({source}, std::vector{std::move(moved)}, made);
+        RowBox box = all_rows(tensor(source).rows);
+        box.columns.push_back({.count = count, .source = 0, .from = first, .apart = {1}});
+        add_movement({source}, {.boxes = {std::move(box)}}, made);
         return made;
     }
 
@@ -662,14 +666,27 @@ private:
     /// The elements of all data inputs side by side.
     TensorId joined_inputs(const NodeView& view) {
         std::vector<TensorId> sources;
-        OriginMap origins;
+        RowBox joined;
+        std::uint64_t elements = 0;
         for (std::size_t i = 0; i < view.data_inputs(); ++i) {
-            sources.push_back(tensor_of(view.node().inputs[i]));
-            for (std::uint64_t element = 0; element < view.input(i).shape.elements(); ++element)
-                origins.push_back({.source = static_cast<std::uint32_t>(i), .element = element});
+            TensorId source = tensor_of(view.node().inputs[i]);
+            if (tensor(source).rows > lanes()) {
+                const std::uint64_t all = tensor(source).rows * tensor(source).columns;
+                const TensorId row = new_tensor(tensor(source).name, {1, all}, tensor(source).is_shared);
+                add_reshape(source, row);
+                source = row;
+            }
+            sources.push_back(source);
+            for (std::uint64_t row = 0; row < tensor(source).rows; ++row) {
+                joined.columns.push_back({.to = elements,
+                                          .count = tensor(source).columns,
+                                          .source = static_cast<std::uint32_t>(i),
+                                          .row = row});
+                elements += tensor(source).columns;
+            }
         }
-        const TensorId made = new_tensor(view.node().name, {1, origins.size()}, !view.output().has_batch());
-        add_move(sources, origins, made);
+        const TensorId made = new_tensor(view.node().name, {1, elements}, !view.output().has_batch());
+        add_movement(sources, {.boxes = {std::move(joined)}}, made);
         return made;
     }
 
@@ -704,7 +721,7 @@ private:
         const bool is_shared = !view.output().has_batch();
         std::vector<TensorId> results;
         const std::uint64_t rows = matrix_of(view.output().shape).rows;
-        MovedRows moved{.rows = counted_rows(rows), .columns = {}};
+        RowBox joined = all_rows(rows);
         for (std::uint64_t group = 0; group < groups; ++group) {
             Step step{.kind = StepKind::Product};
             step.source = columns_of(source, group * channels, channels);
@@ -725,14 +742,13 @@ private:
             step.result = new_tensor(node.name, {rows, filters}, is_shared);
             results.push_back(step.result);
             add_step(std::move(step));
-            moved.columns.push_back({.to = group * filters,
-                                     .count = filters,
-                                     .source = static_cast<std::uint32_t>(group),
-                                     .from = 0,
-                                     .rows = moved.rows});
+            joined.columns.push_back({.to = group * filters,
+                                      .count = filters,
+                                      .source = static_cast<std::uint32_t>(group),
+                                      .apart = {1}});
         }
         const TensorId made = new_tensor(node.output());
-        add_move(results, std::vector{std::move(moved)}, made);
+        add_movement(results, {.boxes = {std::move(joined)}}, made);
         tensors_.emplace(node.output(), made);
     }
 
@@ -760,12 +776,10 @@ private:
         const std::uint64_t columns = tensor(source).columns * times;
         const TensorId made =
             new_tensor(tensor(source).name, {tensor(source).rows, columns}, tensor(source).is_shared);
-        MovedRows moved{.rows = counted_rows(tensor(source).rows), .columns = {}};
-        for (std::uint64_t column = 0; column < columns; ++column) {
-            moved.columns.push_back(
-                {.to = column, .count = 1, .source = 0, .from = column / times, .rows = moved.rows});
-        }
-        add_move({source}, std::vector{std::move(moved)}, made);
+        RowBox box = all_rows(tensor(source).rows);
+        for (std::uint64_t column = 0; column < columns; ++column)
+            box.columns.push_back({.to = column, .source = 0, .from = column / times, .apart = {1}});
+        add_movement({source}, {.boxes = {std::move(box)}}, made);
         return made;
     }
 
