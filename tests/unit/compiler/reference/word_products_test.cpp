@@ -259,7 +259,10 @@ TEST_CASE("Sums of a convolution have the taps on pixels and on the border, not 
         const std::uint32_t own = parts.number(1, is_hard ? 1 : 3);
         const std::uint32_t filters = groups * parts.number(1, 3);
         const ir::FeatureMap map{parts.number(1, 5), parts.number(1, 5), groups * own};
-        const auto [window, spread_y, spread_x] = drawn_convolution(parts, map);
+        const DrawnConvolution convolution = drawn_convolution(parts, map);
+        const ir::Window& window = convolution.window;
+        const std::int64_t spread_y = convolution.spread_y;
+        const std::int64_t spread_x = convolution.spread_x;
         const std::size_t tile = parts.number(1, 20);
         const std::string& precision = precisions[parts.number(0, 3)];
         const auto draw = [&](std::size_t count) {
@@ -388,12 +391,12 @@ TEST_CASE("Scattered sums take their numbers by the place in the window", "[comp
             for_each_place(drawn.leading, [&](const Sizes& at) {
                 // The numbers that come to each element, with the tap that selects it: one for each window.
                 struct Addend {
-                    std::uint32_t tap;
-                    float number;
+                    std::uint32_t tap = 0;
+                    float number = 0.0F;
                 };
                 std::vector<std::vector<Addend>> addends(map.elements());
                 for_each_place({windows.height, windows.width, map.channels}, [&](const Sizes& place) {
-                    Addend selected{};
+                    Addend selected;
                     std::size_t selected_element = 0;
                     float current = 0.0F;
                     bool has_one = false;
