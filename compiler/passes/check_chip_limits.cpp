@@ -30,8 +30,12 @@ void check_inferences(const ir::Graph& graph) {
     }
 }
 
-void refuse_sums_over_cores(const ir::Graph& graph) {
+void refuse_work_of_tensor_cores(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
+        if (node.op->name().starts_with("word_")) {
+            throw ModelError(fmt::format("layer {}: {} works on words; only machines with tensor cores do so",
+                                         in_quotes(node.name), node.op->name()));
+        }
         if (!node.op->mixes_images(node)) continue;
         throw ModelError(fmt::format(
             "layer {}: {} sums over the cores of a machine; only machines with tensor cores do so",

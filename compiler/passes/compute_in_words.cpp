@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/message_text.h"
@@ -34,6 +35,11 @@ void check_types(const ir::Graph& graph) {
 }
 
 }  // namespace
+
+bool is_in_words(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const ir::Node& node) { return node.op->name().starts_with("word_"); });
+}
 
 ir::Graph compute_in_words(const ir::Graph& graph, const ir::WordsOptions& options) {
     check_types(graph);

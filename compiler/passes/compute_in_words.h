@@ -5,6 +5,10 @@
 
 namespace systole::passes {
 
+/// Whether a graph has nodes on words already, as programs have: it states what is computed, and no other pass
+/// changes it.
+bool is_in_words(const ir::Graph& graph);
+
 /// The float graph as primitives whose attributes state every bit of their results
 /// (compiler/operators/words.h), by the rule of each operator. Throws ModelError if a node or a value is not
 /// in float32, or if an operator has no rule.

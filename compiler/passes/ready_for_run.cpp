@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/passes/check_chip_limits.h"
+#include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/pass_manager.h"
@@ -13,7 +14,7 @@ namespace systole::passes {
 ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs) {
     check_chip_limits(graph);
     PassManager passes;
-    passes.add("move_transposes", move_transposes);
+    if (!is_in_words(graph)) passes.add("move_transposes", move_transposes);
     if (needs.timing_only) passes.add("drop_weights", drop_weights);
     if (const std::uint32_t factor = needs.image_factor; factor != 1) {
         passes.add_enlarging("scale_images", factor,

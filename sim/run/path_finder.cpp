@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view networks = "models";
-constexpr std::array<std::string_view, 4> network_extensions{".h5", ".keras", ".json", ".txt"};
+constexpr std::array<std::string_view, 5> network_extensions{".h5", ".keras", ".json", ".hlo", ".txt"};
 constexpr std::array<std::string_view, 1> config_extensions{".json"};
 
 std::span<const std::string_view> extensions_of(std::string_view kind) {

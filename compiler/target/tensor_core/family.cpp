@@ -15,6 +15,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/passes/combine_all_reduces.h"
 #include "compiler/target/tensor_core/choose.h"
+#include "compiler/target/tensor_core/fuse_chains.h"
 #include "compiler/target/tensor_core/network.h"
 
 namespace systole::tensor_core {
@@ -108,7 +109,8 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         prepared.name, options.batches.inferences, options.batches.batch));
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
-    Combined combined = combine_where_faster(prepared, machine, batches);
+    const ir::Graph fused = fuse_chains(prepared);
+    Combined combined = combine_where_faster(fused, machine, batches);
     mapping::Compiled compiled;
     if (options.explain) {
         if (combined.alternatives.size() > 1)

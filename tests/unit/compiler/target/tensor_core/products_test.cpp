@@ -194,7 +194,7 @@ TEST_CASE("Products of matrices give the reference's bits on a tensor core", "[t
         if (random() % 2 == 0) machine.matrix_unit.rows = machine.vector_unit.lanes;
         const ir::Graph graph = RandomProducts(random, machine).draw();
         mapping::Batches batches;
-        batches.batch = 1 + random() % 3;
+        batches.batch = static_cast<std::uint32_t>(1 + random() % 3);
         batches.inferences = batches.batch + random() % 2;
         INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\nbatch " << batches.batch
                      << "\n"

@@ -324,7 +324,7 @@ TEST_CASE("Movements give the reference's bits on a tensor core", "[tensor_core]
         const machine::MachineConfig machine = tests::random_core(random);
         const ir::Graph graph = RandomMovements(random).draw(1 + random() % 5);
         mapping::Batches batches;
-        batches.batch = 1 + random() % 3;
+        batches.batch = static_cast<std::uint32_t>(1 + random() % 3);
         batches.inferences = batches.batch + random() % 2;
         INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\n" << ir::to_text(graph));
         isa::Program program;
