@@ -311,6 +311,7 @@ private:
         if (node.node().is("dense")) return add_dense(node);
         if (node.node().is("word_convolution")) return add_word_convolution(*this, node);
         if (node.node().is("word_product")) return add_word_product(node);
+        if (node.node().is("word_select_and_scatter")) return add_select_and_scatter(*this, node);
         if (node.node().is("convolution")) return add_convolution(node);
         if (node.node().is("depthwise_convolution")) return add_depthwise(node);
         if (node.node().is("all_reduce")) return add_all_reduce(node);
@@ -1033,6 +1034,7 @@ std::vector<TensorId> read_by(const Step& step) {
     std::vector<TensorId> read = step.sources;
     if (step.kind != StepKind::Chain && step.sources.empty()) read.push_back(step.source);
     if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
+    if (step.kind == StepKind::SelectAndScatter) read.push_back(step.scattered);
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands) {
             if (operand.kind != OperandKind::Before) read.push_back(operand.tensor);

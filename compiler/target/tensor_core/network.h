@@ -80,9 +80,11 @@ struct ChainUse {
 };
 
 enum class StepKind : std::uint8_t {
-    Product,      ///< rows or windows of the source times weights
-    Depthwise,    ///< windows of each channel times weights
-    Windows,      ///< windows of each channel are reduced
+    Product,    ///< rows or windows of the source times weights
+    Depthwise,  ///< windows of each channel times weights
+    Windows,    ///< windows of each channel are reduced
+    /// numbers are added where an image has the greatest or least element of each window
+    SelectAndScatter,
     ReduceLanes,  ///< each row becomes one number
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
@@ -118,6 +120,7 @@ struct Step {
     std::uint32_t layer = 0;  ///< of Network::layers
     TensorId source = 0;      ///< of all kinds but Chain and those with `sources`
     TensorId weights = 0;     ///< of Product and Depthwise
+    TensorId scattered = 0;   ///< of SelectAndScatter: a number for each window
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
     std::optional<ir::Window> window = {};
@@ -125,7 +128,7 @@ struct Step {
     /// With a window: images of the source in each image of the graph, and as many of the result.
     std::uint64_t inner_images = 1;
     ir::FeatureMap image = {};   ///< of the source, with a window
-    ir::FeatureMap output = {};  ///< of the result, with a window
+    ir::FeatureMap output = {};  ///< of the result, with a window; of SelectAndScatter, the windows
     std::vector<ProductPass> passes = {};
     ProductMatrices matrices = {};    ///< of Product
     std::uint64_t depth = 0;          ///< of each of them; 0: as many as the weights have rows

@@ -58,5 +58,6 @@ public:
 // Nodes on the last axes of values whose other axes are images.
 
 void add_word_convolution(NetworkBuilder& builder, const ir::NodeView& view);
+void add_select_and_scatter(NetworkBuilder& builder, const ir::NodeView& view);
 
 }  // namespace systole::tensor_core

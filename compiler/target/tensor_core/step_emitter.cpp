@@ -169,6 +169,7 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
     }
     if (step.kind == StepKind::Product && !shares_weights(step) && keeps_weights(step))
         rows += kept_weight_rows(step);
+    if (step.kind == StepKind::SelectAndScatter) rows += scatter_rows(step, tile);
     return rows;
 }
 
@@ -393,6 +394,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         work.source_rows = source_rows(network_, step, of, tile);
         work.source = load(work, step.source, work.source_rows.first, work.source_rows.count);
     }
+    if (step.kind == StepKind::SelectAndScatter) load_scattered(work);
     if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step)) {
         work.weights = work.next;
         load_weights(step, weights_image(work), work.next);
@@ -419,6 +421,9 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
             case StepKind::Depthwise:
             case StepKind::Windows:
                 reduce_windows(work, shared, panel);
+                break;
+            case StepKind::SelectAndScatter:
+                select_and_scatter(work, panel);
                 break;
             case StepKind::ReduceLanes:
                 stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));

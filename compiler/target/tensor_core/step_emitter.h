@@ -86,6 +86,8 @@ private:
         Tile tile;
         std::uint64_t next = 0;  ///< row of its part of the pool
         View source = {};
+        View scattered = {};
+        std::uint64_t temporaries = 0;  ///< first row; of SelectAndScatter
         SourceRows source_rows = {};
         View result = {};
         std::map<TensorId, View> operands = {};  ///< by tensor of the chains
@@ -148,6 +150,25 @@ private:
     void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first = 0);
     void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain);
+
+    // Numbers that are added where windows have selected elements.
+    struct ScatterWalk {
+        TapOutputs inside = {};
+        Tile windows = {};
+
+        std::uint64_t first_window(const Step& step) const {
+            return (inside.line - windows.line) * step.output.width + inside.column;
+        }
+        /// Behind the first pixel of a line.
+        std::uint64_t first_pixel(const Step& step, std::uint64_t line) const {
+            return (inside.source_line - line) * step.image.width + inside.source_column;
+        }
+    };
+    std::uint64_t scatter_rows(const Step& step, const Tile& tile) const;
+    void load_scattered(Work& work);
+    void select_and_scatter(const Work& work, std::uint64_t panel);
+    void walk_from_pixels(const Work& work, const ScatterWalk& walk);
+    void walk_to_pixels(const Work& work, const ScatterWalk& walk);
 
     // Windows of lines.
     std::uint64_t strip_rows(const Step& step, const Tile& tile) const;

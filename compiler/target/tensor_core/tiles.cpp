@@ -28,6 +28,21 @@ Span span_of(std::int64_t offset, std::int64_t stride, std::int64_t size, std::i
             .source = static_cast<std::uint64_t>(first * stride + offset)};
 }
 
+/// The lines of the image that windows cover; at least one.
+Span lines_of_windows(const Step& step, const Tile& windows) {
+    if (windows.lines == 0) return {.count = 1};
+    const ir::Window& window = *step.window;
+    const auto top = [&](std::uint64_t line) {
+        return static_cast<std::int64_t>(line * window.stride_y) - std::int64_t{window.pad_top};
+    };
+    const auto covered =
+        static_cast<std::int64_t>(ir::covered_extent(window.kernel_height, window.dilation_y));
+    const std::int64_t first = std::max<std::int64_t>(top(windows.line), 0);
+    const std::int64_t end =
+        std::min<std::int64_t>(top(windows.line + windows.lines - 1) + covered, step.image.height);
+    return {.first = static_cast<std::uint64_t>(first), .count = static_cast<std::uint64_t>(end - first)};
+}
+
 }  // namespace
 
 bool differs_by_image(const Network& network, const Operand& operand) {
@@ -58,13 +73,15 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
         const bool reads_source = step.kind != StepKind::Chain;
         const bool has_weights = step.kind == StepKind::Product;
         one_image |= reads_source && network.tensors[step.source].is_shared;
+        one_image |= step.kind == StepKind::SelectAndScatter && network.tensors[step.scattered].is_shared;
         one_image |= has_weights && !network.tensors[step.weights].is_shared && images > 1;
     }
     if (has_windows(step)) {
         rows.inner = step.inner_images;
         rows.images = images * step.inner_images;
-        rows.lines = step.output.height;
-        rows.width = step.output.width;
+        const ir::FeatureMap& map = step.kind == StepKind::SelectAndScatter ? step.image : step.output;
+        rows.lines = map.height;
+        rows.width = map.width;
         if (one_image || (by_image && rows.inner > 1)) rows.together = rows.inner;
         return rows;
     }
@@ -91,6 +108,16 @@ SourceRows source_rows(const Network& network, const Step& step, const ResultRow
     const std::uint64_t pixels = std::uint64_t{step.image.height} * step.image.width;
     const ir::Window& window = *step.window;
     SourceRows rows{.line = 0, .lines = step.image.height, .lines_above = window.pad_top};
+    if (step.kind == StepKind::SelectAndScatter) {
+        if (tile.lines < of.lines) {
+            const Span lines = lines_of_windows(step, windows_of_tile(step, tile).tile);
+            rows.line = lines.first;
+            rows.lines = lines.count;
+        }
+        rows.first = image * pixels + rows.line * step.image.width;
+        rows.count = tile.images * rows.lines * step.image.width;
+        return rows;
+    }
     if (tile.lines < of.lines) {
         const auto stride = static_cast<std::int64_t>(window.stride_y);
         const std::int64_t top = static_cast<std::int64_t>(tile.line) * stride - window.pad_top;
@@ -131,6 +158,45 @@ TapOutputs outputs_of_tap(const Step& step, const Tile& tile, std::uint32_t kern
             .columns = columns.count,
             .source_line = lines.source,
             .source_column = columns.source};
+}
+
+TileWindows windows_of_tile(const Step& step, const Tile& tile) {
+    const ir::Window& window = *step.window;
+    TileWindows windows{.tile = tile};
+    if (tile.lines == step.image.height) {
+        windows.tile.lines = step.output.height;
+    } else {
+        // From the first window that ends behind the first line to the last one that begins in the tile.
+        const std::uint64_t covered = ir::covered_extent(window.kernel_height, window.dilation_y);
+        const std::uint64_t behind = tile.line + window.pad_top + 1;
+        const std::uint64_t first =
+            behind <= covered ? 0 : divide_up(behind - covered, std::uint64_t{window.stride_y});
+        const std::uint64_t last = (tile.line + tile.lines - 1 + window.pad_top) / window.stride_y;
+        const std::uint64_t end = std::min<std::uint64_t>(last + 1, step.output.height);
+        windows.tile.line = std::min(first, end);
+        windows.tile.lines = end - windows.tile.line;
+    }
+    windows.rows = tile.images * windows.tile.lines * step.output.width;
+    return windows;
+}
+
+TapOutputs lines_inside(const Step& step, const Tile& tile, const TapOutputs& outputs) {
+    const std::uint64_t stride = step.window->stride_y;
+    const std::uint64_t end = tile.line + tile.lines;
+    TapOutputs inside = outputs;
+    if (outputs.source_line < tile.line) {
+        const std::uint64_t above =
+            std::min(divide_up(tile.line - outputs.source_line, stride), outputs.lines);
+        inside.line += above;
+        inside.lines -= above;
+        inside.source_line += above * stride;
+    }
+    if (inside.source_line >= end) {
+        inside.lines = 0;
+    } else {
+        inside.lines = std::min(inside.lines, (end - 1 - inside.source_line) / stride + 1);
+    }
+    return inside;
 }
 
 std::vector<Tile> tiles_of(const ResultRows& of, std::uint64_t images, std::uint64_t lines) {

@@ -65,6 +65,15 @@ struct TapOutputs {
 TapOutputs outputs_of_tap(const Step& step, const Tile& tile, std::uint32_t kernel_line,
                           std::uint32_t kernel_column);
 
+/// The windows of SelectAndScatter that have elements in the lines of a tile of its result.
+struct TileWindows {
+    Tile tile = {};  ///< of the windows
+    std::uint64_t rows = 0;
+};
+TileWindows windows_of_tile(const Step& step, const Tile& tile);
+/// Of these windows, those whose tap is in the lines of the tile.
+TapOutputs lines_inside(const Step& step, const Tile& tile, const TapOutputs& outputs);
+
 /// All tiles, of at most so many images or lines each.
 std::vector<Tile> tiles_of(const ResultRows& of, std::uint64_t images, std::uint64_t lines);
 

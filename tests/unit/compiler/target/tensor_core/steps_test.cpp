@@ -13,6 +13,7 @@
 #include "compiler/target/tensor_core/memory.h"
 #include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/tap_phases.h"
 #include "compiler/target/tensor_core/tiles.h"
 
 using namespace systole;
@@ -174,6 +175,74 @@ TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
     CHECK(tap.lines == 4);
     CHECK(tap.source_line == 1);
     CHECK(tap.columns == 2);
+}
+
+TEST_CASE("Outputs of convolutions over spread pixels meet the taps between which zeros are left out",
+          "[tensor_core][steps]") {
+    // Pixels at 0, 2, 4, 6, 8; windows of 3 begin one place before: outputs 0, 2, .. meet tap 1 alone.
+    const std::vector<TapPhase> phases =
+        phases_of({.pixels = 5, .spread = 2, .kernel = 3, .pad = 1, .outputs = 9});
+    REQUIRE(phases.size() == 2);
+    CHECK(phases[0].outputs == std::vector<std::uint32_t>{1, 3, 5, 7});
+    CHECK(phases[0].taps == std::vector<std::uint32_t>{0, 2});
+    CHECK(phases[0].pad == 0);
+    CHECK(phases[0].skipped == 0);
+    CHECK(phases[0].stride == 1);
+    CHECK(phases[0].dilation == 1);
+    CHECK(phases[1].outputs == std::vector<std::uint32_t>{0, 2, 4, 6, 8});
+    CHECK(phases[1].taps == std::vector<std::uint32_t>{1});
+    // Without a border, output 1 begins with the second pixel.
+    const std::vector<TapPhase> inside = phases_of({.pixels = 5, .spread = 2, .kernel = 2, .outputs = 8});
+    REQUIRE(inside.size() == 2);
+    CHECK(inside[1].outputs.front() == 1);
+    CHECK(inside[1].taps == std::vector<std::uint32_t>{1});
+    CHECK(inside[1].skipped == 1);
+    // Outputs 3 places apart, of a kernel of one tap: every other one meets no pixel.
+    const std::vector<TapPhase> apart =
+        phases_of({.pixels = 5, .spread = 2, .kernel = 1, .stride = 3, .outputs = 3});
+    REQUIRE(apart.size() == 2);
+    CHECK(apart[0].outputs == std::vector<std::uint32_t>{0, 2});
+    CHECK(apart[0].stride == 3);
+    CHECK(apart[1].taps.empty());
+    // All windows are behind the last pixel.
+    const std::vector<TapPhase> behind =
+        phases_of({.pixels = 1, .spread = 2, .kernel = 2, .dilation = 2, .outputs = 2});
+    REQUIRE(behind.size() == 2);
+    CHECK(behind[0].taps == std::vector<std::uint32_t>{0, 1});
+}
+
+TEST_CASE("A tile of scattered sums meets the windows over its lines", "[tensor_core][steps]") {
+    Step step{.kind = StepKind::SelectAndScatter};
+    step.window = ir::Window{.kernel_height = 3, .kernel_width = 1, .stride_y = 2, .pad_top = 1};
+    step.image = {.height = 8, .width = 5};
+    step.output = {.height = 4, .width = 5};
+    // Windows 0 to 3 cover lines -1 to 1, 1 to 3, 3 to 5 and 5 to 7.
+    const TileWindows windows = windows_of_tile(step, {.line = 2, .lines = 2});
+    CHECK(windows.tile.line == 1);
+    CHECK(windows.tile.lines == 2);
+    CHECK(windows.rows == 10);
+    // Their upper taps are on lines 1 and 3, of which the tile has one; their lower ones on 3 and 5.
+    const TapOutputs upper =
+        lines_inside(step, {.line = 2, .lines = 2}, outputs_of_tap(step, windows.tile, 0, 0));
+    CHECK(upper.line == 2);
+    CHECK(upper.lines == 1);
+    CHECK(upper.source_line == 3);
+    const TapOutputs lower =
+        lines_inside(step, {.line = 2, .lines = 2}, outputs_of_tap(step, windows.tile, 2, 0));
+    CHECK(lower.line == 1);
+    CHECK(lower.lines == 1);
+    CHECK(lower.source_line == 3);
+    const TapOutputs middle =
+        lines_inside(step, {.line = 3, .lines = 1}, outputs_of_tap(step, windows.tile, 1, 0));
+    CHECK(middle.lines == 0);
+    CHECK(windows_of_tile(step, {.line = 0, .lines = 8}).rows == 20);
+    // Windows that are apart leave lines that none covers.
+    step.window->kernel_height = 1;
+    step.window->stride_y = 3;
+    step.window->pad_top = 0;
+    step.output.height = 3;
+    CHECK(windows_of_tile(step, {.line = 1, .lines = 2}).rows == 0);
+    CHECK(windows_of_tile(step, {.line = 1, .lines = 3}).tile.line == 1);
 }
 
 TEST_CASE("An image of few channels lies line by line if only convolutions read it", "[tensor_core][steps]") {

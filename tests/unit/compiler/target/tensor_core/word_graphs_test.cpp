@@ -126,7 +126,7 @@ private:
         if (is_float(source) && shape_of(source).rank() >= 4 && below(2) == 0) {
             const std::uint32_t kind = below(6);
             if (kind < 3) return convolution(source);
-            return windows(source);
+            return kind == 3 ? windows(source) : select_and_scatter(source);
         }
         switch (below(9)) {
             case 0:
@@ -349,6 +349,34 @@ private:
         return followed(append("word_windows", std::move(attributes), {source}, float_type()));
     }
 
+    ir::ValueId select_and_scatter(ir::ValueId source) {
+        const ir::Shape of = shape_of(source);
+        const std::size_t rank = of.rank();
+        const ir::FeatureMap image{of[rank - 3], of[rank - 2], of[rank - 1]};
+        const ir::Window window = window_over(image.height, image.width, false);
+        const ir::FeatureMap map = ir::window_output(image, window, image.channels);
+        std::vector<std::uint32_t> extents(of.extents().begin(), of.extents().end());
+        extents[rank - 3] = map.height;
+        extents[rank - 2] = map.width;
+        if (below(4) == 0) extents[rank - 4] = 1;
+        const ir::Shape windows{std::span<const std::uint32_t>(extents)};
+        ir::ValueId numbers = constant(windows, float_type());
+        // Many equal elements.
+        if (below(3) == 0)
+            source = append("word_chain", {{"steps", std::vector<std::string>{"floor 0"}}}, {source},
+                            type_of(source));
+        if (below(2) == 0 && extents[rank - 4] == of[rank - 4]) {
+            auto pool = ir::attributes_of(window);
+            pool.emplace_back("reduction", std::string("maximum"));
+            numbers = chain({append("word_windows", std::move(pool), {source}, type_of(source)), numbers});
+            if (!is_float(numbers)) return numbers;
+        }
+        auto attributes = ir::attributes_of(window);
+        attributes.emplace_back("select", std::string(below(2) == 0 ? "greatest" : "least"));
+        return followed(
+            append("word_select_and_scatter", std::move(attributes), {source, numbers}, float_type()));
+    }
+
     ir::ValueId movement(ir::ValueId source) {
         const ir::Shape of = shape_of(source);
         if (of.rank() < 2) return chain({source});
@@ -508,6 +536,7 @@ TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
                                    "word_chain",
                                    "word_convolution",
                                    "word_reduce",
+                                   "word_select_and_scatter",
                                    "word_windows",
                                    "several images",
                                    "sets of images",
@@ -522,6 +551,38 @@ TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
                                    "rows behind inner images"}) {
         INFO(what << ": " << met[what]);
         CHECK(met[what] >= 5);
+    }
+}
+
+TEST_CASE("Windows select NaN, the first of equal elements and zeros of any sign as the reference does",
+          "[tensor_core][word_graphs]") {
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        const std::string select = seed % 2 == 0 ? "" : ", select \"least\"";
+        const ir::Graph graph = tests::graph_of_text(fmt::format(R"(graph "selected"
+inputs %0, %1
+outputs %2
+%0 float32 1x3x6x7x5 "image"
+%1 float32 1x3x3x4x5 "numbers"
+%2 float32 1x3x6x7x5 "sums"
+%2 = word_select_and_scatter(%0, %1) "sums" {{kernel [3, 3], stride [2, 2], padding [1, 1, 0, 1]{}}}
+)",
+                                                                 select));
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_core(random);
+        mapping::Options options;
+        options.batches = {.batch = 1, .inferences = 2};
+        WordTensors inputs = random_inputs(random, graph, options.batches.inferences);
+        constexpr std::array<std::uint32_t, 8> special{0x7FC00000, 0x7FC00000, 0x7F800000, 0xFF800000,
+                                                       0x80000000, 0,          0x3F800000, 0x00800000};
+        for (std::vector<std::uint32_t>& words : inputs) {
+            for (std::uint32_t& word : words) {
+                if (random() % 3 > 0) word = special.at(random() % special.size());
+            }
+        }
+        INFO("seed " << seed);
+        const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+        check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs),
+                   seed % 10 == 0);
     }
 }
 
