@@ -49,8 +49,7 @@ public:
         const std::size_t nodes = 2 + below(8);
         for (int attempts = 0; graph_.nodes.size() < nodes && attempts < 200; ++attempts) add_node();
         const auto add_output = [&](ir::ValueId id) {
-            if (!ir::is_input(graph_, id) && !graph_.values[id].is_shared && !ir::is_output(graph_, id))
-                graph_.outputs.push_back(id);
+            if (!ir::is_output(graph_, id)) graph_.outputs.push_back(id);
         };
         for (std::uint32_t outputs = 1 + below(3); outputs > 0; --outputs) add_output(any());
         if (graph_.outputs.empty()) add_output(chain({values_.front()}));
@@ -584,6 +583,22 @@ outputs %2
         check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs),
                    seed % 10 == 0);
     }
+}
+
+TEST_CASE("Inputs are outputs, too, and what all images share is none", "[tensor_core][word_graphs]") {
+    std::mt19937 random(1);
+    const machine::MachineConfig machine = random_core(random);
+    const std::string values = "%0 float32 1x3 \"x\"\n%1 float32 1x2 \"c\" = [1.0, 2.0]\n";
+    const ir::Graph constant = tests::graph_of_text("graph \"g\"\ninputs %0\noutputs %0, %1\n" + values);
+    CHECK_THROWS_WITH(tensor_core::family.compile(constant, machine, {}),
+                      "g: output c is the same for all images, which a tensor core does not write");
+    const ir::Graph inputs =
+        tests::graph_of_text("graph \"g\"\ninputs %0\noutputs %0, %0\n%0 float32 1x3 \"x\"\n");
+    mapping::Options options;
+    options.batches = {.batch = 2, .inferences = 5};
+    const isa::Program program = tensor_core::family.compile(inputs, machine, options).program;
+    const WordTensors given = random_inputs(random, inputs, options.batches.inferences);
+    check_bits(program, machine, given, {given[0], given[0]});
 }
 
 TEST_CASE("Borders of a program have the formats of files", "[tensor_core][word_graphs]") {
