@@ -78,6 +78,17 @@ struct NpyHeader {
 
 bool is_npy(ByteStream& stream);
 
+/// The number of elements of an array. Throws InputError if they take more than `max_input_bytes`.
+std::uint64_t checked_elements(const NpyHeader& header, std::uint64_t bytes_per_element,
+                               std::string_view file);
+
+/// "(1, 28, 28)", as NumPy writes shapes.
+std::string shape_text(std::span<const std::uint32_t> shape);
+
+/// The number of inputs of this shape in an array; absent if it has another shape.
+std::optional<std::uint32_t> inputs_in(std::span<const std::uint32_t> array,
+                                       std::span<const std::uint32_t> input);
+
 /// Reads magic number, version (1.0 or 2.0) and header of a .npy file, and leaves the stream at the first
 /// value, in the file's byte order. Throws InputError for anything else, and for extents of 2^32 or more.
 NpyHeader read_npy_header(ByteStream& stream);

@@ -17,8 +17,8 @@ std::string kind(const Images& images) {
 }  // namespace
 
 DataType type_of(const Values& values) {
-    constexpr std::array types{DataType::Uint8, DataType::Float32, DataType::Int8,
-                               DataType::Int16, DataType::Uint16,  DataType::Int32};
+    constexpr std::array types{DataType::Uint8,  DataType::Float32, DataType::Int8,  DataType::Int16,
+                               DataType::Uint16, DataType::Int32,   DataType::Uint32};
     static_assert(types.size() == std::variant_size_v<Values>);
     return types.at(values.index());
 }

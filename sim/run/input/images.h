@@ -21,9 +21,11 @@ public:
 inline constexpr std::uint64_t max_input_bytes = std::uint64_t{4} << 30U;
 
 /// The numbers of images or arrays: 8-bit pixels from 0 to 255; finite floats, which are the network's input
-/// without scaling; or other integers, which are the input as a network on integers stores it.
+/// without scaling; other integers, which are the input as a network on integers stores it; or words of
+/// 32 bits, which are elements of any format as machines that compute in floats hold them.
 using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>, std::vector<std::int8_t>,
-                            std::vector<std::int16_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>>;
+                            std::vector<std::int16_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>,
+                            std::vector<std::uint32_t>>;
 
 DataType type_of(const Values& values);
 
@@ -51,6 +53,9 @@ struct Images {
         return std::get_if<std::vector<std::uint8_t>>(&values);
     }
     const std::vector<float>* floats() const { return std::get_if<std::vector<float>>(&values); }
+    const std::vector<std::uint32_t>* words() const {
+        return std::get_if<std::vector<std::uint32_t>>(&values);
+    }
 };
 
 /// count * height * width * channels of `images`, whose `values` have not been read yet; each takes

@@ -128,11 +128,6 @@ constexpr std::array<LabelFormat, 8> label_formats{{{"|u1", labels_of<std::uint8
                                                     {"<i8", labels_of<std::int64_t>},
                                                     {"<u8", labels_of<std::uint64_t>}}};
 
-/// "(1, 28, 28)", as NumPy writes shapes.
-std::string shape_text(std::span<const std::uint32_t> shape) {
-    return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
-}
-
 std::uint64_t product(std::span<const std::uint32_t> extents) {
     std::uint64_t product = 1;
     for (const std::uint32_t extent : extents) product *= extent;
@@ -173,14 +168,6 @@ Images with_shape(const std::vector<std::uint32_t>& shape, std::optional<std::ui
     throw InputError(
         fmt::format("{}: shape has {} dimensions; images have 2 (H, W), 3 (N, H, W) or 4 (N, H, W, C)", file,
                     shape.size()));
-}
-
-/// The number of inputs of this shape in an array; absent if it has another shape.
-std::optional<std::uint32_t> inputs_in(std::span<const std::uint32_t> array,
-                                       std::span<const std::uint32_t> input) {
-    if (std::ranges::equal(array, input)) return 1;
-    if (array.size() != input.size() + 1 || !std::ranges::equal(array.subspan(1), input)) return std::nullopt;
-    return array.front();
 }
 
 /// Moves the axes of each input in the array.
@@ -224,6 +211,28 @@ bool is_same_order(std::span<const std::uint32_t> axes) {
 
 }  // namespace
 
+std::string shape_text(std::span<const std::uint32_t> shape) {
+    return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
+}
+
+std::optional<std::uint32_t> inputs_in(std::span<const std::uint32_t> array,
+                                       std::span<const std::uint32_t> input) {
+    if (std::ranges::equal(array, input)) return 1;
+    if (array.size() != input.size() + 1 || !std::ranges::equal(array.subspan(1), input)) return std::nullopt;
+    return array.front();
+}
+
+std::uint64_t checked_elements(const NpyHeader& header, std::uint64_t bytes_per_element,
+                               std::string_view file) {
+    const std::uint64_t limit = max_input_bytes / bytes_per_element;
+    std::uint64_t size = 1;
+    // `size` is at most 2^32 before each product, which so does not overflow 64 bits.
+    for (const std::uint32_t extent : header.shape) size = size > limit ? size : size * extent;
+    if (size <= limit) return size;
+    throw InputError(fmt::format("{}: an array of shape {} takes more than {} bytes; that is the limit", file,
+                                 shape_text(header.shape), max_input_bytes));
+}
+
 Array read_npy_array(ByteStream& stream) {
     NpyHeader header = read_npy_header(stream);
     const auto format = std::ranges::find(array_formats, header.descr, &ArrayFormat::descr);
@@ -233,14 +242,7 @@ Array read_npy_array(ByteStream& stream) {
                         "'<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
                         stream.file(), header.descr));
     }
-    const std::uint64_t limit = max_input_bytes / format->bytes;
-    std::uint64_t size = 1;
-    // `size` is at most 2^32 before each product, which so does not overflow 64 bits.
-    for (const std::uint32_t extent : header.shape) size = size > limit ? size : size * extent;
-    if (size > limit) {
-        throw InputError(fmt::format("{}: an array of shape {} takes more than {} bytes; that is the limit",
-                                     stream.file(), shape_text(header.shape), max_input_bytes));
-    }
+    const std::uint64_t size = checked_elements(header, format->bytes, stream.file());
     Array array{.name = {}, .shape = std::move(header.shape), .values = {}};
     array.values = format->read(stream, size);
     stream.expect_end("last value");
