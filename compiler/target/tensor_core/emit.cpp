@@ -28,13 +28,8 @@ constexpr std::uint64_t alignment = 64;
 /// As many parts of the images come in one after the other.
 constexpr std::uint64_t infeed_parts = 8;
 
-/// [height, width, channels] of an image; of any other value its extents, without a first one of 1.
+/// The extents of a value without a first one of 1.
 std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
-    if (ir::is_feature_map(shape)) {
-        const ir::FeatureMap map = ir::feature_map(shape);
-        if (map.is_vector()) return {map.channels};
-        return {map.height, map.width, map.channels};
-    }
     const auto extents = shape.extents();
     std::vector<std::uint32_t> kept(extents.begin(), extents.end());
     if (kept.size() > 1 && kept.front() == 1) kept.erase(kept.begin());
