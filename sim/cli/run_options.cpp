@@ -181,7 +181,10 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
             "--input", options.input,
             "images (PNG, JPEG, BMP, folder of these) or arrays (NPY, NPZ, IDX); NAME=FILE for input NAME")
         ->type_name("FILE...");
-    command.add_option("--random-input", options.random_input, "use made-up input from this seed instead")
+    command
+        .add_option("--random-input", options.random_input,
+                    "use made-up input from this seed instead (pixels; for a network of arrays "
+                    "floats from -1 to 1, whole numbers from 0 to 7)")
         ->type_name("SEED")
         ->excludes("--input");
     command.add_option("--resize", options.resize, "resize images: the shorter side, or HEIGHTxWIDTH")

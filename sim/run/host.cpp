@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "base/conversion.h"
 #include "base/stored_integers.h"
 #include "hw/isa/program_error.h"
+#include "hw/math/floats/word_values.h"
 #include "sim/run/baselines/comparison.h"
 
 namespace systole::run {
@@ -110,9 +112,12 @@ bool gives_classes(const isa::BorderTensor& output) {
            std::all_of(begin, output.shape.end() - 1, [](std::uint32_t extent) { return extent == 1; });
 }
 
-std::optional<std::size_t> class_output(const isa::Program& program) {
-    if (std::ranges::count_if(program.outputs, gives_classes) != 1) return std::nullopt;
-    return static_cast<std::size_t>(std::ranges::find_if(program.outputs, gives_classes) -
+std::optional<std::size_t> class_output(const isa::Program& program, bool of_arrays) {
+    const auto has_classes = [&](const isa::BorderTensor& output) {
+        return gives_classes(output) && (!of_arrays || math::is_float(output.type));
+    };
+    if (std::ranges::count_if(program.outputs, has_classes) != 1) return std::nullopt;
+    return static_cast<std::size_t>(std::ranges::find_if(program.outputs, has_classes) -
                                     program.outputs.begin());
 }
 
@@ -162,6 +167,27 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
         for (std::size_t first = 0; first < outputs.values.size(); first += outputs.per_inference) {
             kind->compute(std::span(outputs.values).subspan(first, outputs.per_inference));
         }
+    }
+    return outputs;
+}
+
+double number_of_word(std::uint32_t word, DataType type) {
+    if (math::is_float(type)) return std::bit_cast<float>(word);
+    return type == DataType::Uint32 ? static_cast<double>(word)
+                                    : static_cast<double>(static_cast<std::int32_t>(word));
+}
+
+Outputs read_word_outputs(const isa::Program& program, std::span<const std::uint32_t> words,
+                          std::size_t output) {
+    const isa::BorderTensor& tensor = program.outputs.at(output);
+    Outputs outputs;
+    outputs.per_inference = elements_of(tensor);
+    outputs.values.resize(words.size());
+    std::ranges::transform(words, outputs.values.begin(), [&](std::uint32_t word) {
+        return static_cast<float>(number_of_word(word, tensor.type));
+    });
+    if (class_output(program, true) == output) {
+        outputs.predictions = largest_elements<float>(outputs.values, outputs.per_inference);
     }
     return outputs;
 }

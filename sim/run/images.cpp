@@ -145,14 +145,15 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
                                                 in_quotes(tensor.name), tensor.name));
         }
         inputs.push_back(read_images(reader, of_input, tensor, preparation, model, is_only_input));
-        const NamedImages& first = inputs.front();
-        const NamedImages& last = inputs.back();
-        if (last.images.count != first.images.count) {
-            throw input::InputError(fmt::format("{}: there are {} inferences; {} has {}", last.name,
-                                                last.images.count, first.name, first.images.count));
-        }
+        check_as_many(inputs.back(), inputs.front());
     }
     return inputs;
+}
+
+void check_as_many(const NamedImages& input, const NamedImages& first) {
+    if (input.images.count == first.images.count) return;
+    throw input::InputError(fmt::format("{}: there are {} inferences; {} has {}", input.name,
+                                        input.images.count, first.name, first.images.count));
 }
 
 void keep_first(input::Images& images, std::uint64_t count) {
@@ -349,10 +350,15 @@ bool stored_unchanged(const input::Images& images, const Normalization& normaliz
 
 void store(const input::Images& images, const Normalization& normalization, const Storage& storage,
            std::span<std::uint8_t> stored) {
-    const std::size_t element_bytes = bytes_of(storage.type);
+    const std::vector<std::uint32_t>* const words = images.words();
+    const std::size_t element_bytes = words != nullptr ? sizeof words->front() : bytes_of(storage.type);
     if (stored.size() != images.size() * element_bytes) {
         throw std::logic_error(fmt::format("the input buffer has {} bytes; the images have {} values",
                                            stored.size(), images.size()));
+    }
+    if (words != nullptr) {
+        std::memcpy(stored.data(), words->data(), stored.size());
+        return;
     }
     if (storage.type == DataType::Float32) {
         const std::vector<float> floats = to_floats(images, 0, images.count, normalization);

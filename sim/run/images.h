@@ -46,6 +46,9 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const Preparation& preparation,
                                      const std::string& model);
 
+/// Throws InputError unless the input has as many inferences as the first one.
+void check_as_many(const NamedImages& input, const NamedImages& first);
+
 /// Keeps the first `count` images.
 void keep_first(input::Images& images, std::uint64_t count);
 
@@ -106,7 +109,7 @@ std::optional<Storage> storage_of_pixels(const Normalization& normalization);
 bool stored_unchanged(const input::Images& images, const Normalization& normalization,
                       const Storage& storage);
 
-/// Fills `stored` with all images, little endian; values out of range are clamped.
+/// Fills `stored` with all images, little endian; values out of range are clamped. Words stay as they are.
 void store(const input::Images& images, const Normalization& normalization, const Storage& storage,
            std::span<std::uint8_t> stored);
 
@@ -125,5 +128,9 @@ void reverse_channels(Pictures& pictures);
 /// Throws InputError if they take too much memory.
 NamedImages random_images(const ir::FeatureMap& shape, std::uint64_t count, std::uint64_t seed,
                           bool takes_16_bits);
+
+/// The same for an input of a network of arrays, as words: floats between -1 and 1, rounded to its format;
+/// whole numbers from 0 to 7; truth values.
+NamedImages random_array(const InputTensor& tensor, std::uint64_t count, std::uint64_t seed);
 
 }  // namespace systole::run

@@ -7,6 +7,7 @@
 
 #include "base/data_type.h"
 #include "compiler/reference/pixel_scaling.h"
+#include "sim/run/arrays.h"
 #include "sim/run/network.h"
 
 namespace systole::run {
@@ -46,12 +47,35 @@ std::vector<Normalization> normalizations_of(const RunSpec& spec, const ir::Grap
     return normalizations_of(spec, graph, reference::pixel_scaling_layers(graph));
 }
 
+namespace {
+
+/// Up to the run's limit.
+std::vector<NamedImages> limited(std::vector<NamedImages> inputs, const RunSpec& spec) {
+    if (spec.compiler.limit > 0) {
+        for (NamedImages& input : inputs) keep_first(input.images, spec.compiler.limit);
+    }
+    return inputs;
+}
+
+}  // namespace
+
 std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                     const std::string& name) {
     if (spec.data.input.empty()) return {};
-    std::vector<NamedImages> inputs = read_inputs(spec.data.input, tensors, spec.data.preparation, name);
-    if (spec.compiler.limit > 0) {
-        for (NamedImages& input : inputs) keep_first(input.images, spec.compiler.limit);
+    return limited(read_inputs(spec.data.input, tensors, spec.data.preparation, name), spec);
+}
+
+std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                      const std::string& name, std::uint64_t count) {
+    check_no_preparation(spec.data.preparation, name);
+    std::vector<NamedImages> inputs;
+    if (spec.data.random_input == 0) {
+        if (!spec.data.input.empty()) inputs = limited(read_arrays(spec.data.input, tensors, name), spec);
+        return inputs;
+    }
+    for (const InputTensor& tensor : tensors) {
+        inputs.push_back(random_array(tensor, count, spec.data.random_input + inputs.size()));
+        inputs.back().input = tensor.name;
     }
     return inputs;
 }
@@ -106,6 +130,10 @@ std::vector<NamedImages> read_files(const RunSpec& spec, const std::vector<Input
 }  // namespace
 
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
+    check_takes_arrays(graph, spec.machine);
+    if (takes_arrays(graph, spec.machine)) {
+        return array_inputs(spec, array_tensors(graph), graph.name, batches_of(spec, {}).inferences);
+    }
     std::vector<InputTensor> tensors = input_tensors(graph);
     if (spec.data.random_input == 0) {
         std::vector<NamedImages> inputs = read_files(spec, tensors, graph.name);
@@ -152,6 +180,7 @@ std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* gr
         graph == nullptr ? std::vector<Normalization>(inputs.size(), program_normalization(spec))
                          : normalizations_of(spec, *graph, layers);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].images.words() != nullptr) continue;  // numbers of the input's own format
         const Normalization& normalization = normalizations[i];
         if (auto warning = orientation_warning(inputs[i])) warnings.push_back(*std::move(warning));
         if (layers[i]) {

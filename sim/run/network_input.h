@@ -34,6 +34,11 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<Input
 /// else one batch.
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
+/// The values of each input of a network or program of arrays (sim/run/arrays.h): those of files up to the
+/// run's limit, or `count` made-up ones; none if the run names none. Throws InputError.
+std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
+                                      const std::string& name, std::uint64_t count);
+
 /// Made-up values of each input.
 std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                        std::uint64_t count);

@@ -10,6 +10,8 @@
 #include "base/conversion.h"
 #include "base/stored_integers.h"
 #include "compiler/ir/encoding.h"
+#include "hw/math/floats/word_values.h"
+#include "sim/run/host.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/network.h"
 
@@ -74,6 +76,18 @@ std::vector<std::uint8_t> stored_in_file_order(const isa::BorderTensor& tensor,
     }
 }
 
+/// An array of a number format, from words.
+OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, DataType type,
+                            std::span<const std::uint32_t> words) {
+    // NumPy has no bfloat16; a float32 holds each.
+    const DataType written = type == DataType::Bfloat16 ? DataType::Float32 : type;
+    OutputArray array{
+        .name = std::move(name), .shape = std::move(shape), .values = {}, .type = written, .stored = {}};
+    array.stored.resize(words.size() * bytes_of(written));
+    math::from_words(words, written, array.stored.data());
+    return array;
+}
+
 }  // namespace
 
 OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std::vector<float> values) {
@@ -91,6 +105,39 @@ OutputArray output_array(const isa::Program& program, const ir::Value* output, c
         array.stored = stored_in_file_order(tensor, stored, program.inferences, axes.extents, axes.file_axes);
     }
     return array;
+}
+
+OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
+                           std::vector<std::uint32_t> words, std::size_t number) {
+    const isa::BorderTensor& tensor = program.outputs.at(number);
+    const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
+    std::vector<std::uint64_t> shape;
+    if (program.inferences != 1) shape.push_back(program.inferences);
+    for (const std::uint32_t extent : input::permuted(axes.extents, axes.file_axes)) shape.push_back(extent);
+    words = input::permuted(std::move(words), program.inferences, axes.extents, axes.file_axes);
+    return array_in_format(output != nullptr ? output->name : tensor.name, std::move(shape), tensor.type,
+                           words);
+}
+
+ShownOutput shown_output(const OutputArray& array) {
+    constexpr std::size_t most = 8;
+    std::vector<std::uint32_t> words(std::min(most, array.stored.size() / bytes_of(array.type)));
+    math::to_words(array.stored.data(), array.type, words);
+    ShownOutput shown{.name = array.name, .type = array.type, .shape = array.shape, .first = {}};
+    for (const std::uint32_t word : words) shown.first.push_back(number_of_word(word, array.type));
+    return shown;
+}
+
+void add_constant_arrays(const ir::Graph& graph, std::vector<OutputArray>& arrays) {
+    for (const auto& [place, value] : graph.constant_outputs) {
+        std::vector<std::uint32_t> words(value.shape.elements());
+        math::to_words(value.constant->bytes().data(), value.type, words);
+        // In ascending order of their places.
+        arrays.insert(
+            arrays.begin() + static_cast<std::ptrdiff_t>(std::min(place, arrays.size())),
+            array_in_format(value.name, {value.shape.extents().begin(), value.shape.extents().end()},
+                            value.file_type.value_or(value.type), words));
+    }
 }
 
 void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays) {

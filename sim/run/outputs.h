@@ -20,9 +20,19 @@ OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std:
 OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
                          std::span<const std::uint8_t> stored, std::size_t number = 0);
 
+/// An output of a network of arrays (sim/run/arrays.h), for all inferences in words: in its format, bfloat16
+/// as the float32 that it is, and without the number of inferences if that is 1.
+OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
+                           std::vector<std::uint32_t> words, std::size_t number);
+
+/// The beginning of an output in its own format, for people.
+ShownOutput shown_output(const OutputArray& array);
+
 /// Adds the outputs that are constants to those that the network computes, each at its place. A constant is
 /// the same for all inferences, and has the shape that it has in the file.
 void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays);
+/// The same for a network of arrays, whose outputs are in their own formats.
+void add_constant_arrays(const ir::Graph& graph, std::vector<OutputArray>& arrays);
 
 /// The five best classes, or all if they are fewer, of each of the first inferences: the largest output
 /// first, of equals the first.

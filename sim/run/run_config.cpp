@@ -91,10 +91,12 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field(
         {"input", "", "files or folders of images, or files of arrays; NAME=FILE for the input NAME"},
         config.input);
-    visitor.field({.key = "random_input",
-                   .meaning = "seed of made-up input, instead of files; 0 for none",
-                   .rule = random_input_rule},
-                  config.random_input, Range{0, std::numeric_limits<std::uint64_t>::max()});
+    visitor.field(
+        {.key = "random_input",
+         .meaning = "seed of made-up input, instead of files: pixels; of a network of arrays floats from "
+                    "-1 to 1, whole numbers from 0 to 7 and truth values; 0 for none",
+         .rule = random_input_rule},
+        config.random_input, Range{0, std::numeric_limits<std::uint64_t>::max()});
     visitor.field({.key = "labels", .meaning = "file with the class of each image", .rule = labels_rule},
                   config.labels);
     visitor.field(

@@ -23,7 +23,9 @@
 #include "hw/isa/program_file.h"
 #include "hw/machine/config_error.h"
 #include "hw/math/floats/float_values.h"
+#include "hw/math/floats/word_values.h"
 #include "hw/system/system.h"
+#include "sim/run/arrays.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
 #include "sim/run/calibration.h"
@@ -56,14 +58,15 @@ std::vector<const isa::HostBuffer*> buffers_of(const isa::Program& program, isa:
     return buffers;
 }
 
-std::uint64_t bytes_of(const isa::BorderTensor& tensor) {
+std::uint64_t elements_in(const isa::BorderTensor& tensor) {
     std::uint64_t elements = 1;
     for (const std::uint32_t extent : tensor.shape) elements *= extent;
-    return elements * bytes_of(tensor.type);
+    return elements;
 }
 
 /// Throws unless each border tensor of the side fills a buffer with one tensor for each inference.
-void check_border(const isa::Program& program, isa::BufferKind kind, const std::string& name) {
+void check_border(const isa::Program& program, const machine::MachineConfig& machine, isa::BufferKind kind,
+                  const std::string& name) {
     const bool is_input = kind == isa::BufferKind::Input;
     const std::vector<isa::BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
     if (tensors.empty()) return;
@@ -76,25 +79,29 @@ void check_border(const isa::Program& program, isa::BufferKind kind, const std::
     }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const isa::BorderTensor& tensor = tensors[i];
+        // A machine that computes in floats has words, whatever the format in files.
+        const std::uint64_t bytes =
+            elements_in(tensor) * (machine.computes_floats() ? isa::word_bytes : bytes_of(tensor.type));
         if (!tensor.shape.empty() && program.inferences > 0 && buffers[i]->bytes % program.inferences == 0 &&
-            buffers[i]->bytes / program.inferences == bytes_of(tensor)) {
+            buffers[i]->bytes / program.inferences == bytes) {
             continue;
         }
         throw isa::ProgramError(fmt::format(
             "{}: {} \"{}\" must fill its buffer, {} elements of {} for each of {} inferences", name, side,
-            tensor.name, bytes_of(tensor) / bytes_of(tensor.type), name_of(tensor.type), program.inferences));
+            tensor.name, elements_in(tensor), name_of(tensor.type), program.inferences));
     }
 }
 
-void check_border(const isa::Program& program, const std::string& name) {
-    check_border(program, isa::BufferKind::Input, name);
-    check_border(program, isa::BufferKind::Output, name);
+void check_border(const isa::Program& program, const machine::MachineConfig& machine,
+                  const std::string& name) {
+    check_border(program, machine, isa::BufferKind::Input, name);
+    check_border(program, machine, isa::BufferKind::Output, name);
 }
 
 /// The output that has classes, or null.
-const isa::BorderTensor* classes_of(const isa::Program& program) {
-    const std::optional<std::size_t> output = class_output(program);
-    return output ? &program.outputs[*output] : nullptr;
+const isa::BorderTensor* classes_of(const Prepared& prepared) {
+    const std::optional<std::size_t> output = class_output(prepared.program, prepared.of_arrays);
+    return output ? &prepared.program.outputs[*output] : nullptr;
 }
 
 [[noreturn]] void fail_without_classes(const isa::Program& program, const std::string& name,
@@ -121,11 +128,11 @@ std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::vector<Na
 }
 
 /// The names of the output's classes; empty if the run gives none.
-std::vector<std::string> read_label_names(const RunSpec& spec, const isa::Program& program,
+std::vector<std::string> read_label_names(const RunSpec& spec, const Prepared& prepared,
                                           const std::string& name) {
     if (!spec.data.label_names) return {};
-    const isa::BorderTensor* const output = classes_of(program);
-    if (output == nullptr) fail_without_classes(program, name, "label names");
+    const isa::BorderTensor* const output = classes_of(prepared);
+    if (output == nullptr) fail_without_classes(prepared.program, name, "label names");
     const std::string& path = spec.data.label_names->path.text;
     std::vector<std::string> names = input::read_label_names(path);
     const std::uint32_t classes = output->shape.back();
@@ -137,7 +144,7 @@ std::vector<std::string> read_label_names(const RunSpec& spec, const isa::Progra
 /// Throws unless each label is a class of the output.
 void check_labels(const RunSpec& spec, const Prepared& prepared, const std::string& name) {
     if (prepared.labels.empty()) return;
-    const isa::BorderTensor* const output = classes_of(prepared.program);
+    const isa::BorderTensor* const output = classes_of(prepared);
     if (output == nullptr) fail_without_classes(prepared.program, name, "labels");
     const std::uint32_t classes = output->shape.back();
     const auto wrong =
@@ -198,10 +205,9 @@ std::vector<NamedImages> program_input(const RunSpec& spec, const isa::Program& 
     for (const isa::BorderTensor& tensor : program.inputs) {
         tensors.push_back({.name = tensor.name, .shape = tensor.shape, .file_axes = {}, .type = tensor.type});
     }
-    if (is_random) {
-        return random_inputs(spec, tensors,
-                             spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences);
-    }
+    const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
+    if (takes_arrays(program, spec.machine)) return array_inputs(spec, tensors, name, count);
+    if (is_random) return random_inputs(spec, tensors, count);
     std::vector<NamedImages> inputs = read_input(spec, tensors, name);
     for (const NamedImages& input : inputs) check_normalization(input, program_normalization(spec));
     return inputs;
@@ -422,7 +428,8 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system
         }
         if (record.spec.timing_only) continue;
         store(images, normalization, storage, system.host_bytes(*buffers.at(i)));
-        if (record.spec.machine.computes_floats()) settle(system.host_bytes(*buffers.at(i)));
+        if (record.spec.machine.computes_floats() && math::is_float(tensor.type))
+            settle(system.host_bytes(*buffers.at(i)));
     }
 }
 
@@ -451,8 +458,41 @@ void compare_with_float(RunRecord& record, const Prepared& prepared) {
     if (!prepared.labels.empty()) record.answers.float_accuracy = accuracy(predictions, prepared.labels);
 }
 
+/// What follows from the record's answers.
+void add_labelled_answers(RunRecord& record, const Prepared& prepared) {
+    const Outputs& outputs = *record.answers.outputs;
+    if (!prepared.labels.empty()) {
+        record.answers.accuracy = accuracy(outputs.predictions, prepared.labels);
+    }
+    if (!prepared.label_names.empty()) {
+        record.answers.best_classes = best_classes(outputs, prepared.label_names);
+    }
+}
+
+/// The answers of a network of arrays.
+void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system) {
+    const isa::Program& program = prepared.program;
+    const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, isa::BufferKind::Output);
+    const std::size_t main = class_output(program, true).value_or(0);
+    std::vector<OutputArray> arrays;
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+        const std::span<const std::uint8_t> bytes = system.host_bytes(*buffers.at(i));
+        std::vector<std::uint32_t> words(bytes.size() / isa::word_bytes);
+        std::memcpy(words.data(), bytes.data(), bytes.size());
+        if (i == main) record.answers.outputs = read_word_outputs(program, words, i);
+        const ir::Value* const value =
+            prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
+        arrays.push_back(array_of_words(program, value, std::move(words), i));
+    }
+    if (prepared.graph) add_constant_arrays(*prepared.graph, arrays);
+    for (const OutputArray& array : arrays) record.answers.shown_outputs.push_back(shown_output(array));
+    if (record.spec.observed.outputs) record.answers.output_arrays = std::move(arrays);
+    add_labelled_answers(record, prepared);
+}
+
 /// The record's answers are those of the output with classes, or else of the first.
 void add_answers(RunRecord& record, const Prepared& prepared, hw::System& system) {
+    if (prepared.of_arrays) return add_arrays(record, prepared, system);
     const isa::Program& program = prepared.program;
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, isa::BufferKind::Output);
     const std::size_t main = class_output(program).value_or(0);
@@ -471,16 +511,11 @@ void add_answers(RunRecord& record, const Prepared& prepared, hw::System& system
         add_constant_outputs(*prepared.graph, record.answers.output_arrays);
     }
     const Outputs& outputs = *record.answers.outputs;
-    if (!prepared.labels.empty()) {
-        record.answers.accuracy = accuracy(outputs.predictions, prepared.labels);
-    }
+    add_labelled_answers(record, prepared);
     if (prepared.inputs.size() == 1 && record.spec.data.random_input == 0 && record.spec.observed.pictures) {
         record.pictures = choose_pictures(prepared.inputs.front().images, outputs, prepared.labels,
                                           !program.host_operations.empty());
         if (record.spec.data.preparation.channels == ChannelOrder::Bgr) reverse_channels(record.pictures);
-    }
-    if (!prepared.label_names.empty()) {
-        record.answers.best_classes = best_classes(outputs, prepared.label_names);
     }
     if (record.spec.float_reference || record.spec.observed.float_outputs) {
         compare_with_float(record, prepared);
@@ -566,6 +601,13 @@ Prepared prepare(const RunSpec& spec) {
         ReadNetwork read = read_model(spec);
         prepared.graph = std::move(read.graph);
         prepared.read_seconds = read.seconds;
+        prepared.of_arrays = takes_arrays(*prepared.graph, spec.machine);
+        if (prepared.of_arrays && (spec.float_reference || spec.observed.float_outputs)) {
+            throw machine::ConfigError(fmt::format(
+                "{} is given; the operators of {} state each bit of its numbers: there is no other "
+                "float network to compare with",
+                spec.float_reference ? "float_reference" : "float_outputs", prepared.graph->name));
+        }
         if (spec.float_reference && ir::is_quantized(*prepared.graph)) {
             throw machine::ConfigError(fmt::format(
                 "float_reference is true; {} is already quantized: there is no float network to compare with",
@@ -606,14 +648,15 @@ Prepared prepare(const RunSpec& spec) {
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
     check_host_operations(program);
-    check_border(program, name);
+    check_border(program, spec.machine, name);
     if (spec.program) {
+        prepared.of_arrays = takes_arrays(program, spec.machine);
         prepared.inputs = program_input(spec, program, name);
         prepared.labels = read_labels(spec, prepared.inputs);
     }
     check_program_input(prepared.inputs, program, name, spec.timing_only);
     check_labels(spec, prepared, name);
-    prepared.label_names = read_label_names(spec, program, name);
+    prepared.label_names = read_label_names(spec, prepared, name);
     if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
@@ -632,7 +675,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     const Stopwatch total;
     const isa::Program& program = prepared.program;
     const std::string name = name_of(spec, program);
-    check_border(program, name);
+    check_border(program, spec.machine, name);
     RunRecord record;
     record.spec = spec;
     record.program = facts_of(program, spec.machine);

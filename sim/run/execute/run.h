@@ -44,6 +44,7 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
+    bool of_arrays = false;                        ///< network or program (sim/run/arrays.h)
     std::optional<machine::BatchFacts> batch;      ///< absent of a program
     std::optional<machine::CutImages> cut_images;  ///< absent where an image fits, and of a program
     std::vector<NamedImages> inputs;               ///< by input of the program; none if the run names none;

@@ -433,14 +433,26 @@ SYSTOLE_RECORD_FIELDS(BufferContents, name, type, columns, values)
 
 /// An output of the network for all inferences, in the order of the network's file.
 struct OutputArray {
-    std::string name;                  ///< as in the network
-    std::vector<std::uint64_t> shape;  ///< the first extent is the number of inferences
-    std::vector<float> values;         ///< real numbers
+    std::string name;  ///< as in the network
+    /// The first extent is the number of inferences; of a network of arrays only if there are several.
+    std::vector<std::uint64_t> shape;
+    std::vector<float> values;  ///< real numbers; of a network of arrays none
     DataType type = DataType::Float32;
-    std::vector<std::uint8_t> stored;  ///< as the chip stores them, in this type; empty for real numbers
+    /// In this type: as the chip stores them, or all that a network of arrays has. Empty for real numbers.
+    std::vector<std::uint8_t> stored;
     bool operator==(const OutputArray&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(OutputArray, name, shape, values, type, stored)
+
+/// The beginning of an output of a network of arrays.
+struct ShownOutput {
+    std::string name;
+    DataType type = DataType::Float32;
+    std::vector<std::uint64_t> shape;  ///< as that of OutputArray
+    std::vector<double> first;         ///< its first numbers, in row-major order
+    bool operator==(const ShownOutput&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(ShownOutput, name, type, shape, first)
 
 /// A class of an inference.
 struct ClassScore {
@@ -479,13 +491,14 @@ struct Answers {
     std::optional<double> float_accuracy;           ///< where the float reference ran and there are labels
     std::optional<std::uint64_t> float_agreements;  ///< predictions that the float reference shares
     std::vector<BestClasses> best_classes;          ///< of the first inferences, where classes have names
+    std::vector<ShownOutput> shown_outputs;         ///< of a network of arrays
     std::vector<OutputArray> output_arrays;         ///< where the run asks for them
     std::vector<OutputArray> float_output_arrays;
     std::vector<LayerAccuracy> layer_accuracy;  ///< where the run asks for it
     bool operator==(const Answers&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements, best_classes,
-                      output_arrays, float_output_arrays, layer_accuracy)
+                      shown_outputs, output_arrays, float_output_arrays, layer_accuracy)
 
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {

@@ -63,6 +63,10 @@ std::vector<WrittenOutput> write_outputs(std::span<const run::OutputArray> outpu
             written.push_back({output.name, std::move(file), contents_text(type, output.shape)});
         };
         const std::span<const float> values(output.values);
+        if (values.empty()) {
+            write(".npy", output.type, output.stored);
+            continue;
+        }
         write(".npy", DataType::Float32,
               {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
         if (!output.stored.empty()) write(".raw.npy", output.type, output.stored);

@@ -25,7 +25,8 @@ struct WrittenOutput {
 inline constexpr const char* names_file = "names.json";
 
 /// Writes each output as FOLDER/NAME.npy, real numbers in float32, and as FOLDER/NAME.raw.npy the numbers
-/// that the chip stores, where the output has such. If two outputs have the same name for files, the later
+/// that the chip stores, where the output has such; an output without real numbers is FOLDER/NAME.npy in its
+/// own type. If two outputs have the same name for files, the later
 /// one gets a number: NAME_2. If a name is shortened, FOLDER/names.json has the whole name of each file's
 /// output. Throws OutputError.
 std::vector<WrittenOutput> write_outputs(std::span<const run::OutputArray> outputs,

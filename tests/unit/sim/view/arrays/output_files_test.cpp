@@ -64,6 +64,18 @@ TEST_CASE("Each output is a file of real numbers, and of stored ones where there
     CHECK(read(written[2].file).shape == std::vector<std::uint32_t>{1, 1, 1, 3});
 }
 
+TEST_CASE("An output without real numbers is one file of its own type", "[arrays]") {
+    const tests::Folder folder;
+    const run::OutputArray mask{
+        .name = "mask", .shape = {}, .values = {}, .type = DataType::Uint8, .stored = {7}};
+    const auto written = arrays::write_outputs(std::vector{mask}, folder.path());
+    REQUIRE(written.size() == 1);
+    CHECK(written[0].file == folder / "mask.npy");
+    CHECK(written[0].contents == "uint8 ()");
+    CHECK(std::get<std::vector<std::uint8_t>>(read(written[0].file).values) == std::vector<std::uint8_t>{7});
+    CHECK(read(written[0].file).shape.empty());
+}
+
 TEST_CASE("Names of outputs that cannot be those of files are changed, and stay different", "[arrays]") {
     CHECK(arrays::file_name_of("a/b:0 (x)") == "a_b_0__x_");
     CHECK(arrays::file_name_of("Dense-1_b.2") == "Dense-1_b.2");

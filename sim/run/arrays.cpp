@@ -1,0 +1,273 @@
+#include "sim/run/arrays.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/message_text.h"
+#include "compiler/ir/model_error.h"
+#include "sim/run/input/array_file.h"
+#include "sim/run/input/axes.h"
+#include "sim/run/input/formats.h"
+#include "sim/run/network.h"
+
+namespace systole::run {
+namespace {
+
+using input::ArrayFile;
+using input::InputError;
+
+/// The inputs and outputs.
+std::vector<ir::ValueId> borders_of(const ir::Graph& graph) {
+    std::vector<ir::ValueId> borders = graph.inputs;
+    borders.insert(borders.end(), graph.outputs.begin(), graph.outputs.end());
+    return borders;
+}
+
+/// The position that a text states; absent for another text, or if there is no such position.
+std::optional<std::size_t> position_in(std::string_view text, std::size_t size) {
+    std::size_t position = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, position);
+    if (error != std::errc() || stopped != end || position >= size) return std::nullopt;
+    return position;
+}
+
+/// An array that is for an input.
+struct FoundArray {
+    const ArrayFile* file = nullptr;
+    std::string name;  ///< in an archive
+};
+
+/// Reads each file once.
+class OpenArrays {
+public:
+    const ArrayFile& open(const Content& content) {
+        const std::filesystem::path path = content.path.text;
+        return files_.try_emplace(path, path).first->second;
+    }
+
+private:
+    std::map<std::filesystem::path, ArrayFile> files_;
+};
+
+/// Finds the arrays of each input.
+class ArraySearch {
+public:
+    ArraySearch(const std::vector<InputTensor>& tensors, const std::string& model)
+        : tensors_(tensors), model_(model), found_(tensors.size()) {}
+
+    /// The arrays of each input, which refer to files of this object.
+    const std::vector<std::vector<FoundArray>>& search(const std::vector<InputFile>& files) {
+        for (const InputFile& file : files) {
+            if (!file.input.empty()) add_named(file);
+        }
+        const std::vector<std::vector<FoundArray>> named = found_;
+        for (const InputFile& file : files) {
+            if (file.input.empty()) add_unnamed(file, named);
+        }
+        check_complete();
+        return found_;
+    }
+
+private:
+    /// The input of a name, else that of a position; absent if there is none.
+    std::optional<std::size_t> find_input(std::string_view given) const {
+        const auto found = std::ranges::find(tensors_, given, &InputTensor::name);
+        if (found != tensors_.end()) return static_cast<std::size_t>(found - tensors_.begin());
+        return position_in(given, tensors_.size());
+    }
+
+    /// The name of an input's array in an archive, in which numpy.savez calls arrays without a name "arr_0".
+    /// The only array of a file is for the only input. Absent if there is none.
+    std::optional<std::string> find_array(const ArrayFile& file, std::size_t place,
+                                          bool is_only_input) const {
+        if (!file.is_archive()) return std::string();
+        const auto has = [&](const std::string& name) {
+            return std::ranges::find(file.names(), name) != file.names().end();
+        };
+        const auto is_name = [&](const std::string& name) {
+            return std::ranges::find(tensors_, name, &InputTensor::name) != tensors_.end();
+        };
+        if (has(tensors_[place].name)) return tensors_[place].name;
+        for (const std::string& position : {std::to_string(place), "arr_" + std::to_string(place)}) {
+            if (has(position) && !is_name(position)) return position;
+        }
+        if (is_only_input && file.names().size() == 1) return file.names().front();
+        return std::nullopt;
+    }
+
+    void add_named(const InputFile& given) {
+        const std::string& path = given.content.path.text;
+        const std::optional<std::size_t> place = find_input(given.input);
+        if (!place) {
+            throw InputError(fmt::format("{}={}: {} has no input of that name or position; there is {}",
+                                         given.input, path, model_, all_names()));
+        }
+        const ArrayFile& file = files_.open(given.content);
+        const std::optional<std::string> name = find_array(file, *place, true);
+        if (!name) {
+            throw InputError(fmt::format("{}: no array has the name or position of input {}", path,
+                                         in_quotes(tensors_[*place].name)));
+        }
+        found_[*place].push_back({.file = &file, .name = *name});
+    }
+
+    /// An archive has arrays for those inputs that have no file of their own.
+    void add_unnamed(const InputFile& given, const std::vector<std::vector<FoundArray>>& named) {
+        const std::string& path = given.content.path.text;
+        const ArrayFile& file = files_.open(given.content);
+        if (!file.is_archive() && tensors_.size() > 1) {
+            throw InputError(fmt::format(
+                "{}: the network has several inputs; NAME={} says which one it is for", path, path));
+        }
+        bool is_used = false;
+        for (std::size_t place = 0; place < tensors_.size(); ++place) {
+            const std::optional<std::string> name = find_array(file, place, tensors_.size() == 1);
+            if (!name) continue;
+            is_used = true;
+            if (named[place].empty()) found_[place].push_back({.file = &file, .name = *name});
+        }
+        if (is_used) return;
+        throw InputError(fmt::format("{}: no array has the name or position of an input; {} has {}", path,
+                                     model_, all_names()));
+    }
+
+    void check_complete() const {
+        std::vector<std::string> missing;
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            if (found_[i].empty()) missing.push_back(in_quotes(tensors_[i].name));
+        }
+        if (missing.empty()) return;
+        throw InputError(fmt::format(
+            "{}: {} no array: {}; --input NAME=FILE or an .npz file gives {}", model_,
+            missing.size() == 1 ? "an input has" : std::to_string(missing.size()) + " inputs have",
+            joined(missing), missing.size() == 1 ? "it" : "them"));
+    }
+
+    std::string all_names() const {
+        std::vector<std::string> names;
+        names.reserve(tensors_.size());
+        for (const InputTensor& tensor : tensors_) names.push_back(in_quotes(tensor.name));
+        return joined(names);
+    }
+
+    const std::vector<InputTensor>& tensors_;
+    const std::string& model_;
+    OpenArrays files_;
+    std::vector<std::vector<FoundArray>> found_;
+};
+
+/// The values of an array in the order of the graph; each inference is a vector.
+input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
+    const std::string place = found.file->place_of(found.name);
+    input::WordArray array = found.file->read(found.name, {.name = tensor.name, .type = tensor.type});
+    const std::vector<std::uint32_t> wanted = input::permuted(tensor.shape, tensor.file_axes);
+    std::optional<std::uint32_t> count = input::inputs_in(array.shape, wanted);
+    const bool is_number = wanted == std::vector<std::uint32_t>{1} && array.shape.empty();
+    if (is_number) count = 1;
+    if (!count || *count == 0) {
+        throw InputError(fmt::format(
+            "{}: the array's shape is {}; input {} is {}, with or without a number of "
+            "inferences before it",
+            place, input::shape_text(array.shape), in_quotes(tensor.name), input::shape_text(wanted)));
+    }
+    input::Images images{.count = *count,
+                         .height = 1,
+                         .width = 1,
+                         .channels = static_cast<std::uint32_t>(array.words.size() / *count),
+                         .values = {}};
+    images.values = input::permuted(std::move(array.words), *count, wanted, input::inverse(tensor.file_axes));
+    return images;
+}
+
+NamedImages read_input_arrays(const std::vector<FoundArray>& arrays, const InputTensor& tensor) {
+    NamedImages named{.name = arrays.front().file->place_of(arrays.front().name),
+                      .images = values_of(arrays.front(), tensor),
+                      .in_files = 0,
+                      .input = tensor.name};
+    for (const FoundArray& more : std::span(arrays).subspan(1)) {
+        input::append(named.images, values_of(more, tensor), more.file->place_of(more.name));
+    }
+    named.in_files = named.images.count;
+    return named;
+}
+
+bool is_of_arrays(const ir::Value& value) {
+    if (value.file_type || value.type == DataType::Bfloat16) return true;
+    return value.type == DataType::Int32 && !value.quantization;
+}
+
+/// Operators on words are named so (compiler/operators/words.h).
+bool is_on_words(const ir::Node& node) {
+    return node.op->name().starts_with("word_");
+}
+
+}  // namespace
+
+bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine) {
+    if (!machine.computes_floats()) return false;
+    return std::ranges::any_of(borders_of(graph),
+                               [&](ir::ValueId id) { return is_of_arrays(graph.values[id]); }) ||
+           std::ranges::any_of(graph.nodes, is_on_words);
+}
+
+bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine) {
+    const auto is_other = [](const isa::BorderTensor& tensor) { return tensor.type != DataType::Float32; };
+    return machine.computes_floats() &&
+           (std::ranges::any_of(program.inputs, is_other) || std::ranges::any_of(program.outputs, is_other));
+}
+
+void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine) {
+    if (machine.computes_floats()) return;
+    for (const ir::ValueId id : borders_of(graph)) {
+        const ir::Value& value = graph.values[id];
+        if (!value.file_type && value.type != DataType::Bfloat16) continue;
+        throw ModelError(fmt::format(
+            "{}: {} is {} in files, which only networks for machines that compute in floats have; {} is none",
+            graph.name, in_quotes(value.name), name_of(value.file_type.value_or(value.type)), machine.name));
+    }
+}
+
+std::vector<InputTensor> array_tensors(const ir::Graph& graph) {
+    std::vector<InputTensor> tensors;
+    for (const ir::ValueId id : graph.inputs) {
+        const ir::Value& value = graph.values[id];
+        InferenceAxes axes = axes_of_inference(value);
+        tensors.push_back({.name = value.name,
+                           .shape = std::move(axes.extents),
+                           .file_axes = std::move(axes.file_axes),
+                           .type = value.file_type.value_or(value.type)});
+    }
+    return tensors;
+}
+
+std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
+                                     const std::vector<InputTensor>& tensors, const std::string& model) {
+    ArraySearch search(tensors, model);
+    const std::vector<std::vector<FoundArray>>& found = search.search(files);
+    std::vector<NamedImages> inputs;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        inputs.push_back(read_input_arrays(found[i], tensors[i]));
+        check_as_many(inputs.back(), inputs.front());
+    }
+    return inputs;
+}
+
+void check_no_preparation(const Preparation& preparation, const std::string& model) {
+    const bool is_prepared = preparation.resize || preparation.crop || preparation.is_given ||
+                             preparation.layout != Layout::File || preparation.channels != ChannelOrder::Rgb;
+    if (!is_prepared) return;
+    throw InputError(
+        fmt::format("{}: its inputs are arrays, which are taken as they are; resize, crop, layout, channels, "
+                    "preset, input_scale, mean and std are for images",
+                    model));
+}
+
+}  // namespace systole::run
