@@ -114,8 +114,17 @@ Json layer_accuracy(const run::LayerAccuracy& layer) {
             {"clipped", layer.clipped}};
 }
 
+/// Numbers that JSON does not have are null.
+Json shown_output(const run::ShownOutput& output) {
+    return {{"name", output.name},
+            {"type", name_of(output.type)},
+            {"shape", output.shape},
+            {"first", output.first}};
+}
+
 void add_answers(Json& json, const run::RunRecord& record) {
     const run::Answers& answers = record.answers;
+    if (!answers.shown_outputs.empty()) json["first_outputs"] = list_of(answers.shown_outputs, shown_output);
     json["predictions"] = answers.outputs ? Json(answers.outputs->predictions) : Json::array();
     if (answers.outputs && !answers.best_classes.empty()) json["best_classes"] = best_classes(record);
     if (answers.outputs && !record.pictures.pictures.empty()) json["pictures"] = pictures(record.pictures);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/message_text.h"
 #include "hw/machine/main_units.h"
 #include "sim/view/area/area.h"
 #include "sim/view/report/batching.h"
@@ -283,6 +285,7 @@ private:
             entry("  like float", percent(share_of(agreements, inferences_)),
                   fmt::format("{} of {} alike", grouped(agreements), grouped(inferences_)));
         }
+        write_first_outputs();
         if (!accuracy && !report_["predictions"].empty()) write_first_predictions();
         const Json best = report_.value("best_classes", Json::array());
         for (std::size_t i = 0; i < best.size(); ++i) write_best_classes(i, best[i]);
@@ -299,6 +302,35 @@ private:
                 fmt::format("  {:<18}{:>8}  {:>6}  ", label, value, one["class"].get<std::uint32_t>());
             line("{}{}", before, fitted(one["name"].get<std::string>(), columns_ - before.size()));
             label.clear();
+        }
+    }
+
+    /// The first numbers of the first outputs of a network of arrays.
+    void write_first_outputs() {
+        constexpr std::size_t most = 8;
+        const std::vector<run::ShownOutput>& outputs = record_.answers.shown_outputs;
+        for (const run::ShownOutput& output : std::span(outputs).first(std::min(most, outputs.size()))) {
+            const std::string kind = fmt::format("{} ({}{})", name_of(output.type), joined(output.shape),
+                                                 output.shape.size() == 1 ? "," : "");
+            const std::uint64_t elements = std::accumulate(output.shape.begin(), output.shape.end(),
+                                                           std::uint64_t{1}, std::multiplies<>());
+            line("  {:<18}{}", fitted(output.name, 16), kind);
+            std::string shown;
+            std::size_t written = 0;
+            for (const double each : output.first) {
+                // Each whole number of 32 bits has all its digits.
+                const bool is_whole = std::trunc(each) == each && std::abs(each) < 1e10;
+                const std::string number =
+                    is_whole ? fmt::format("{:.0f}", each) : fmt::format("{:.6g}", each);
+                const std::string one = (written == 0 ? "" : ", ") + number;
+                if (shown.size() + one.size() > columns_ - 26) break;  // the space before, and ", ..."
+                shown += one;
+                ++written;
+            }
+            line("  {:<18}{}{}", "", shown, written < elements ? ", ..." : "");
+        }
+        if (outputs.size() > most) {
+            line("  {:<18}and {} more", "", counted(outputs.size() - most, "output"));
         }
     }
 
