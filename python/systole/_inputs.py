@@ -44,8 +44,8 @@ class ArrayFiles:
         return self._file(key, value)
 
     def _file(self, key: str, value: Any) -> str:
-        if isinstance(value, np.ndarray):
-            return self._write(key, value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._write(key, np.asarray(value))
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
         raise Error(f"{key or 'input'}: {type(value).__name__} is neither a path nor a NumPy array")

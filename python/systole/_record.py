@@ -44,6 +44,7 @@ class Record(Section):
     """
 
     #: Real numbers of each output of the network, float32, first axis: the inferences. Empty in a timing-only run.
+    #: Of a network of arrays each output in its own format, with the first axis only for several inferences.
     outputs: dict[str, NDArray[Any]]
     #: The same as the chip stores them, for outputs that are integers.
     stored_outputs: dict[str, NDArray[Any]]

@@ -103,6 +103,41 @@ def test_arrays_by_the_names_of_inputs_and_in_lists() -> None:
     assert by_name.predictions.tolist() == graph_input.predictions.tolist()
 
 
+def test_networks_of_arrays_take_and_give_every_format(tmp_path: Path) -> None:
+    graph = tmp_path / "net.txt"
+    graph.write_text(
+        'graph "net"\ninputs %0, %1, %2\noutputs %3, %4, %5\n'
+        '%0 float32 1x2x3 "state[\'w\']"\n%1 int32 1x3 "mask" file bool\n%2 int32 1 "step" file uint32\n'
+        '%3 float32 1x2x3 "state[\'w\']"\n%4 int32 1x3 "mask" file bool\n%5 int32 1 "step" file uint32\n'
+        '%3 = word_chain(%0) "w" {steps ["negate 0"]}\n'
+        '%4 = word_chain(%1) "m" {steps ["constant 0x1", "xor 0 1"]}\n'
+        '%5 = word_chain(%2) "s" {steps ["constant 0x1", "add_int 0 1"]}\n'
+    )
+    weights = np.arange(6, dtype=np.float32).reshape(2, 3)
+    mask = np.array([True, False, True])
+    by_name = {"state['w']": weights, "mask": mask, "step": np.uint32(2**32 - 2)}
+    by_position = {0: weights.astype(np.float64), 1: mask, 2: np.array(2**32 - 2)}
+    # ml_dtypes.bfloat16 is bytes without a type for NumPy itself.
+    brain = (weights.view(np.uint32) >> 16).astype(np.uint16).view("V2")
+    with_bfloat16 = {**by_name, "state['w']": brain}
+    for given in (by_name, by_position, with_bfloat16):
+        record = systole.run("tpu_v2_1core", graph, given)
+        assert list(record.outputs) == ["state['w']", "mask", "step"]
+        assert np.array_equal(record.outputs["state['w']"], -weights)
+        assert record.outputs["state['w']"].dtype == np.float32
+        assert record.outputs["mask"].tolist() == [False, True, False]
+        assert record.outputs["mask"].dtype == np.bool_
+        assert record.outputs["step"].shape == ()
+        assert record.outputs["step"] == np.uint32(2**32 - 1)
+        assert record.stored_outputs == {}
+        assert record.predictions.size == 0
+    with pytest.raises(systole.Error, match=r"^array: element \(1,\) is 2; input \"mask\" takes bool"):
+        systole.run("tpu_v2_1core", graph, {**by_name, "mask": np.array([0, 2, 1])})
+    with pytest.raises(systole.Error, match=r'an input has no array: "step"'):
+        systole.run("tpu_v2_1core", graph, {"state['w']": weights, 1: mask})
+    assert systole.run("tpu_v2_1core", graph, timing_only=True).outputs == {}
+
+
 def _input_name() -> str:
     """The name that the simulator itself gives the input in its message about a wrong name."""
     try:
