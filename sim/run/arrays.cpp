@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 #include "sim/run/input/array_file.h"
@@ -164,11 +165,48 @@ private:
     std::vector<std::vector<FoundArray>> found_;
 };
 
+/// The parts of whole arrays, of which the replicas have one each, or all of it.
+std::vector<std::uint32_t> parts_of_replicas(const std::vector<std::uint32_t>& words, std::size_t arrays,
+                                             const InputTensor& tensor) {
+    std::vector<std::uint32_t> parts;
+    if (!tensor.split_axis) {
+        const std::size_t each = words.size() / arrays;
+        for (std::size_t array = 0; array < arrays; ++array) {
+            const auto first = words.begin() + static_cast<std::ptrdiff_t>(array * each);
+            for (std::uint32_t i = 0; i < tensor.replicas; ++i)
+                parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(each));
+        }
+        return parts;
+    }
+    // The array is [outer][replica][inner], where inner is what a replica has for an index of the axes before.
+    std::size_t inner = 1;
+    for (std::size_t axis = *tensor.split_axis; axis < tensor.shape.size(); ++axis) inner *= tensor.shape[axis];
+    const std::size_t outer = words.size() / (arrays * tensor.replicas * inner);
+    parts.reserve(words.size());
+    for (std::size_t array = 0; array < arrays; ++array) {
+        for (std::size_t replica = 0; replica < tensor.replicas; ++replica) {
+            for (std::size_t line = 0; line < outer; ++line) {
+                const std::size_t place = ((array * outer + line) * tensor.replicas + replica) * inner;
+                const auto first = words.begin() + static_cast<std::ptrdiff_t>(place);
+                parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(inner));
+            }
+        }
+    }
+    return parts;
+}
+
+/// The shape of the array that the replicas share.
+std::vector<std::uint32_t> whole_shape(const InputTensor& tensor) {
+    std::vector<std::uint32_t> shape = tensor.shape;
+    if (tensor.split_axis) shape.at(*tensor.split_axis) *= tensor.replicas;
+    return shape;
+}
+
 /// The values of an array in the order of the graph; each inference is a vector.
 input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
     const std::string place = found.file->place_of(found.name);
     input::WordArray array = found.file->read(found.name, {.name = tensor.name, .type = tensor.type});
-    const std::vector<std::uint32_t> wanted = input::permuted(tensor.shape, tensor.file_axes);
+    const std::vector<std::uint32_t> wanted = input::permuted(whole_shape(tensor), tensor.file_axes);
     std::optional<std::uint32_t> count = input::inputs_in(array.shape, wanted);
     const bool is_number = wanted == std::vector<std::uint32_t>{1} && array.shape.empty();
     if (is_number) count = 1;
@@ -178,12 +216,19 @@ input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
             "inferences before it",
             place, input::shape_text(array.shape), in_quotes(tensor.name), input::shape_text(wanted)));
     }
+    if (tensor.replicas > 1) {
+        array.words = parts_of_replicas(array.words, *count, tensor);
+        *count *= tensor.replicas;
+    }
     input::Images images{.count = *count,
                          .height = 1,
                          .width = 1,
                          .channels = static_cast<std::uint32_t>(array.words.size() / *count),
                          .values = {}};
-    images.values = input::permuted(std::move(array.words), *count, wanted, input::inverse(tensor.file_axes));
+    // Programs of several replicas have no order of axes of their own.
+    images.values = tensor.replicas > 1 ? std::move(array.words)
+                                        : input::permuted(std::move(array.words), *count, wanted,
+                                                          input::inverse(tensor.file_axes));
     return images;
 }
 
@@ -243,7 +288,9 @@ std::vector<InputTensor> array_tensors(const ir::Graph& graph) {
         tensors.push_back({.name = value.name,
                            .shape = std::move(axes.extents),
                            .file_axes = std::move(axes.file_axes),
-                           .type = value.file_type.value_or(value.type)});
+                           .type = value.file_type.value_or(value.type),
+                           .replicas = graph.replicas,
+                           .split_axis = value.split_axis});
     }
     return tensors;
 }
@@ -258,6 +305,20 @@ std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
         check_as_many(inputs.back(), inputs.front());
     }
     return inputs;
+}
+
+NamedImages random_whole_array(const InputTensor& tensor, std::uint64_t count, std::uint64_t seed) {
+    if (tensor.replicas == 1) return random_array(tensor, count, seed);
+    InputTensor whole = tensor;
+    whole.shape = whole_shape(tensor);
+    const std::uint64_t arrays = divide_up(count, std::uint64_t{tensor.replicas});
+    NamedImages made = random_array(whole, arrays, seed);
+    auto& words = std::get<std::vector<std::uint32_t>>(made.images.values);
+    words = parts_of_replicas(words, arrays, tensor);
+    made.images.count = static_cast<std::uint32_t>(arrays * tensor.replicas);
+    made.images.channels = static_cast<std::uint32_t>(words.size() / made.images.count);
+    made.in_files = made.images.count;
+    return made;
 }
 
 void check_no_preparation(const Preparation& preparation, const std::string& model) {

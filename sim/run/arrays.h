@@ -32,6 +32,9 @@ std::vector<InputTensor> array_tensors(const ir::Graph& graph);
 std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const std::string& model);
 
+/// Made-up values of an input for so many inferences. Replicas share an array, or have parts of one.
+NamedImages random_whole_array(const InputTensor& tensor, std::uint64_t count, std::uint64_t seed);
+
 /// Throws InputError if the run prepares images.
 void check_no_preparation(const Preparation& preparation, const std::string& model);
 

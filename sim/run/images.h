@@ -33,6 +33,10 @@ struct InputTensor {
     /// empty if they are the same.
     std::vector<std::uint32_t> file_axes = {};
     DataType type = DataType::Float32;  ///< of a float network, float32
+    /// Above 1: so many inferences share an array (ir::Graph::replicas): each takes its part along the axis
+    /// `split_axis` of `shape`, or all of it.
+    std::uint32_t replicas = 1;
+    std::optional<std::uint32_t> split_axis = {};
 
     /// The image that one inference takes; a vector for what has more axes.
     ir::FeatureMap map() const;

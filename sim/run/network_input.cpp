@@ -74,7 +74,7 @@ std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<Inp
         return inputs;
     }
     for (const InputTensor& tensor : tensors) {
-        inputs.push_back(random_array(tensor, count, spec.data.random_input + inputs.size()));
+        inputs.push_back(random_whole_array(tensor, count, spec.data.random_input + inputs.size()));
         inputs.back().input = tensor.name;
     }
     return inputs;

@@ -107,8 +107,42 @@ OutputArray output_array(const isa::Program& program, const ir::Value* output, c
     return array;
 }
 
-OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
+namespace {
+
+/// The whole arrays of several replicas: their parts along an axis, or what the first one has.
+OutputArray whole_array(const isa::Program& program, const ir::Value& output, std::uint32_t replicas,
+                        const std::vector<std::uint32_t>& words, std::size_t number) {
+    const isa::BorderTensor& tensor = program.outputs.at(number);
+    std::vector<std::uint32_t> extents = axes_of(output).extents;
+    const std::uint64_t steps = program.inferences / replicas;
+    const std::size_t each = words.size() / program.inferences;
+    std::vector<std::uint32_t> whole;
+    std::size_t inner = each;
+    if (output.split_axis) {
+        inner = 1;
+        for (std::size_t axis = *output.split_axis; axis < extents.size(); ++axis) inner *= extents[axis];
+        extents.at(*output.split_axis) *= replicas;
+    }
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        for (std::size_t line = 0; line < each / inner; ++line) {
+            for (std::uint64_t replica = 0; replica < (output.split_axis ? replicas : 1); ++replica) {
+                const std::size_t place = (step * replicas + replica) * each + line * inner;
+                const auto first = words.begin() + static_cast<std::ptrdiff_t>(place);
+                whole.insert(whole.end(), first, first + static_cast<std::ptrdiff_t>(inner));
+            }
+        }
+    }
+    std::vector<std::uint64_t> shape;
+    if (steps != 1) shape.push_back(steps);
+    shape.insert(shape.end(), extents.begin(), extents.end());
+    return array_in_format(output.name, std::move(shape), tensor.type, whole);
+}
+
+}  // namespace
+
+OutputArray array_of_words(const isa::Program& program, const ir::Value* output, std::uint32_t replicas,
                            std::vector<std::uint32_t> words, std::size_t number) {
+    if (replicas > 1 && output != nullptr) return whole_array(program, *output, replicas, words, number);
     const isa::BorderTensor& tensor = program.outputs.at(number);
     const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
     std::vector<std::uint64_t> shape;

@@ -96,6 +96,11 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     const auto batch = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
     const std::uint32_t cores = machine.cores();
+    if (prepared.replicas > 1 && prepared.replicas != cores) {
+        throw ModelError(fmt::format("{}: it is a program for {} devices; machine {} has {}, and there must be "
+                                     "one for each",
+                                     prepared.name, prepared.replicas, machine.name, counted(cores, "core")));
+    }
     if (options.batches.batch % cores != 0) {
         throw ModelError(
             fmt::format("{}: batch is {}; machine {} has {}, which have equal parts of it: it must "

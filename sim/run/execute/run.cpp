@@ -482,7 +482,8 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
         if (i == main) record.answers.outputs = read_word_outputs(program, words, i);
         const ir::Value* const value =
             prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
-        arrays.push_back(array_of_words(program, value, std::move(words), i));
+        const std::uint32_t replicas = prepared.graph ? prepared.graph->replicas : 1;
+        arrays.push_back(array_of_words(program, value, replicas, std::move(words), i));
     }
     if (prepared.graph) add_constant_arrays(*prepared.graph, arrays);
     for (const OutputArray& array : arrays) record.answers.shown_outputs.push_back(shown_output(array));
@@ -587,8 +588,9 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
 
 }  // namespace
 
-Prepared prepare(const RunSpec& spec) {
+Prepared prepare(const RunSpec& given) {
     Prepared prepared;
+    RunSpec spec = given;
     if (spec.program) {
         const Stopwatch reading;
         prepared.program = named_program(*spec.program);
@@ -601,6 +603,9 @@ Prepared prepare(const RunSpec& spec) {
         ReadNetwork read = read_model(spec);
         prepared.graph = std::move(read.graph);
         prepared.read_seconds = read.seconds;
+        // One batch is a step of all replicas.
+        if (prepared.graph->replicas > 1 && spec.compiler.batch <= 1)
+            spec.compiler.batch = prepared.graph->replicas;
         prepared.of_arrays = takes_arrays(*prepared.graph, spec.machine);
         if (prepared.of_arrays && (spec.float_reference || spec.observed.float_outputs)) {
             throw machine::ConfigError(fmt::format(

@@ -21,21 +21,22 @@ SEVERAL_DEVICES = ("cnn_training_replicas", "collectives", "replicas", "sharding
 OTHER_PRODUCTS = ("dot_algorithms",)
 
 
-def drawn(random, value):
-    """Numbers of an input: floats of both signs, and whole numbers that can be places and classes."""
+def drawn(random, value, name=""):
+    """Numbers of an input: floats of both signs, but for variances, and whole numbers that can be places and classes."""
     kind = np.dtype(value.dtype).kind
     if kind == "b":
         return random.integers(0, 2, value.shape).astype(bool)
     if kind in "iu":
         return random.integers(0, 5, value.shape).astype(value.dtype)
-    return random.standard_normal(value.shape).astype(value.dtype)
+    numbers = random.standard_normal(value.shape)
+    return (np.abs(numbers) if "variance" in name else numbers).astype(value.dtype)
 
 
 def answers(name):
     function, arguments, _ = make_modules.CASES[name]
     random = np.random.default_rng(zlib.crc32(name.encode()))
-    values, tree = jax.tree_util.tree_flatten(arguments)
-    inputs = [drawn(random, value) for value in values]
+    named, tree = jax.tree_util.tree_flatten_with_path(arguments)
+    inputs = [drawn(random, value, jax.tree_util.keystr(path)) for path, value in named]
     outputs = jax.tree_util.tree_leaves(jax.jit(rounded(function))(*jax.tree_util.tree_unflatten(tree, inputs)))
     return b"".join(np.ascontiguousarray(array).tobytes() for array in [*inputs, *map(np.asarray, outputs)])
 

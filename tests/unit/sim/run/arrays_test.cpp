@@ -289,7 +289,7 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     program.inferences = 1;
     const auto array = [&](DataType type, Words words) {
         program.outputs = {{.name = "y", .shape = {3}, .type = type}};
-        return run::array_of_words(program, nullptr, std::move(words), 0);
+        return run::array_of_words(program, nullptr, 1, std::move(words), 0);
     };
     const Words numbers{0xFFFFFFFF, 0, 7};
     const run::OutputArray int8 = array(DataType::Int8, numbers);
@@ -314,13 +314,13 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     program.inferences = 3;
     program.outputs = {{.name = "y", .shape = {1}, .type = DataType::Int32}};
     ir::Value value{.name = "z", .shape = {1, 1}, .type = DataType::Int32};
-    const run::OutputArray several = run::array_of_words(program, &value, {1, 2, 3}, 0);
+    const run::OutputArray several = run::array_of_words(program, &value, 1, {1, 2, 3}, 0);
     CHECK(several.name == "z");
     CHECK(several.shape == std::vector<std::uint64_t>{3, 1});
     program.inferences = 1;
     program.outputs = {{.name = "y", .shape = {2, 3}, .type = DataType::Uint8}};
     value = {.name = "z", .shape = {1, 2, 3}, .type = DataType::Int32, .file_axes = {0, 2, 1}};
-    const run::OutputArray turned = run::array_of_words(program, &value, {1, 2, 3, 4, 5, 6}, 0);
+    const run::OutputArray turned = run::array_of_words(program, &value, 1, {1, 2, 3, 4, 5, 6}, 0);
     CHECK(turned.shape == std::vector<std::uint64_t>{3, 2});
     CHECK(turned.stored == std::vector<std::uint8_t>{1, 4, 2, 5, 3, 6});
     const run::OutputArray large{.name = "l",
