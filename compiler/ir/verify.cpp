@@ -22,8 +22,8 @@ public:
         check_ends(graph_.inputs, "input");
         check_ends(graph_.outputs, "output");
         if (fault_) return fault_;
-        for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
         if (graph_.replicas == 0) fail("it has 0 replicas; there must be at least 1");
+        for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
         if (!fault_) check_state();
         for (const ValueId id : graph_.inputs) define(id, "the network's inputs");
         for (std::size_t id = 0; id < graph_.nodes.size() && !fault_; ++id) check_node(id);

@@ -96,6 +96,45 @@ std::vector<WordStep> word_steps(const ir::Node& node) {
     return steps;
 }
 
+std::vector<WordStep> rounded_word_steps(const ir::NodeView& node) {
+    std::vector<WordStep> steps = word_steps(node.node());
+    if (node.output().type != DataType::Bfloat16) return steps;
+    std::vector<bool> is_bfloat16;  // by value
+    for (std::size_t i = 0; i < node.node().inputs.size(); ++i)
+        is_bfloat16.push_back(node.input(i).type == DataType::Bfloat16);
+    for (const WordStep& step : steps) {
+        const auto operands_are = [&](std::size_t from) {
+            return std::all_of(step.operands.begin() + static_cast<std::ptrdiff_t>(from), step.operands.end(),
+                               [&](std::uint8_t operand) { return is_bfloat16[operand]; });
+        };
+        constexpr std::uint32_t lower_half = 0xFFFF;
+        switch (step.operation) {
+            case WordOperation::Constant:
+                is_bfloat16.push_back((step.constant & lower_half) == 0);
+                break;
+            case WordOperation::RoundToBfloat16:
+                is_bfloat16.push_back(true);
+                break;
+            case WordOperation::Negate:
+            case WordOperation::Absolute:
+            case WordOperation::Maximum:
+            case WordOperation::Minimum:
+                is_bfloat16.push_back(operands_are(0));
+                break;
+            case WordOperation::Select:
+                is_bfloat16.push_back(operands_are(1));
+                break;
+            default:
+                is_bfloat16.push_back(false);
+        }
+    }
+    if (!is_bfloat16.back()) {
+        steps.push_back({.operation = WordOperation::RoundToBfloat16,
+                         .operands = {static_cast<std::uint8_t>(is_bfloat16.size() - 1)}});
+    }
+    return steps;
+}
+
 ir::AttributeDeclaration word_reduction_attribute() {
     return {.name = "reduction",
             .meaning =

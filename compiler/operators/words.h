@@ -33,6 +33,8 @@ using ir::WordStep;
 
 /// The steps of a `word_chain`. Throws ModelError if one is wrong.
 std::vector<WordStep> word_steps(const ir::Node& node);
+/// The same with the rounding of a bfloat16 result, unless it is one already.
+std::vector<WordStep> rounded_word_steps(const ir::NodeView& node);
 
 /// The attribute `reduction` of `word_reduce` and `word_windows`: the name of a systole::Reduction.
 ir::AttributeDeclaration word_reduction_attribute();

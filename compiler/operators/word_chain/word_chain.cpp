@@ -129,7 +129,8 @@ public:
     std::string_view name() const override { return "word_chain"; }
     std::string_view summary() const override {
         return "Operations on float32 and other words of 32 bits, element by element, with NumPy's "
-               "broadcasting; every result is rounded once and settled (no subnormal number, one NaN). "
+               "broadcasting; every result is rounded once and settled (no subnormal number, one NaN), and a "
+               "bfloat16 result is rounded to it. "
                "Passes make it for machines that compute in floats.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {

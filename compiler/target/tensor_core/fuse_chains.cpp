@@ -40,7 +40,7 @@ public:
         for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
             ir::Node& node = graph_.nodes[id];
             if (!node.is("word_chain")) continue;
-            works_[id] = Work{.inputs = node.inputs, .steps = operators::word_steps(node)};
+            works_[id] = Work{.inputs = node.inputs, .steps = operators::rounded_word_steps({graph_, node})};
             bool changed = false;
             while (const auto fused = with_one_more(id)) {
                 works_[id] = *fused;

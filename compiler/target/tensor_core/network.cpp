@@ -432,7 +432,7 @@ private:
             if (!can_follow(input, shape, is_shared, id)) continue;
             if (!before || producers_.at(input) > producers_.at(*before)) before = input;
         }
-        const std::vector<operators::WordStep> steps = operators::word_steps(node);
+        const std::vector<operators::WordStep> steps = operators::rounded_word_steps(view);
         ChainUse chain;
         std::vector<std::size_t> places(node.inputs.size());
         std::vector<isa::ChainStep> constants;

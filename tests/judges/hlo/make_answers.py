@@ -16,7 +16,7 @@ import numpy as np
 from rounded_products import rounded
 
 LARGE = ("cnn_training", "cnn_training_replicas")
-SEVERAL_DEVICES = ("cnn_training_replicas", "collectives", "replicas", "shardings")
+SEVERAL_DEVICES = ("cnn_training_replicas", "collectives", "data_parallel", "replicas", "shardings")
 # A CPU has no products by these algorithms.
 OTHER_PRODUCTS = ("dot_algorithms",)
 

@@ -412,6 +412,19 @@ def shardings(x, w, scale):
     return product * scale, total
 
 
+@case(of((4, 3)), of((16, 4)), of((3, 16)))
+def data_parallel(w, x, y):
+    """A gradient step on eight devices: w is everywhere, x and y are split along their batches."""
+    split = PartitionSpec("data")
+
+    @shards(PartitionSpec(), split, PartitionSpec(None, "data"), outputs=(PartitionSpec(), split))
+    def body(w, x, y):
+        error = x @ w - y.T
+        return w - 0.1 * lax.psum(x.T @ error, "data"), error
+
+    return body(w, x, y)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

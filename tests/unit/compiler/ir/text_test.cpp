@@ -432,6 +432,23 @@ TEST_CASE("Values in files may be of other number formats than in the graph", "[
           "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
 }
 
+TEST_CASE("A program of several replicas says which borders are split", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\nreplicas 8\ninputs %0\noutputs %1\n%0 float32 1x2x3 \"x\" split 1\n"
+        "%1 float32 1x2x3 \"y\" file float16 split 0\n"
+        "%1 = word_chain(%0) \"y\" {steps [\"negate 0\"]}\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.replicas == 8);
+    CHECK(graph.values[0].split_axis == 1);
+    const std::string fault =
+        "net.txt: value %0 \"x\": it is split along an axis that it has not, or there is one replica";
+    CHECK(error_of(replaced(text, "split 1", "split 2")) == fault);
+    CHECK(error_of(replaced(text, "replicas 8\n", "")) == fault);
+    CHECK(error_of(replaced(text, "replicas 8", "replicas 0")) ==
+          "net.txt: it has 0 replicas; there must be at least 1");
+}
+
 TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compiler][ir]") {
     const std::string text =
         "graph \"g\"\ninputs %0, %1\noutputs %2, %3, %4\n"

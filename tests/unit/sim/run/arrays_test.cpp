@@ -363,3 +363,59 @@ TEST_CASE("Constant outputs of a network of arrays have their format", "[run]") 
     CHECK(arrays[0].stored == std::vector<std::uint8_t>{1, 0});
     CHECK(arrays[0].values.empty());
 }
+
+TEST_CASE("Replicas have parts of an array, or all of it, and results are whole again", "[run]") {
+    const tests::Folder folder;
+    // Two steps of [2, 4]: a replica of two has columns 0 and 1, the other one columns 2 and 3.
+    std::string numbers;
+    for (char number = 0; number < 16; ++number) numbers += number;
+    const std::string file = folder.file("x.npy", int8s("(2, 2, 4)", numbers));
+    run::InputTensor tensor{
+        .name = "x", .shape = {2, 2}, .type = DataType::Int8, .replicas = 2, .split_axis = 1};
+    const auto read = [&] { return run::read_arrays(Files().add(file).given, {tensor}, "net").front(); };
+    const run::NamedImages split = read();
+    CHECK(split.images.count == 4);
+    CHECK(words_of(split) == Words{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15});
+    tensor.shape = {1, 4};
+    tensor.split_axis = 0;
+    CHECK(words_of(read()) == Words{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+    tensor.shape = {2, 4};
+    tensor.split_axis.reset();
+    const run::NamedImages same = read();
+    CHECK(same.images.count == 4);
+    CHECK(words_of(same) == Words{0, 1, 2,  3,  4,  5,  6,  7,  0, 1, 2,  3,  4,  5,  6,  7,
+                                  8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15});
+    tensor.shape = {2, 3};
+    CHECK_THROWS_WITH(read(), Catch::Contains("the array's shape is (2, 2, 4); input \"x\" is (2, 3)"));
+
+    isa::Program program;
+    program.inferences = 4;
+    program.outputs = {{.name = "y", .shape = {2, 2}, .type = DataType::Int32}};
+    ir::Value value{.name = "y", .shape = {1, 2, 2}, .type = DataType::Int32};
+    value.split_axis = 1;
+    const auto stored = [](const run::OutputArray& array) {
+        return tests::numbers_of<std::int32_t>(array.stored);
+    };
+    const run::OutputArray whole = run::array_of_words(program, &value, 2, words_of(split), 0);
+    CHECK(whole.shape == std::vector<std::uint64_t>{2, 2, 4});
+    CHECK(stored(whole) == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+    value.split_axis.reset();
+    const run::OutputArray first = run::array_of_words(program, &value, 2, words_of(split), 0);
+    CHECK(first.shape == std::vector<std::uint64_t>{2, 2, 2});
+    CHECK(stored(first) == std::vector<std::int32_t>{0, 1, 4, 5, 8, 9, 12, 13});
+}
+
+TEST_CASE("Replicas get parts of made-up arrays, or the same", "[run]") {
+    run::InputTensor tensor{
+        .name = "x", .shape = {2, 2}, .type = DataType::Int32, .replicas = 2, .split_axis = 0};
+    const run::NamedImages split = run::random_whole_array(tensor, 4, 7);
+    CHECK(split.images.count == 4);
+    tensor.shape = {4, 2};
+    tensor.replicas = 1;
+    tensor.split_axis.reset();
+    CHECK(words_of(split) == words_of(run::random_whole_array(tensor, 2, 7)));
+    tensor.shape = {2, 2};
+    tensor.replicas = 2;
+    const Words same = words_of(run::random_whole_array(tensor, 2, 7));
+    CHECK(Words(same.begin(), same.begin() + 4) == Words(same.begin() + 4, same.end()));
+}
