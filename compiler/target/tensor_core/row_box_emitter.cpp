@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "compiler/target/tensor_core/box_tiles.h"
 #include "compiler/target/tensor_core/step_emitter.h"
 #include "hw/isa/instruction.h"
 
@@ -13,162 +14,6 @@ namespace systole::tensor_core {
 namespace {
 
 using isa::Register;
-
-/// An axis of a box, or the images.
-struct BoxAxis {
-    std::size_t place = 0;  ///< of the box's axes; behind them: the images
-    std::uint64_t extent = 1;
-    std::uint64_t apart = 1;  ///< rows of the result
-    bool is_backward = false;
-};
-
-/// Some indices of each axis.
-struct BoxTile {
-    std::vector<std::uint64_t> first;
-    std::vector<std::uint64_t> count;
-
-    std::uint64_t rows() const {
-        std::uint64_t rows = 1;
-        for (const std::uint64_t each : count) rows *= each;
-        return rows;
-    }
-};
-
-/// The next index with the last axis first; false behind the last one.
-bool advance(std::vector<std::uint64_t>& index, const std::vector<std::uint64_t>& extents,
-             const std::vector<std::uint64_t>& step) {
-    for (std::size_t axis = index.size(); axis-- > 0;) {
-        index[axis] += step[axis];
-        if (index[axis] < extents[axis]) return true;
-        index[axis] = 0;
-    }
-    return false;
-}
-
-/// Tiles of about equally many rows each, at most `most`: the last axes are whole as far as there is room.
-std::vector<BoxTile> box_tiles(const std::vector<std::uint64_t>& extents, std::uint64_t most) {
-    std::vector<std::uint64_t> step(extents.size(), 1);
-    std::uint64_t rows = 1;
-    for (std::size_t axis = extents.size(); axis-- > 0;) {
-        const std::uint64_t parts = divide_up(extents[axis], most / rows);
-        step[axis] = divide_up(extents[axis], parts);
-        rows *= step[axis];
-        if (parts > 1) break;
-    }
-    std::vector<BoxTile> tiles;
-    std::vector<std::uint64_t> first(extents.size());
-    do {
-        BoxTile& tile = tiles.emplace_back(BoxTile{.first = first, .count = {}});
-        for (std::size_t axis = 0; axis < extents.size(); ++axis)
-            tile.count.push_back(std::min(step[axis], extents[axis] - first[axis]));
-    } while (advance(first, extents, step));
-    return tiles;
-}
-
-/// Without axes of one index, and with neighbours joined that lie behind each other in both memories.
-std::vector<TransferAxis> joined_axes(std::vector<TransferAxis> axes) {
-    std::erase_if(axes, [](const TransferAxis& axis) { return axis.extent == 1; });
-    for (bool joins = true; joins;) {
-        joins = false;
-        for (std::size_t outer = 0; outer < axes.size() && !joins; ++outer) {
-            for (std::size_t inner = 0; inner < axes.size() && !joins; ++inner) {
-                const auto extent = static_cast<std::int64_t>(axes[inner].extent);
-                joins = inner != outer && axes[outer].hbm == axes[inner].hbm * extent &&
-                        axes[outer].memory == axes[inner].memory * axes[inner].extent;
-                if (!joins) continue;
-                axes[inner].extent *= axes[outer].extent;
-                axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(outer));
-            }
-        }
-    }
-    return axes;
-}
-
-/// The axes that one transfer takes: that of the rows of a block, and that of the blocks. Behind the last
-/// axis: none.
-struct TransferChoice {
-    std::size_t rows_axis = 0;
-    std::size_t blocks_axis = 0;
-    std::uint64_t rows = 1;
-    std::uint64_t blocks = 1;
-};
-
-/// The choice that takes the most rows.
-TransferChoice choose_transfer(const std::vector<TransferAxis>& axes) {
-    const std::size_t none = axes.size();
-    TransferChoice best{.rows_axis = none, .blocks_axis = none};
-    for (std::size_t rows_axis = 0; rows_axis <= none; ++rows_axis) {
-        if (rows_axis < none && (axes[rows_axis].hbm != 1 || axes[rows_axis].memory != 1)) continue;
-        const std::uint64_t rows = rows_axis < none ? axes[rows_axis].extent : 1;
-        for (std::size_t blocks_axis = 0; blocks_axis <= none; ++blocks_axis) {
-            std::uint64_t blocks = 1;
-            if (blocks_axis < none) {
-                const TransferAxis& axis = axes[blocks_axis];
-                const bool fits = axis.hbm >= static_cast<std::int64_t>(rows) && axis.memory >= rows;
-                if (blocks_axis == rows_axis || !fits) continue;
-                blocks = axis.extent;
-            }
-            if (rows * blocks <= best.rows * best.blocks) continue;
-            best = {.rows_axis = rows_axis, .blocks_axis = blocks_axis, .rows = rows, .blocks = blocks};
-        }
-    }
-    return best;
-}
-
-/// Columns of a box that are put in together.
-struct ColumnGroup {
-    std::size_t first = 0;
-    std::size_t end = 0;
-    std::uint64_t first_panel = 0;  ///< of the source
-    std::uint64_t end_panel = 0;
-};
-
-/// Whether rows of the source need no move between lanes.
-bool is_direct(const BoxColumns& part, std::uint64_t lanes) {
-    return !part.repeats && part.to % lanes == 0 && part.from % lanes == 0;
-}
-
-/// Neighbours that come from the same rows are put in together, unless they need no move between lanes.
-std::vector<ColumnGroup> column_groups(const RowBox& box, std::uint64_t lanes) {
-    std::vector<ColumnGroup> groups;
-    for (std::size_t i = 0; i < box.columns.size(); ++i) {
-        const BoxColumns& part = box.columns[i];
-        if (part.source == Origin::none) {
-            groups.push_back({.first = i, .end = i + 1});
-            continue;
-        }
-        const std::uint64_t begin = part.from / lanes;
-        const std::uint64_t end = (part.from + (part.repeats ? 1 : part.count) - 1) / lanes + 1;
-        const auto can_follow = [&](const BoxColumns& before) {
-            return before.source == part.source && before.row == part.row && before.apart == part.apart &&
-                   !before.repeats && !part.repeats && !is_direct(before, lanes) && !is_direct(part, lanes);
-        };
-        if (i > 0 && can_follow(box.columns[i - 1])) {
-            ColumnGroup& group = groups.back();
-            group.end = i + 1;
-            group.first_panel = std::min(group.first_panel, begin);
-            group.end_panel = std::max(group.end_panel, end);
-        } else {
-            groups.push_back({.first = i, .end = i + 1, .first_panel = begin, .end_panel = end});
-        }
-    }
-    return groups;
-}
-
-/// The columns from one on, as columns of a box of their own.
-RowBox cut_columns(const RowBox& box, std::uint64_t first, std::uint64_t count) {
-    RowBox cut{.row = box.row, .extents = box.extents, .apart = box.apart, .columns = {}};
-    for (BoxColumns part : box.columns) {
-        const std::uint64_t begin = std::max(part.to, first);
-        const std::uint64_t end = std::min(part.to + part.count, first + count);
-        if (begin >= end) continue;
-        if (part.source != Origin::none && !part.repeats) part.from += begin - part.to;
-        part.to = begin - first;
-        part.count = end - begin;
-        cut.columns.push_back(std::move(part));
-    }
-    return cut;
-}
 
 isa::Chain copying_chain(isa::Spread spread) {
     return {.name = {}, .sources = {{.spread = spread}}, .results = {{}}};
@@ -341,20 +186,11 @@ void StepEmitter::move_boxes(const Step& step) {
 void StepEmitter::move_box(const Step& step, const RowBox& box, std::uint64_t first_panel,
                            std::uint64_t box_panels) {
     const Tensor& result = network_.tensors[step.result];
-    const std::uint64_t images = result.is_shared ? 1 : images_;
-    // In the order of the rows of the result; but axes that go backwards in a source come first, so that a
-    // tile has few of their indices: each of these takes a transfer of its own.
-    std::vector<BoxAxis> axes{{.place = box.extents.size(), .extent = images, .apart = result.rows}};
-    for (std::size_t i = 0; i < box.extents.size(); ++i) {
-        const bool is_backward = std::ranges::any_of(box.columns, [&](const BoxColumns& part) {
-            return part.source != Origin::none && part.apart[i] < 0;
-        });
-        axes.push_back(
-            {.place = i, .extent = box.extents[i], .apart = box.apart[i], .is_backward = is_backward});
-    }
-    std::erase_if(axes, [](const BoxAxis& axis) { return axis.extent == 1; });
-    std::ranges::stable_sort(axes, std::ranges::greater{},
-                             [](const BoxAxis& axis) { return std::pair(axis.is_backward, axis.apart); });
+    BoxWork work{.step = step,
+                 .box = box,
+                 .axes = axes_of(box, result.is_shared ? 1 : images_, result.rows),
+                 .first_panel = first_panel,
+                 .panels = box_panels};
     const std::vector<ColumnGroup> groups = column_groups(box, lanes_);
     // Rows of vector memory beside the result's, for each row of it and for all of them.
     std::uint64_t beside = 0;
@@ -365,7 +201,7 @@ void StepEmitter::move_box(const Step& step, const RowBox& box, std::uint64_t fi
             beside = std::max<std::uint64_t>(beside, 1);
             continue;
         }
-        beside = std::max(beside, part.repeats ? 3 : 2 * (group.end_panel - group.first_panel));
+        beside = std::max(beside, part.repeats ? 3 : 2 * group.panels());
         if (part.repeats) fixed = std::max(fixed, part.from % lanes_ + 1 + std::min(lanes_, part.count));
     }
     const std::uint64_t each = box_panels + beside;
@@ -374,82 +210,95 @@ void StepEmitter::move_box(const Step& step, const RowBox& box, std::uint64_t fi
     if (most == 0) most = room > fixed ? (room - fixed) / each : 0;
     if (most == 0) fail_for_room(step, fixed + each);
     std::vector<std::uint64_t> extents;
-    for (const BoxAxis& axis : axes) extents.push_back(axis.extent);
-    for (const BoxTile& tile : box_tiles(extents, std::min(most, step.limits.lines))) {
-        const std::uint64_t count = tile.rows();
-        const std::uint64_t whole = take(step, count * box_panels);
-        for (const ColumnGroup& group : groups) {
-            const BoxColumns& part = box.columns[group.first];
-            if (part.source == Origin::none) {
-                fill_columns(step, whole, count, part.to, part.count, field32(part.from));
-                continue;
-            }
-            // Of the axes, those that repeat rows come in once.
-            const TensorId id = step.sources[part.source];
-            const Tensor& source = network_.tensors[id];
-            std::vector<TransferAxis> in;
-            std::vector<std::uint64_t> apart(axes.size());
-            auto row = static_cast<std::int64_t>(row_of(id) + part.row);
-            std::uint64_t own = 1;
-            for (std::size_t i = axes.size(); i-- > 0;) {
-                const bool is_image = axes[i].place == box.extents.size();
-                const std::int64_t rows_apart =
-                    is_image ? static_cast<std::int64_t>(source.is_shared ? 0 : source.rows)
-                             : part.apart[axes[i].place];
-                row += rows_apart * static_cast<std::int64_t>(tile.first[i]);
-                if (rows_apart == 0) continue;
-                in.push_back({.extent = tile.count[i], .hbm = rows_apart, .memory = own});
-                apart[i] = own;
-                own *= tile.count[i];
-            }
-            const bool direct = group.end == group.first + 1 && is_direct(part, lanes_);
-            const std::uint64_t part_panels = group.end_panel - group.first_panel;
-            const std::uint64_t place =
-                direct ? whole + part.to / lanes_ * count : take(step, part_panels * count);
-            const bool repeats = own < count;
-            const std::uint64_t once = repeats ? take(step, part_panels * own) : place;
-            for (std::uint64_t panel = 0; panel < part_panels; ++panel) {
-                const std::uint64_t hbm = (group.first_panel + panel) * source.panel_rows;
-                transfer(true, in, row + static_cast<std::int64_t>(hbm), once + panel * own);
-                if (repeats) repeat_rows(tile.count, apart, once + panel * own, place + panel * count);
-            }
-            if (repeats) pool_.give_back(once);
-            if (direct) continue;
-            if (part.repeats) {
-                const std::uint64_t spread = take(step, count);
-                repeat_column(step, place, count, part.from % lanes_, std::min(lanes_, part.count), spread);
-                spread_panel(spread, whole, count, part.to, part.count);
-                pool_.give_back(spread);
-            } else {
-                stream_.set(Register::SourcePanelRows, field32(count));
-                stream_.set(Register::ResultPanelRows, field32(count));
-                for (std::size_t i = group.first; i < group.end; ++i) {
-                    const BoxColumns& moved = box.columns[i];
-                    stream_.append(isa::MoveLanes{.result = field32(whole),
-                                                  .source = field32(place),
-                                                  .rows = field32(count),
-                                                  .columns = field32(moved.count),
-                                                  .first = field32(moved.from - group.first_panel * lanes_),
-                                                  .to = field32(moved.to)});
-                }
-            }
-            pool_.give_back(place);
+    for (const BoxAxis& axis : work.axes) extents.push_back(axis.extent);
+    for (BoxTile& tile : box_tiles(extents, std::min(most, step.limits.lines))) {
+        work.tile = std::move(tile);
+        work.count = work.tile.rows();
+        work.whole = take(step, work.count * box_panels);
+        for (const ColumnGroup& group : groups) put_in_columns(work, group);
+        store_box(work);
+        pool_.give_back(work.whole);
+    }
+}
+
+/// Some columns of the rows of a tile.
+void StepEmitter::put_in_columns(const BoxWork& work, const ColumnGroup& group) {
+    const Step& step = work.step;
+    const BoxColumns& part = work.box.columns[group.first];
+    if (part.source == Origin::none)
+        return fill_columns(step, work.whole, work.count, part.to, part.count, field32(part.from));
+    const bool direct = group.end == group.first + 1 && is_direct(part, lanes_);
+    const std::uint64_t place =
+        direct ? work.whole + part.to / lanes_ * work.count : take(step, group.panels() * work.count);
+    load_box(work, part, group, place);
+    if (direct) return;
+    if (part.repeats) {
+        const std::uint64_t spread = take(step, work.count);
+        repeat_column(step, place, work.count, part.from % lanes_, std::min(lanes_, part.count), spread);
+        spread_panel(spread, work.whole, work.count, part.to, part.count);
+        pool_.give_back(spread);
+    } else {
+        stream_.set(Register::SourcePanelRows, field32(work.count));
+        stream_.set(Register::ResultPanelRows, field32(work.count));
+        for (std::size_t i = group.first; i < group.end; ++i) {
+            const BoxColumns& moved = work.box.columns[i];
+            stream_.append(isa::MoveLanes{.result = field32(work.whole),
+                                          .source = field32(place),
+                                          .rows = field32(work.count),
+                                          .columns = field32(moved.count),
+                                          .first = field32(moved.from - group.first_panel * lanes_),
+                                          .to = field32(moved.to)});
         }
-        // In vector memory, rows of the tile follow each other.
-        std::vector<TransferAxis> out;
-        std::uint64_t first_row = row_of(step.result) + box.row;
-        std::uint64_t rows = count;
-        for (std::size_t i = 0; i < axes.size(); ++i) {
-            rows /= tile.count[i];
-            out.push_back(
-                {.extent = tile.count[i], .hbm = static_cast<std::int64_t>(axes[i].apart), .memory = rows});
-            first_row += tile.first[i] * axes[i].apart;
-        }
-        for (std::uint64_t panel = 0; panel < box_panels; ++panel) {
-            const std::uint64_t hbm = first_row + (first_panel + panel) * result.panel_rows;
-            transfer(false, out, static_cast<std::int64_t>(hbm), whole + panel * count);
-        }
-        pool_.give_back(whole);
+    }
+    pool_.give_back(place);
+}
+
+/// The source's rows of a tile, one for each of the result. Those that are repeated come in once.
+void StepEmitter::load_box(const BoxWork& work, const BoxColumns& part, const ColumnGroup& group,
+                           std::uint64_t to) {
+    const TensorId id = work.step.sources[part.source];
+    const Tensor& source = network_.tensors[id];
+    std::vector<TransferAxis> axes;
+    std::vector<std::uint64_t> apart(work.axes.size());
+    auto row = static_cast<std::int64_t>(row_of(id) + part.row);
+    std::uint64_t rows = 1;
+    for (std::size_t i = work.axes.size(); i-- > 0;) {
+        const bool is_image = work.axes[i].place == work.box.extents.size();
+        const std::int64_t rows_apart = is_image
+                                            ? static_cast<std::int64_t>(source.is_shared ? 0 : source.rows)
+                                            : part.apart[work.axes[i].place];
+        row += rows_apart * static_cast<std::int64_t>(work.tile.first[i]);
+        if (rows_apart == 0) continue;
+        axes.push_back({.extent = work.tile.count[i], .hbm = rows_apart, .memory = rows});
+        apart[i] = rows;
+        rows *= work.tile.count[i];
+    }
+    const bool repeats = rows < work.count;
+    const std::uint64_t once = repeats ? take(work.step, group.panels() * rows) : to;
+    for (std::uint64_t panel = 0; panel < group.panels(); ++panel) {
+        const std::uint64_t hbm = (group.first_panel + panel) * source.panel_rows;
+        transfer(true, axes, row + static_cast<std::int64_t>(hbm), once + panel * rows);
+        if (repeats) repeat_rows(work.tile.count, apart, once + panel * rows, to + panel * work.count);
+    }
+    if (repeats) pool_.give_back(once);
+}
+
+/// In vector memory, rows of the tile follow each other.
+void StepEmitter::store_box(const BoxWork& work) {
+    const Tensor& result = network_.tensors[work.step.result];
+    std::vector<TransferAxis> axes;
+    std::uint64_t first_row = row_of(work.step.result) + work.box.row;
+    std::uint64_t rows = work.count;
+    for (std::size_t i = 0; i < work.axes.size(); ++i) {
+        rows /= work.tile.count[i];
+        axes.push_back({.extent = work.tile.count[i],
+                        .hbm = static_cast<std::int64_t>(work.axes[i].apart),
+                        .memory = rows});
+        first_row += work.tile.first[i] * work.axes[i].apart;
+    }
+    for (std::uint64_t panel = 0; panel < work.panels; ++panel) {
+        const std::uint64_t hbm = first_row + (work.first_panel + panel) * result.panel_rows;
+        transfer(false, axes, static_cast<std::int64_t>(hbm), work.whole + panel * work.count);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/emit/instruction_stream.h"
+#include "compiler/target/tensor_core/box_tiles.h"
 #include "compiler/target/tensor_core/memory.h"
 #include "compiler/target/tensor_core/network.h"
 #include "compiler/target/tensor_core/tiles.h"
@@ -28,13 +29,6 @@ struct View {
 inline std::uint32_t field32(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
-
-/// An axis along which rows lie equally far apart in both memories.
-struct TransferAxis {
-    std::uint64_t extent = 1;
-    std::int64_t hbm = 0;  ///< rows from an index to the next
-    std::uint64_t memory = 0;
-};
 
 /// Some rows of the source of a transposition and some of its columns; they begin with a whole panel.
 struct TransposedPart {
@@ -93,6 +87,17 @@ private:
         std::map<TensorId, View> operands = {};  ///< by tensor of the chains
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
+    };
+    /// A tile of a box of rows under way.
+    struct BoxWork {
+        const Step& step;
+        const RowBox& box;
+        std::vector<BoxAxis> axes = {};
+        std::uint64_t first_panel = 0;  ///< of the result
+        std::uint64_t panels = 0;
+        BoxTile tile = {};
+        std::uint64_t count = 0;  ///< rows of the tile
+        std::uint64_t whole = 0;  ///< where the rows of the result are put together
     };
     /// Weights for the cuts of a panel of the result.
     struct LoadedWeights {
@@ -194,6 +199,9 @@ private:
     // Moves of boxes of rows, and transpositions.
     void move_boxes(const Step& step);
     void move_box(const Step& step, const RowBox& box, std::uint64_t first_panel, std::uint64_t box_panels);
+    void put_in_columns(const BoxWork& work, const ColumnGroup& group);
+    void load_box(const BoxWork& work, const BoxColumns& part, const ColumnGroup& group, std::uint64_t to);
+    void store_box(const BoxWork& work);
     void transfer(bool into_memory, const std::vector<TransferAxis>& all, std::int64_t hbm_row,
                   std::uint64_t row);
     void repeat_rows(const std::vector<std::uint64_t>& count, const std::vector<std::uint64_t>& apart,

@@ -17,6 +17,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
+#include "compiler/target/tensor_core/box_tiles.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/family.h"
 #include "compiler/target/tensor_core/moves.h"
@@ -313,6 +314,36 @@ TEST_CASE("What is found from shapes moves the elements that the operator moves"
         INFO(what);
         CHECK(met[what] >= static_cast<int>(tests::random_runs(100)));
     }
+}
+
+TEST_CASE("Tiles of a box have whole last axes where there is room", "[tensor_core][boxes]") {
+    const auto rows_of = [](const std::vector<BoxTile>& tiles) {
+        std::vector<std::uint64_t> rows;
+        for (const BoxTile& tile : tiles) rows.push_back(tile.rows());
+        return rows;
+    };
+    CHECK(rows_of(box_tiles({5, 10}, 39)) == std::vector<std::uint64_t>{30, 20});
+    CHECK(rows_of(box_tiles({2, 10}, 9)) == std::vector<std::uint64_t>{5, 5, 5, 5});
+    CHECK(rows_of(box_tiles({}, 1)) == std::vector<std::uint64_t>{1});
+    const std::vector<BoxTile> tiles = box_tiles({5, 10}, 39);
+    CHECK(tiles[1].first == std::vector<std::uint64_t>{3, 0});
+    CHECK(tiles[1].count == std::vector<std::uint64_t>{2, 10});
+}
+
+TEST_CASE("A transfer takes the rows of two axes, upwards only", "[tensor_core][boxes]") {
+    // Lines of 10 pixels that follow each other, in images that do not.
+    const std::vector<TransferAxis> images = joined_axes({{.extent = 4, .hbm = 100, .memory = 30},
+                                                          {.extent = 3, .hbm = 10, .memory = 10},
+                                                          {.extent = 10, .hbm = 1, .memory = 1}});
+    REQUIRE(images.size() == 2);
+    const TransferChoice all = choose_transfer(images);
+    CHECK(all.rows == 30);
+    CHECK(all.blocks == 4);
+    const TransferChoice upwards =
+        choose_transfer({{.extent = 50, .hbm = -1, .memory = 1}, {.extent = 7, .hbm = 60, .memory = 50}});
+    CHECK(upwards.rows == 1);
+    CHECK(upwards.blocks == 7);
+    CHECK(upwards.blocks_axis == 1);
 }
 
 TEST_CASE("Movements give the reference's bits on a tensor core", "[tensor_core][boxes]") {
