@@ -29,6 +29,9 @@ std::int64_t element(const GemmOperand& operand, std::size_t row, std::size_t co
         case DataType::Int32:
         case DataType::Bfloat16:
         case DataType::Float32:
+        case DataType::Uint32:
+        case DataType::Float16:
+        case DataType::Bool:
             break;
     }
     throw std::logic_error("no such format");
