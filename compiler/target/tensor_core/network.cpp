@@ -384,7 +384,6 @@ private:
         const std::uint64_t elements = value.shape.elements();
         const bool is_shared = !value.has_batch();
         if (value.constant && elements == 1) return std::nullopt;
-        if (elements == 1 && result.elements() > 1) return Operand{OperandKind::Number, tensor_of(id)};
         const MatrixShape shape = matrix_of(result);
         const std::vector<std::uint64_t> extents =
             extents_of(value.shape, std::max<std::size_t>(1, result.rank()));
@@ -396,6 +395,7 @@ private:
         if (one_row && has_columns && !result_is_shared) return Operand{OperandKind::ImageRow, tensor_of(id)};
         const bool has_rows = std::equal(extents.begin(), extents.end() - 1, all.begin());
         if (has_rows && extents.back() == 1) return Operand{OperandKind::Column, tensor_of(id)};
+        if (elements == 1) return Operand{OperandKind::Number, tensor_of(id)};
         if (value.constant && result.elements() <= most_moved_one_by_one) {
             const std::vector<std::uint64_t> places = repeated(value.shape, result);
             std::vector<std::uint32_t> words;

@@ -131,6 +131,18 @@ TEST_CASE("A number that a node computes is read as it is, however many elements
     }
 }
 
+TEST_CASE("A number for the only row of each image is read for all images at once", "[tensor_core][steps]") {
+    Graph made({1, 20});
+    const ir::ValueId input = made.last;
+    const ir::ValueId sum = made.add(
+        "sum", "word_reduce",
+        {{"reduction", std::string("sum")}, {"keep", std::int64_t{1}}, {"sum_tile", std::int64_t{8}}},
+        {input});
+    made.chain("scaled", {input, sum}, {"multiply 0 1"});
+    const Network network = make_network(made.graph, small_machine(), 2);
+    CHECK(network.steps.back().chains.at(0).operands.at(1).kind == OperandKind::Column);
+}
+
 TEST_CASE("A flattened image is read by windows over all of it", "[tensor_core][steps]") {
     Graph made({1, 2, 3, 5});
     made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 30}}}, {made.last});
