@@ -169,6 +169,16 @@ void add_readers_files(const std::string& page, const Folder& folder) {
         folder.file("net.onnx", model.output("logits").bytes());
         folder.file("inputs.npz",
                     made_zip({{.name = "x.npy", .bytes = npy("<f4", "(3, 4)", repeated(0.25F, 12))}}));
+        folder.file("step.txt",
+                    "graph \"step\"\ninputs %0, %1\noutputs %2\n%0 float32 1x2x2 \"state['kernel']\"\n"
+                    "%1 int32 1x1x2 \"labels\" file bool\n%2 float32 1x2x2 \"state['kernel']\"\n"
+                    "%2 = word_chain(%0, %1) \"step\" {steps [\"negate 0\", \"select 1 2 0\"]}\n");
+        const std::string kernel = npy("<f4", "(2, 2)", repeated(0.25F, 4));
+        const std::string labels = npy("|b1", "(1, 2)", std::string("\0\1", 2));
+        folder.file("kernel.npy", kernel);
+        folder.file("labels.npy", labels);
+        folder.file("arrays.npz", made_zip({{.name = "state['kernel'].npy", .bytes = kernel},
+                                            {.name = "1.npy", .bytes = labels}}));
     } else if (page == "docs/isa.md") {
         folder.file("ten.asm", ".buffer out output 0 256\nwrite_host out ub=0 block=256\nhalt\n");
     } else if (page == "docs/architecture.md") {

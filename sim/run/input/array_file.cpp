@@ -59,7 +59,7 @@ std::optional<float> exact_float(Number number) {
     constexpr int significant_bits = std::numeric_limits<float>::digits;
     const auto bits = static_cast<std::uint64_t>(number);
     const std::uint64_t size = std::cmp_less(number, 0) ? 0 - bits : bits;
-    if (size != 0 && std::bit_width(size) - std::countr_zero(size) > significant_bits) return std::nullopt;
+    if (size != 0 && size >> std::countr_zero(size) >> significant_bits != 0) return std::nullopt;
     return static_cast<float>(number);
 }
 
