@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -55,6 +56,10 @@ inline constexpr std::array<std::string_view, data_type_count> data_type_names =
     for (std::size_t i = 0; i < data_type_count; ++i) names[i] = data_type_traits[i].name;
     return names;
 }();
+
+/// Those that units compute in; the formats behind them are only in files.
+inline constexpr std::span<const std::string_view> computed_type_names =
+    std::span(data_type_names).first(static_cast<std::size_t>(DataType::Float32) + 1);
 
 /// The names of the formats in the order of their values; every enumeration with names has this function.
 constexpr const auto& names_of(DataType) {

@@ -35,9 +35,11 @@ constexpr std::uint32_t least_sum_bits = 8;
 template <class Visitor>
 void describe(Visitor& visitor, MatrixFormat& format) {
     visitor.choice(needed("activations", "", "number format of the streamed elements"), format.activations,
-                   data_type_names);
-    visitor.choice(needed("weights", "", "number format of the weights"), format.weights, data_type_names);
-    visitor.choice({"accumulators", "", "number format of the sums"}, format.accumulators, data_type_names);
+                   computed_type_names);
+    visitor.choice(needed("weights", "", "number format of the weights"), format.weights,
+                   computed_type_names);
+    visitor.choice({"accumulators", "", "number format of the sums"}, format.accumulators,
+                   computed_type_names);
     visitor.field({"passes", "passes", "cycles of array input that a row takes"}, format.passes,
                   Range{1, most_passes});
 }

@@ -75,13 +75,24 @@ private:
         const ir::Value& value = graph_.values[id];
         const ir::Value& result = graph_.values[graph_.nodes[reader].output()];
         if (value.shape != result.shape || value.is_shared != result.is_shared) return false;
+        const Work& work = *works_[*producers_[id]];
+        // Behind a product or a reduction, the chain costs no transfer of its own; at its reader it would.
+        if (follows_step(*producers_[id]) && tensors_read(*works_[reader]) > 1) return false;
         const auto is_chain = [&](ir::NodeId each) { return graph_.nodes[each].is("word_chain"); };
         const std::vector<ir::NodeId>& all = readers_[id];
         const bool is_only_reader = std::ranges::all_of(all, [&](ir::NodeId each) { return each == reader; });
         if (is_only_reader) return !ir::is_output(graph_, id);
-        const Work& work = *works_[*producers_[id]];
         return std::ranges::all_of(all, is_chain) && !ir::is_output(graph_, id) &&
                work.steps.size() <= most_repeated_steps && tensors_read(work) <= 1;
+    }
+
+    /// Whether the chain alone reads what a node other than a chain computes.
+    bool follows_step(ir::NodeId chain) const {
+        return std::ranges::any_of(works_[chain]->inputs, [&](ir::ValueId input) {
+            const std::optional<ir::NodeId> producer = producers_[input];
+            if (!producer || works_[*producer] || ir::is_output(graph_, input)) return false;
+            return std::ranges::all_of(readers_[input], [&](ir::NodeId each) { return each == chain; });
+        });
     }
 
     std::size_t tensors_read(const Work& work) const {

@@ -136,8 +136,7 @@ std::vector<Arrays> GraphMaker::make_inputs() {
             const ir::ValueId id = graph_.add_input(name, graph_shape(array.dimensions), DataType::Float32);
             graph_.values[id].split_axis = array.split_axis;
             graph_.values[id].type = graph_type(shape.type);
-            if (const DataType type = file_type(shape.type); type != graph_.values[id].type)
-                graph_.values[id].file_type = type;
+            graph_.values[id].file_type = file_type(shape.type);
             array.id = id;
             inputs.push_back({std::move(array)});
         } catch (const ModelError& error) {
@@ -160,7 +159,7 @@ void GraphMaker::set_outputs(const Arrays& results) {
             if (graph_.values[id].constant) {
                 ir::Value value = graph_.values[id];
                 value.name = layer_;
-                if (in_files != value.type) value.file_type = in_files;
+                value.file_type = in_files;
                 graph_.constant_outputs.push_back({i, std::move(value)});
                 continue;
             }
@@ -176,7 +175,7 @@ void GraphMaker::set_outputs(const Arrays& results) {
                 id = append("identity", {}, {id}, type);
             }
             graph_.values[id].name = layer_;
-            if (in_files != type) graph_.values[id].file_type = in_files;
+            graph_.values[id].file_type = in_files;
             graph_.values[id].split_axis = array.split_axis;
             graph_.outputs.push_back(id);
         } catch (const ModelError& error) {
