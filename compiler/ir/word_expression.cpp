@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 
 namespace systole::ir {
 

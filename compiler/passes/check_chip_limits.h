@@ -8,8 +8,8 @@ namespace systole::passes {
 /// batch shares, and nodes that combine a batch.
 void check_inferences(const ir::Graph& graph);
 
-/// Throws ModelError, with the layer, for work that only machines with tensor cores do: on words, and sums over
-/// the cores of a machine, for which the result for an image depends on others of its batch.
+/// Throws ModelError, with the layer, for work that only machines with tensor cores do: on words, and sums
+/// over the cores of a machine, for which the result for an image depends on others of its batch.
 void refuse_work_of_tensor_cores(const ir::Graph& graph);
 
 /// As check_inferences, and throws ModelError, with the layer, if the network has what graphs can say but no

@@ -5,8 +5,8 @@
 
 namespace systole::passes {
 
-/// Whether a graph has nodes on words already, as programs have: it states what is computed, and no other pass
-/// changes it.
+/// Whether a graph has nodes on words already, as programs have: it states what is computed, and no other
+/// pass changes it.
 bool is_in_words(const ir::Graph& graph);
 
 /// The float graph as primitives whose attributes state every bit of their results

@@ -22,7 +22,7 @@ bool names_program(const std::string& file) {
 }
 
 bool names_network(const std::string& file) {
-    constexpr std::array<std::string_view, 7> extensions = {".txt", ".h5",   ".hdf5", ".hlo",
+    constexpr std::array<std::string_view, 7> extensions = {".txt",   ".h5",   ".hdf5",  ".hlo",
                                                             ".keras", ".onnx", ".tflite"};
     return std::ranges::find(extensions, std::filesystem::path(file).extension().string()) !=
            extensions.end();

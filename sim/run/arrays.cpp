@@ -178,9 +178,11 @@ std::vector<std::uint32_t> parts_of_replicas(const std::vector<std::uint32_t>& w
         }
         return parts;
     }
-    // The array is [outer][replica][inner], where inner is what a replica has for an index of the axes before.
+    // The array is [outer][replica][inner], where inner is what a replica has for an index of the axes
+    // before.
     std::size_t inner = 1;
-    for (std::size_t axis = *tensor.split_axis; axis < tensor.shape.size(); ++axis) inner *= tensor.shape[axis];
+    for (std::size_t axis = *tensor.split_axis; axis < tensor.shape.size(); ++axis)
+        inner *= tensor.shape[axis];
     const std::size_t outer = words.size() / (arrays * tensor.replicas * inner);
     parts.reserve(words.size());
     for (std::size_t array = 0; array < arrays; ++array) {

@@ -13,7 +13,8 @@
 #include "tests/support/files.h"
 #include "tests/support/source_dir.h"
 
-/// The programs of tests/golden/hlo, with the inputs and answers that JAX gave (tests/judges/hlo/make_answers.py).
+/// The programs of tests/golden/hlo, with the inputs and answers that JAX gave
+/// (tests/judges/hlo/make_answers.py).
 namespace systole::tests {
 
 inline std::vector<std::filesystem::path> hlo_files(const std::string& extension) {

@@ -13,10 +13,10 @@ constexpr std::uint32_t negative_zero = 0x80000000;  // +0 would lose the sign o
 
 /// Rows of a temporary matrix of one panel, for the windows of a tile.
 enum Temporary : std::uint64_t {
-    Best,     ///< what the window has selected so far
-    Tap,      ///< its tap, or none
+    Best,       ///< what the window has selected so far
+    Tap,        ///< its tap, or none
     Candidate,  ///< under the current tap, or the number that goes there
-    Inside,   ///< whether the current tap is inside the image
+    Inside,     ///< whether the current tap is inside the image
 };
 constexpr std::uint64_t temporaries = 4;
 

@@ -36,8 +36,8 @@ Word sign_of(ElementType type, const Word& x) {
     if (is_signed(type))
         return apply(Op::Or, apply(Op::ShiftRightArithmetic, x, word(x, 31)),
                      apply(Op::LessInt, word(x, 0), x));
-    const Word one = apply(Op::Or, apply(Op::And, x, word(x, sign_bit)), number(x, 1.0F));
-    return apply(Op::Select, apply(Op::Less, number(x, 0.0F), apply(Op::Absolute, x)), one, x);
+    const Word one = apply(Op::Or, apply(Op::And, x, word(x, sign_bit)), float_word(x, 1.0F));
+    return apply(Op::Select, apply(Op::Less, float_word(x, 0.0F), apply(Op::Absolute, x)), one, x);
 }
 
 Word inverted(ElementType type, const Word& x) {
@@ -74,7 +74,7 @@ Word total_order(const Word& x) {
 
 Word truth_of(ElementType type, const Word& x) {
     if (type == ElementType::Pred) return x;
-    return opposite(is_float(type) ? apply(Op::Equal, x, number(x, 0.0F))
+    return opposite(is_float(type) ? apply(Op::Equal, x, float_word(x, 0.0F))
                                    : apply(Op::EqualInt, x, word(x, 0)));
 }
 
@@ -373,14 +373,14 @@ ElementType halved(const GraphMaker& maker, const Operation& operation, const Ar
 
 /// Bits that become a float: no subnormal number, and one NaN.
 Word settled(const Word& x) {
-    return apply(Op::Multiply, x, number(x, 1.0F));
+    return apply(Op::Multiply, x, float_word(x, 1.0F));
 }
 
 Word float_of_half_bits(const Word& given) {
     const Word bits = apply(Op::And, given, word(given, 0xFFFF));
     const Word size = apply(Op::And, bits, word(bits, 0x7FFF));
     const Word shifted = apply(Op::ShiftLeft, size, word(bits, 13));
-    const Word subnormal = apply(Op::Multiply, apply(Op::UintToFloat, size), number(bits, 0x1p-24F));
+    const Word subnormal = apply(Op::Multiply, apply(Op::UintToFloat, size), float_word(bits, 0x1p-24F));
     Word result = apply(Op::Select, apply(Op::LessUint, size, word(bits, 0x400)), subnormal,
                         apply(Op::AddInt, shifted, word(bits, 0x38000000)));
     result = apply(Op::Select, apply(Op::LessUint, size, word(bits, 0x7C00)), result,
@@ -523,7 +523,7 @@ Arrays map_bitcast_convert(GraphMaker& maker, const Operation& operation) {
                 const Word size = apply(Op::And, x, word(x, ~sign_bit));
                 Word bits =
                     apply(Op::Select, apply(Op::LessUint, size, word(x, smallest)),
-                          apply(Op::FloatToUint, apply(Op::Multiply, size, number(x, 0x1p24F))),
+                          apply(Op::FloatToUint, apply(Op::Multiply, size, float_word(x, 0x1p24F))),
                           apply(Op::SubtractInt, apply(Op::ShiftRight, size, word(x, 13)), word(x, 0x1C000)));
                 const Word beyond = apply(Op::Select, apply(Op::EqualInt, size, word(x, infinity_bits)),
                                           word(x, 0x7C00), word(x, 0x7E00));

@@ -1,5 +1,6 @@
 // Instructions that move elements, and constants.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 

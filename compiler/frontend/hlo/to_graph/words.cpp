@@ -43,7 +43,7 @@ ir::Word word(const ir::Word& beside, std::uint32_t bits) {
     return ir::constant_word(beside.steps(), bits);
 }
 
-ir::Word number(const ir::Word& beside, float value) {
+ir::Word float_word(const ir::Word& beside, float value) {
     return ir::constant(beside.steps(), value);
 }
 

@@ -25,7 +25,7 @@ ir::Word apply(WordOperation operation, const ir::Word& a, const ir::Word& b);
 ir::Word apply(WordOperation operation, const ir::Word& a, const ir::Word& b, const ir::Word& c);
 /// A word in the chain of another one.
 ir::Word word(const ir::Word& beside, std::uint32_t bits);
-ir::Word number(const ir::Word& beside, float value);
+ir::Word float_word(const ir::Word& beside, float value);
 
 /// An integer that may have left its type, as an element of the type.
 ir::Word wrapped(ElementType type, const ir::Word& x);

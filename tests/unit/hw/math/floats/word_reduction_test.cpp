@@ -166,7 +166,7 @@ TEST_CASE("A neutral word leaves any other one as it is", "[math]") {
     }
 }
 
-TEST_CASE("WordList are reduced in blocks of any size by halves, and blocks in order", "[math]") {
+TEST_CASE("Words are reduced in blocks of any size by halves, and blocks in order", "[math]") {
     std::mt19937 random(6);
     constexpr std::array<std::size_t, 6> blocks{1, 4, 5, 128, 200, 512};
     const std::uint32_t runs = random_runs(600);
