@@ -85,7 +85,8 @@ std::vector<Precision> dot_precision(const hlo_proto::PrecisionConfig& config, S
             "its dot algorithm is number {}, its result {}; it must be of f32, the type of its sums",
             algorithm, shapes.text_of(result)));
     }
-    return std::vector<Precision>(2, static_cast<Precision>(algorithm - bf16_bf16_f32));
+    const auto precision = static_cast<Precision>(algorithm - bf16_bf16_f32);
+    return {precision, precision};
 }
 
 std::vector<WindowDimension> window_of(const hlo_proto::Window& window) {

@@ -71,6 +71,7 @@ std::vector<Words> results_of(const ir::Graph& graph, const Number& number) {
         Words& all = words.emplace_back(value.shape.elements());
         for (std::size_t i = 0; i < all.size(); ++i) all[i] = word_of(number(source, i), value.type);
     }
+    inputs.reserve(words.size());
     for (const Words& all : words) {
         inputs.emplace_back(reinterpret_cast<const std::uint8_t*>(all.data()),
                             all.size() * sizeof(std::uint32_t));

@@ -315,6 +315,7 @@ void StepEmitter::transpose(const Step& step) {
     std::erase_if(axes, [](const Transposition::Axis& axis) { return axis.extent == 1; });
     std::ranges::stable_sort(axes, std::ranges::greater{}, &Transposition::Axis::to);
     std::vector<std::uint64_t> extents;
+    extents.reserve(axes.size());
     for (const Transposition::Axis& axis : axes) extents.push_back(axis.extent);
     // As many rows and columns as there is room for, in whole blocks.
     std::uint64_t rows = std::min(moved.rows, lanes_);

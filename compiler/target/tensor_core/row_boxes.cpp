@@ -211,6 +211,7 @@ Movement reshaped_rows(std::uint64_t from_columns, std::uint64_t to_columns, std
 Movement permuted_axes(const ir::Shape& shape, const std::vector<std::size_t>& permutation,
                        std::uint64_t lanes) {
     std::vector<std::uint32_t> extents;
+    extents.reserve(permutation.size());
     for (const std::size_t axis : permutation) extents.push_back(shape[axis]);
     const ir::Shape result{std::span<const std::uint32_t>(extents)};
     const std::vector<std::uint64_t> from = rows_apart(shape);

@@ -72,6 +72,6 @@ Movement permuted_axes(const ir::Shape& shape, const std::vector<std::size_t>& p
 Movement repeated_axes(const ir::Shape& from, const ir::Shape& to);
 /// Of a node whose inputs are all sources. nullopt: it does not move rows and ranges of columns, and its
 /// elements are moved one by one.
-std::optional<Movement> movement_of(const ir::NodeView& node, std::uint64_t lanes);
+std::optional<Movement> movement_of(const ir::NodeView& view, std::uint64_t lanes);
 
 }  // namespace systole::tensor_core

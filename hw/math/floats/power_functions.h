@@ -82,7 +82,7 @@ SYSTOLE_ALWAYS_INLINE TwoParts log2_of(double x) {
     const double dividend = scaled.number - 1.0;
     const double divisor = scaled.number + 1.0;
     const double s = dividend / divisor;
-    const double first = std::bit_cast<double>(std::bit_cast<std::uint64_t>(s) & 0xFFFFFFFFFC000000);
+    const auto first = std::bit_cast<double>(std::bit_cast<std::uint64_t>(s) & 0xFFFFFFFFFC000000);
     const double second = (dividend - first * divisor) / divisor;
     const double product = first * high;  // 27 bits times 26
     const double rest = first * low + (second + s * atanh_rest(s)) * (high + low);

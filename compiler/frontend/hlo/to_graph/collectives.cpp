@@ -11,7 +11,7 @@ namespace systole::hlo {
 
 Arrays map_all_reduce(GraphMaker& maker, const Operation& operation) {
     const Module& module = maker.module();
-    const Collective& collective = operation.attributes<Collective>();
+    const auto& collective = operation.attributes<Collective>();
     const Computation& computation = module.computations.at(operation.instruction.called.front());
     const std::size_t group = collective.groups.empty() ? module.devices : collective.groups.front().size();
     Arrays arrays;
@@ -94,7 +94,7 @@ std::optional<Array> part_of_input(const Module& module, InstructionId parameter
         if (target == CustomTarget::Sharding) {
             // It only says where the array is; who reads it makes the parts.
             const auto id = static_cast<InstructionId>(&instruction - entry.instructions.data());
-            if (const auto part = part_of_input(module, id)) return part;
+            if (auto part = part_of_input(module, id)) return part;
         }
         if (!makes_parts(target)) continue;
         const Shape& part = part_shape(module, instruction.shape,

@@ -211,8 +211,8 @@ void GraphMaker::enter(const Instruction& instruction) {
     }
 }
 
-Arrays GraphMaker::evaluate(ComputationId id, std::vector<Arrays> arguments, const Numbers* lifted) {
-    const Computation& computation = module_.computations.at(id);
+Arrays GraphMaker::evaluate(ComputationId called, std::vector<Arrays> arguments, const Numbers* lifted) {
+    const Computation& computation = module_.computations.at(called);
     const Context before = context_;
     if (++context_.depth > most_nested_calls) {
         throw ModelError(fmt::format(
@@ -283,6 +283,7 @@ std::vector<ir::ValueId> GraphMaker::append_all(std::string_view op,
                                                 std::vector<ir::ValueId> inputs,
                                                 std::vector<DataType> types) {
     std::vector<ir::ResultType> results;
+    results.reserve(types.size());
     for (const DataType type : types) results.push_back({type, {}});
     graph_.append(layer_, operators_.at(op), std::move(attributes), std::move(inputs), DataType::Uint8,
                   std::move(results));

@@ -119,7 +119,7 @@ public:
     Array iota(ElementType type, const Numbers& dimensions, std::size_t axis);
 
     /// The results of a computation for these arguments. `lifted`: see Operation.
-    Arrays evaluate(ComputationId computation, std::vector<Arrays> arguments,
+    Arrays evaluate(ComputationId called, std::vector<Arrays> arguments,
                     const Numbers* lifted = nullptr);
 
 private:

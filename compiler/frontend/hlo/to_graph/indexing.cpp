@@ -368,7 +368,7 @@ Arrays map_dynamic_update_slice(GraphMaker& maker, const Operation& operation) {
 }
 
 Arrays map_gather(GraphMaker& maker, const Operation& operation) {
-    const Gather& gather = operation.attributes<Gather>();
+    const auto& gather = operation.attributes<Gather>();
     const Array& operand = operation.operand(0);
     const Array& indices = operation.operand(1);
     const IndexedArrays arrays(operand.dimensions, indices.dimensions, gather.operand_batch_axes,
@@ -392,7 +392,7 @@ Arrays map_gather(GraphMaker& maker, const Operation& operation) {
 }
 
 Arrays map_scatter(GraphMaker& maker, const Operation& operation) {
-    const Scatter& scatter = operation.attributes<Scatter>();
+    const auto& scatter = operation.attributes<Scatter>();
     if (operation.operands.size() != 3) {
         throw ModelError(fmt::format("it has {} arrays; programs are compiled with scatters of one",
                                      operation.operands.size() / 2));

@@ -126,7 +126,7 @@ std::vector<WindowDimension> of_two_axes(std::vector<WindowDimension> window) {
 }  // namespace
 
 Arrays map_dot(GraphMaker& maker, const Operation& operation) {
-    const Dot& dot = operation.attributes<Dot>();
+    const auto& dot = operation.attributes<Dot>();
     const Array& left = operation.operand(0);
     const Array& right = operation.operand(1);
     require_floats(left);
@@ -149,7 +149,7 @@ Arrays map_dot(GraphMaker& maker, const Operation& operation) {
 }
 
 Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
-    const Convolution& convolution = operation.attributes<Convolution>();
+    const auto& convolution = operation.attributes<Convolution>();
     require_floats(operation.operand(0));
     require_floats(operation.operand(1));
     if (convolution.window.size() > 2) {

@@ -359,6 +359,7 @@ Arrays map_reduce_window(GraphMaker& maker, const Operation& operation) {
     Numbers tap(window.size(), 0);
     for (std::int64_t number = 0; number < taps; ++number) {
         std::vector<Array> elements;
+        elements.reserve(arrays.size());
         for (const Array& each : arrays)
             elements.push_back(tap_of(maker, each, padded, first_result.dimensions, tap));
         results = apply_computation(maker, computation, results, elements);

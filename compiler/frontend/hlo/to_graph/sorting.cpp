@@ -40,6 +40,7 @@ public:
         for (std::size_t i = axis + 1; i < whole.size(); ++i) inner_ *= whole[i];
         // The last array has the numbers of the elements; those from `count_` on are none.
         std::vector<Array> lines;
+        lines.reserve(arrays.size() + 1);
         for (const Array& array : arrays) lines.push_back(padded(array));
         lines.push_back(maker_.iota(ElementType::S32, {outer_, extent_, inner_}, 1));
         for (std::int64_t sorted = 2; sorted <= extent_; sorted *= 2) {
@@ -56,7 +57,7 @@ public:
 
 private:
     Array padded(const Array& array) {
-        const Array lines = maker_.reshape(array, {outer_, count_, inner_});
+        Array lines = maker_.reshape(array, {outer_, count_, inner_});
         if (extent_ == count_) return lines;
         const std::vector<PaddingDimension> padding{
             {}, {.low = 0, .high = extent_ - count_, .interior = 0}, {}};
@@ -139,7 +140,7 @@ Arrays map_sort(GraphMaker& maker, const Operation& operation) {
 }
 
 Arrays map_topk(GraphMaker& maker, const Operation& operation) {
-    const Topk& topk = operation.attributes<Topk>();
+    const auto& topk = operation.attributes<Topk>();
     const Array& array = operation.operand(0);
     const std::size_t axis = array.dimensions.size() - 1;
     const Before before = [&](const std::vector<Array>& a, const std::vector<Array>& b) {

@@ -621,7 +621,7 @@ TEST_CASE("A tuple has a sharding of each array in it", "[hlo]") {
     const std::string shape = "(f32[2,3], (s8[], ()))";
     const ShardingProto one = sharding_proto(0);
     CHECK(sharding_fault(shape, tuple_sharding({one, one})).empty());
-    for (const std::size_t parts : {0, 1, 3}) {
+    for (const std::size_t parts : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
         CHECK(sharding_fault(shape, tuple_sharding(std::vector<ShardingProto>(parts, one))) ==
               "its sharding has " + std::to_string(parts) + (parts == 1 ? " part" : " parts") + "; " + shape +
                   " has 2 arrays, and each must have one");

@@ -99,8 +99,7 @@ ir::Graph random_chains(std::mt19937& random) {
     }
     for (int i = 0; i < 3; ++i) graph.outputs.push_back(values[values.size() - 1 - pick(6)]);
     std::ranges::sort(graph.outputs);
-    const auto repeated = std::ranges::unique(graph.outputs);
-    graph.outputs.erase(repeated.begin(), repeated.end());
+    graph.outputs.erase(std::unique(graph.outputs.begin(), graph.outputs.end()), graph.outputs.end());
     return graph;
 }
 

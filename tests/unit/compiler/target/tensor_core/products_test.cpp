@@ -91,8 +91,7 @@ private:
         const bool is_whole = below(2) == 0;
         for (const std::uint32_t each : leading) axes.push_back(is_whole || below(3) > 0 ? each : 1);
         if (is_constant && below(2) == 0)
-            axes.erase(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(
-                                                        1 + below(static_cast<std::uint32_t>(axes.size()))));
+            axes.erase(axes.begin(), axes.begin() + 1 + below(static_cast<std::uint32_t>(axes.size())));
         axes.insert(axes.end(), matrix.begin(), matrix.end());
         if (is_constant) return constant(axes);
         const DataType type = below(3) == 0 ? DataType::Bfloat16 : DataType::Float32;
