@@ -89,6 +89,7 @@ public:
             fail_as_stored_unlike("its input and its result", node.input(), node.output());
         }
     }
+    bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const ir::Value& value = call.node.input();

@@ -1,10 +1,15 @@
 // Products, convolutions and scattered sums of words between nodes that passes move and remove.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/data_type.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/ready_for_run.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/file_order.h"
 #include "tests/support/graphs.h"
 #include "tests/support/text_graphs.h"
@@ -66,4 +71,28 @@ TEST_CASE("Nodes on words stay as they are beside what passes move and remove", 
     tests::GraphParts parts(1);
     const std::vector<std::vector<float>> inputs{parts.values(2 * 12), parts.values(2 * 18)};
     CHECK(tests::run_in_file_order(prepared, inputs, 2) == tests::run_in_file_order(graph, inputs, 2));
+}
+
+TEST_CASE("A program that only moves words keeps its order and its formats", "[compiler][passes]") {
+    const ir::Graph graph = tests::graph_of_text(
+        "graph \"moves\"\n"
+        "inputs %0\n"
+        "outputs %1, %2\n"
+        "%0 int32 1x2x3 \"x\" file int8\n"
+        "%1 int32 1x3x2 \"turned\" file int8\n"
+        "%2 int32 1x2x3 \"same\" file int8\n"
+        "%1 = transpose(%0) \"turned\" {permutation [0, 2, 1]}\n"
+        "%2 = identity(%0) \"same\"\n");
+    const ir::Graph prepared = passes::prepare_in_words(passes::ready_for_run(graph), {});
+    REQUIRE(prepared.outputs.size() == 2);
+    for (const ir::ValueId id : {prepared.inputs[0], prepared.outputs[0], prepared.outputs[1]}) {
+        CHECK(prepared.values[id].file_type == DataType::Int8);
+        CHECK(prepared.values[id].file_axes.empty());
+    }
+    const std::vector<reference::TensorBytes> inputs{
+        tests::bytes_of(std::vector<std::int32_t>{1, -2, 3, 4, 5, -128})};
+    const std::vector<std::span<const std::uint8_t>> given(inputs.begin(), inputs.end());
+    const auto outputs = reference::run(prepared, given, 1);
+    CHECK(tests::numbers_of<std::int32_t>(outputs[0]) == std::vector<std::int32_t>{1, 4, -2, 5, 3, -128});
+    CHECK(outputs[1] == inputs[0]);
 }
