@@ -242,7 +242,7 @@ Word element(const Operation& operation, ElementType type, Words in) {
 
 // Ranges of 64-bit integers.
 
-// NOLINTNEXTLINE(modernize-use-using)
+// NOLINTNEXTLINE(modernize-use-using): __extension__ goes with typedef alone.
 __extension__ typedef __int128 Wide;  // holds sums and products of 64-bit numbers
 
 /// nullopt if an end leaves 64 bits.

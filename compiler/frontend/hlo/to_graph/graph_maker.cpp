@@ -163,9 +163,10 @@ void GraphMaker::set_outputs(const Arrays& results) {
                 graph_.constant_outputs.push_back({i, std::move(value)});
                 continue;
             }
-            // An output is a value of its own, of its type.
+            // An output is a value of its own, of its type, and of its number format in files.
             const bool is_taken = ir::is_input(graph_, id) || ir::is_output(graph_, id);
-            if (graph_.values[id].type != type) {
+            const DataType taken_as = graph_.values[id].file_type.value_or(graph_.values[id].type);
+            if (graph_.values[id].type != type || (is_taken && taken_as != in_files)) {
                 id = chain(array.type, array.dimensions, {Array{id, array.type, array.dimensions, {}}},
                            [](std::span<const ir::Word> in) {
                                return ir::apply(WordOperation::Or, {in[0], in[0]});
@@ -182,6 +183,8 @@ void GraphMaker::set_outputs(const Arrays& results) {
             throw ModelError(fmt::format("{}: {}", layer_, error.what()));
         }
     }
+    if (graph_.outputs.empty())
+        throw ModelError("all of its outputs are constants; a program must compute one of them");
     for (const Alias& alias : module_.aliases) {
         const bool is_array = alias.input.empty() && alias.output.size() <= 1;
         const std::size_t output = alias.output.empty() ? 0 : alias.output.front();
