@@ -170,19 +170,27 @@ Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
         groups = of_batch;
     }
     const std::vector<WindowDimension> window = of_two_axes(convolution.window);
-    // What negative padding cuts off, and kernels that are read backwards.
+    // What negative padding cuts off, and kernels that are read backwards. Of a spread array, it may cut in the
+    // zeros between two elements: those that stay are padding.
     Numbers first(4, 0);
     Numbers count = image.dimensions;
     Numbers kernel_first(4, 0);
     Numbers kernel_step(4, 1);
+    Numbers low(2, 0);
+    Numbers high(2, 0);
     for (std::size_t i = 0; i < 2; ++i) {
         const WindowDimension& each = window[i];
-        if (each.padding_low < 0 || each.padding_high < 0) {
-            if (each.base_dilation > 1)
-                throw ModelError("it cuts off elements of an array that it spreads, which is not compiled");
-            first[i + 1] = std::max<std::int64_t>(-each.padding_low, 0);
-            count[i + 1] -= first[i + 1] + std::max<std::int64_t>(-each.padding_high, 0);
-        }
+        const std::int64_t spread = each.base_dilation;
+        const std::int64_t cut = std::max<std::int64_t>(-each.padding_low, 0);
+        const std::int64_t end =
+            (count[i + 1] - 1) * spread - std::max<std::int64_t>(-each.padding_high, 0);  // the last place
+        first[i + 1] = (cut + spread - 1) / spread;
+        if (end < first[i + 1] * spread)
+            throw ModelError("its padding cuts off all elements of an array, which is not compiled");
+        const std::int64_t last = end / spread;
+        count[i + 1] = last - first[i + 1] + 1;
+        low[i] = each.padding_low < 0 ? first[i + 1] * spread - cut : each.padding_low;
+        high[i] = each.padding_high < 0 ? end - last * spread : each.padding_high;
         if (each.is_reversed) {
             kernel_first[i] = kernel.dimensions[i] - 1;
             kernel_step[i] = -1;
@@ -190,16 +198,15 @@ Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
     }
     image = maker.slice(image, first, Numbers(4, 1), count);
     kernel = maker.slice(kernel, kernel_first, kernel_step, kernel.dimensions);
-    const auto edge = [](std::int64_t padding) { return number32(std::max<std::int64_t>(padding, 0)); };
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of({
         .kernel_height = number32(window[0].size),
         .kernel_width = number32(window[1].size),
         .stride_y = number32(window[0].stride),
         .stride_x = number32(window[1].stride),
-        .pad_top = edge(window[0].padding_low),
-        .pad_left = edge(window[1].padding_low),
-        .pad_bottom = edge(window[0].padding_high),
-        .pad_right = edge(window[1].padding_high),
+        .pad_top = number32(low[0]),
+        .pad_left = number32(low[1]),
+        .pad_bottom = number32(high[0]),
+        .pad_right = number32(high[1]),
         .dilation_y = number32(window[0].window_dilation),
         .dilation_x = number32(window[1].window_dilation),
     });
