@@ -12,6 +12,8 @@ KILL_POINTS ?= 200
 KILL_SEED ?= 1
 JUDGE_CASES ?= 3200
 JUDGE_NETWORKS ?=
+JUDGE_HLO_CASES ?= 520
+JUDGE_HLO_FIRST ?= 1
 NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared/data/onnx)
 
 # libsystemc greets on stderr in every process, also while CMake asks test programs for their cases.
@@ -26,8 +28,9 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 # TFLite, ONNX Runtime and Keras, in an environment under build/ that tests/judges/make_environment.sh makes.
 judge_python := build/judges/env/bin/python
 newest_python := build/judges/env_2_21/bin/python
+jax_python := build/judges/env_jax/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants mutants-random kill-test cluster-test cluster-test-long judge judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-mutants packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants mutants-random kill-test cluster-test cluster-test-long judge judge-hlo judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-mutants packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -43,6 +46,7 @@ help:
 	@echo "make kill-test  KILLS=$(KILLS) random kills of the processes of a study of KILL_POINTS=$(KILL_POINTS) points"
 	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
+	@echo "make judge-hlo  JAX judges JUDGE_HLO_CASES=$(JUDGE_HLO_CASES) drawn functions, from seed JUDGE_HLO_FIRST=$(JUDGE_HLO_FIRST) on, and whole programs"
 	@echo "make judge-python  the Python package with Parquet, a type checker and Jupyter"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
@@ -161,6 +165,16 @@ judge-networks: packages-judge
 	@set -e; for machine in tpu_v2_1core tpu_v2_8 tpu_v3_8; do \
 	    $(judge_python) tests/judges/tensor_core.py --machine $$machine; \
 	done
+
+# Drawn functions of JAX, and whole programs: as HLO, and as JAX computes them.
+judge-hlo: packages-judge
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target judge_hlo
+	tests/judges/make_environment.sh jax
+	rm -rf build/judges/hlo
+	$(jax_python) tests/judges/hlo/draw_cases.py build/judges/hlo --programs --jobs $(JOBS) \
+	    --count $(JUDGE_HLO_CASES) --first $(JUDGE_HLO_FIRST)
+	$(jax_python) tests/judges/hlo/compare_cases.py build/judges/hlo --jobs $(JOBS)
 
 # The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.
 judge-python: packages-judge

@@ -1,6 +1,7 @@
 #include "tests/judges/product_bounds.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,12 +48,20 @@ struct Sums {
     void compare(std::span<const float> results, double& worst) const {
         for (std::size_t i = 0; i < exact.size(); ++i) {
             const double apart = std::abs(static_cast<double>(results[i]) - exact[i]);
-            if (apart == 0.0) continue;
+            if (apart == 0.0 || is_without_size(i, results[i])) continue;
             // Not a number, or an error where there are no addends but 0, is infinitely far.
             const double relative = apart / sizes[i];
             worst =
                 std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);
         }
+    }
+
+    /// Sums of infinities, which are infinite or not a number in both, and those of which subnormal numbers
+    /// are a part that counts: they are zeros on the chip.
+    bool is_without_size(std::size_t i, float result) const {
+        constexpr double least = 0x1p-100;
+        if (std::isnan(exact[i])) return std::isnan(result);
+        return std::isinf(exact[i]) ? exact[i] == static_cast<double>(result) : sizes[i] < least;
     }
 
     Numbers exact;
@@ -182,6 +191,136 @@ LayerBound bound_of_reduction(const ir::NodeView& node, const Numbers& numbers,
     return bound;
 }
 
+/// By matrix or image of the result, row-major along the axes before the last `own`: the number of the one of
+/// an operand that is met there, by NumPy's rule.
+std::vector<std::size_t> blocks_of(const ir::Shape& result, const ir::Shape& operand, std::size_t own) {
+    const std::size_t leading = result.rank() - own;
+    std::size_t count = 1;
+    for (std::size_t axis = 0; axis < leading; ++axis) count *= result[axis];
+    std::vector<std::size_t> blocks(count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t left = i;
+        std::size_t step = 1;
+        for (std::size_t back = 1; back <= leading; ++back) {
+            const std::size_t at = left % result[leading - back];
+            left /= result[leading - back];
+            if (operand.rank() < own + back) continue;
+            const std::size_t extent = operand[operand.rank() - own - back];
+            if (extent > 1) blocks[i] += at * step;
+            step *= extent;
+        }
+    }
+    return blocks;
+}
+
+Numbers transposed(std::span<const double> matrix, std::size_t rows, std::size_t columns) {
+    Numbers result(matrix.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < columns; ++j) result[j * rows + i] = matrix[i * columns + j];
+    }
+    return result;
+}
+
+LayerBound bound_of_word_product(const ir::NodeView& view, const Numbers& a, const Numbers& b,
+                                 std::span<const float> results) {
+    const ir::Shape& shape = view.output().shape;
+    const std::size_t rows = shape[shape.rank() - 2];
+    const std::size_t columns = shape[shape.rank() - 1];
+    const ir::Shape& of_a = view.input(0).shape;
+    const bool is_a_transposed = view.node().integer("transposed_a") != 0;
+    const bool is_b_transposed = view.node().integer("transposed_b") != 0;
+    const std::size_t depth = of_a[of_a.rank() - (is_a_transposed ? 2 : 1)];
+    const std::vector<std::size_t> first = blocks_of(shape, of_a, 2);
+    const std::vector<std::size_t> second = blocks_of(shape, view.input(1).shape, 2);
+    LayerBound bound{.addends = depth};
+    Sums sums(columns);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        const std::span matrix_a = std::span(a).subspan(first[i] * rows * depth, rows * depth);
+        const std::span matrix_b = std::span(b).subspan(second[i] * depth * columns, depth * columns);
+        const Numbers weights = is_b_transposed ? transposed(matrix_b, columns, depth)
+                                                : Numbers(matrix_b.begin(), matrix_b.end());
+        for (std::size_t row = 0; row < rows; ++row) {
+            sums.clear();
+            for (std::size_t k = 0; k < depth; ++k) {
+                sums.add_products(matrix_a[is_a_transposed ? k * rows + row : row * depth + k],
+                                  weights.data() + k * columns, 0, columns);
+            }
+            sums.compare(results.subspan((i * rows + row) * columns, columns), bound.worst);
+        }
+    }
+    return bound;
+}
+
+/// A place of a spread image as a pixel; -1: a zero between pixels or outside of the image.
+std::int64_t pixel_at(std::int64_t place, std::int64_t spread, std::int64_t extent) {
+    if (place < 0 || place % spread != 0) return -1;
+    return place / spread < extent ? place / spread : -1;
+}
+
+LayerBound bound_of_word_convolution(const ir::NodeView& view, const Numbers& images, const Numbers& kernels,
+                                     std::span<const float> results) {
+    constexpr std::size_t own = 4;  // images, height, width, channels
+    const auto last = [&](const ir::Shape& shape) { return shape.extents().last(own); };
+    const auto image = last(view.input(0).shape);
+    const auto kernel = last(view.input(1).shape);
+    const auto result = last(view.output().shape);
+    const ir::Window window = ir::window_of(view.node());
+    const std::int64_t spread_y = view.node().integer("spread_y");
+    const std::int64_t spread_x = view.node().integer("spread_x");
+    const std::size_t channels = image[3];
+    const std::size_t filters = kernel[3];
+    const std::size_t depth = kernel[2];
+    const std::size_t group_filters = filters * depth / channels;
+    const std::size_t image_size = std::size_t{image[1]} * image[2] * channels;
+    const std::size_t kernel_size = std::size_t{kernel[0]} * kernel[1] * depth * filters;
+    const std::vector<std::size_t> first = blocks_of(view.output().shape, view.input(0).shape, own);
+    const std::vector<std::size_t> second = blocks_of(view.output().shape, view.input(1).shape, own);
+    LayerBound bound{.addends = window.kernel_elements() * depth};
+    Sums sums(filters);
+    std::size_t at = 0;  // of the result
+    for (std::size_t i = 0; i < first.size() * image[0]; ++i) {
+        const double* const pixels =
+            images.data() + (first[i / image[0]] * image[0] + i % image[0]) * image_size;
+        const double* const weights = kernels.data() + second[i / image[0]] * kernel_size;
+        for (std::int64_t pixel = 0; pixel < std::int64_t{result[1]} * result[2]; ++pixel) {
+            const std::int64_t top = pixel / result[2] * window.stride_y - window.pad_top;
+            const std::int64_t left = pixel % result[2] * window.stride_x - window.pad_left;
+            sums.clear();
+            for (std::uint32_t tap = 0; tap < kernel[0] * kernel[1]; ++tap) {
+                const std::int64_t y =
+                    pixel_at(top + std::int64_t{tap / kernel[1]} * window.dilation_y, spread_y, image[1]);
+                const std::int64_t x =
+                    pixel_at(left + std::int64_t{tap % kernel[1]} * window.dilation_x, spread_x, image[2]);
+                if (y < 0 || x < 0) continue;
+                const double* const numbers = pixels + static_cast<std::size_t>(y * image[2] + x) * channels;
+                for (std::size_t c = 0; c < channels; ++c) {
+                    const std::size_t filter = c / depth * group_filters;
+                    sums.add_products(numbers[c], weights + (tap * depth + c % depth) * filters + filter,
+                                      filter, group_filters);
+                }
+            }
+            sums.compare(results.subspan(at, filters), bound.worst);
+            at += filters;
+        }
+    }
+    return bound;
+}
+
+/// A bfloat16 is the upper half of a float32.
+std::vector<float> floats_of(std::span<const std::uint8_t> bytes, DataType type) {
+    std::vector<float> numbers(bytes.size() / bytes_of(type));
+    if (type == DataType::Float32) {
+        std::memcpy(numbers.data(), bytes.data(), bytes.size());
+        return numbers;
+    }
+    std::vector<std::uint16_t> halves(numbers.size());
+    std::memcpy(halves.data(), bytes.data(), bytes.size());
+    std::ranges::transform(halves, numbers.begin(), [](std::uint16_t half) {
+        return std::bit_cast<float>(std::uint32_t{half} << 16U);
+    });
+    return numbers;
+}
+
 }  // namespace
 
 ProductBounds::ProductBounds(const ir::Graph& graph)
@@ -192,12 +331,14 @@ ProductBounds::ProductBounds(const ir::Graph& graph)
 }
 
 void ProductBounds::observe(ir::ValueId value, std::span<const std::uint8_t> bytes) {
-    if (graph_.values[value].type != DataType::Float32) return;
-    std::vector<float> numbers(graph_.values[value].shape.elements());
-    std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
+    const DataType type = graph_.values[value].type;
+    if (type != DataType::Float32 && type != DataType::Bfloat16) return;
+    const std::size_t count = graph_.values[value].shape.elements();
+    std::vector<float> numbers = floats_of(bytes.first(count * bytes_of(type)), type);
     const ir::Node* const producer = producers_[value];
     if (producer != nullptr) {
-        check(*producer, numbers);
+        // Sums that were rounded to bfloat16 are not compared.
+        if (type == DataType::Float32) check(*producer, numbers);
         // What only nodes up to this one read is not needed any more.
         for (const ir::ValueId input : producer->inputs) {
             if (!readers_[input].empty() && &graph_.nodes[readers_[input].back()] == producer)
@@ -207,9 +348,9 @@ void ProductBounds::observe(ir::ValueId value, std::span<const std::uint8_t> byt
     if (!readers_[value].empty()) kept_[value] = std::move(numbers);
 }
 
-std::span<const float> ProductBounds::numbers_of(ir::ValueId id) const {
+std::vector<float> ProductBounds::numbers_of(ir::ValueId id) const {
     const ir::Value& value = graph_.values[id];
-    if (value.constant) return value.constant->values<float>();
+    if (value.constant) return floats_of(value.constant->bytes(), value.type);
     return kept_.at(id);
 }
 
@@ -220,12 +361,19 @@ void ProductBounds::check(const ir::Node& node, std::span<const float> results) 
     if (node.is("word_reduce") || node.is("word_windows")) {
         if (node.text("reduction") != "sum") return;
         const Numbers data = operands(numbers_of(node.inputs[0]), false);
+        if (node.is("word_windows") && view.input().shape.rank() != 4) return;  // several images
         // A window of sums multiplies by 1.
         const Numbers ones(
             node.is("word_reduce") ? 0 : ir::window_of(node).kernel_elements() * view.output_map().channels,
             1.0);
         bound = ones.empty() ? bound_of_reduction(view, data, results)
                              : bound_of_depthwise(view, data, ones, results);
+    } else if (node.is("word_product") || node.is("word_convolution")) {
+        const bool is_rounded = node.text("precision") == "default";
+        const Numbers a = operands(numbers_of(node.inputs[0]), is_rounded);
+        const Numbers b = operands(numbers_of(node.inputs[1]), is_rounded);
+        bound = node.is("word_product") ? bound_of_word_product(view, a, b, results)
+                                        : bound_of_word_convolution(view, a, b, results);
     } else if (is_depthwise || node.is("convolution") || node.is("dense")) {
         if (view.data_inputs() != 1 || view.parameter(1) != nullptr) {
             throw std::logic_error("a product in words has one data input and no bias");

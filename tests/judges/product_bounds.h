@@ -37,7 +37,7 @@ public:
 private:
     void check(const ir::Node& node, std::span<const float> results);
     /// The numbers of a constant, or of a value that was observed.
-    std::span<const float> numbers_of(ir::ValueId id) const;
+    std::vector<float> numbers_of(ir::ValueId id) const;
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;
