@@ -14,16 +14,27 @@
 #include "tests/support/source_dir.h"
 
 /// The programs of tests/golden/hlo, with the inputs and answers that JAX gave
-/// (tests/judges/hlo/make_answers.py).
+/// (tests/judges/hlo/make_answers.py), and those of its folder `drawn` (tests/judges/hlo/select_golden.py).
 namespace systole::tests {
 
-inline std::vector<std::filesystem::path> hlo_files(const std::string& extension) {
+inline std::vector<std::filesystem::path> hlo_files(const std::string& extension,
+                                                    const std::string& folder = "tests/golden/hlo") {
     std::vector<std::filesystem::path> files;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(source_dir()) / "tests/golden/hlo")) {
+         std::filesystem::directory_iterator(std::filesystem::path(source_dir()) / folder)) {
         if (entry.path().extension() == extension) files.push_back(entry.path());
     }
     std::ranges::sort(files);
+    return files;
+}
+
+/// The answers of all programs.
+inline std::vector<std::filesystem::path> answer_files() {
+    std::vector<std::filesystem::path> files = hlo_files(".answers");
+    const std::vector<std::filesystem::path> drawn = hlo_files(".answers", "tests/golden/hlo/drawn");
+    CHECK(files.size() >= 19);
+    CHECK(drawn.size() >= 60);
+    files.insert(files.end(), drawn.begin(), drawn.end());
     return files;
 }
 
