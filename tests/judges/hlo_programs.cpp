@@ -176,12 +176,12 @@ void write_outputs(const fs::path& path, const ir::Graph& graph, const std::vect
     if (!file) throw ModelError(fmt::format("{} cannot be written", path.string()));
 }
 
-struct Answer {
+struct Verdict {
     std::string_view result = {};
     std::string text = {};
 };
 
-Answer answer(const fs::path& folder, const std::string& name, const machine::MachineConfig& machine) {
+Verdict answer(const fs::path& folder, const std::string& name, const machine::MachineConfig& machine) {
     ir::Graph graph;
     isa::Program program;
     try {
@@ -215,8 +215,8 @@ int main(int argc, char** argv) {
     try {
         const auto machine = systole::machine::read_machine(std::filesystem::path(arguments[0]));
         for (std::size_t i = 2; i < arguments.size(); ++i) {
-            const systole::Answer answer = systole::answer(arguments[1], arguments[i], machine);
-            fmt::print("{}\t{}\t{}\n", arguments[i], answer.result, answer.text);
+            const systole::Verdict verdict = systole::answer(arguments[1], arguments[i], machine);
+            fmt::print("{}\t{}\t{}\n", arguments[i], verdict.result, verdict.text);
             std::fflush(stdout);
         }
     } catch (const systole::UserError& error) {

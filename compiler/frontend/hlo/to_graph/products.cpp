@@ -170,8 +170,8 @@ Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
         groups = of_batch;
     }
     const std::vector<WindowDimension> window = of_two_axes(convolution.window);
-    // What negative padding cuts off, and kernels that are read backwards. Of a spread array, it may cut in the
-    // zeros between two elements: those that stay are padding.
+    // What negative padding cuts off, and kernels that are read backwards. Of a spread array, it may cut in
+    // the zeros between two elements: those that stay are padding.
     Numbers first(4, 0);
     Numbers count = image.dimensions;
     Numbers kernel_first(4, 0);
