@@ -14,18 +14,15 @@ Arrays map_all_reduce(GraphMaker& maker, const Operation& operation) {
     const auto& collective = operation.attributes<Collective>();
     const Computation& computation = module.computations.at(operation.instruction.called.front());
     const std::size_t group = collective.groups.empty() ? module.devices : collective.groups.front().size();
-    Arrays arrays;
-    for (const Arrays& operand : operation.operands)
-        arrays.insert(arrays.end(), operand.begin(), operand.end());
+    Arrays arrays = operation.all_arrays();
     if (group == 1) return arrays;
     if (group != module.devices) {
         throw ModelError(
             fmt::format("it combines groups of {} of {} devices; programs are compiled that combine all",
                         group, module.devices));
     }
-    const Instruction& root = computation.instructions[computation.root];
-    const auto is_float_sum = [&](const Array& array) { return is_float(array.type); };
-    if (root.opcode != Opcode::Add || !std::ranges::all_of(arrays, is_float_sum)) {
+    const auto is_of_floats = [](const Array& array) { return is_float(array.type); };
+    if (only_operation(computation) != Opcode::Add || !std::ranges::all_of(arrays, is_of_floats)) {
         throw ModelError("it combines by another operation than the sum of floats, which alone is compiled");
     }
     std::vector<ir::ValueId> inputs;
@@ -56,15 +53,16 @@ Arrays map_all_reduce(GraphMaker& maker, const Operation& operation) {
 namespace {
 
 /// The only axis along which an array is larger than its part; none if they are alike.
-std::optional<std::uint32_t> split_axis_of(const Numbers& whole, const Numbers& part, std::uint32_t devices) {
+std::optional<std::uint32_t> split_axis_of(ElementType type, const Numbers& whole, const Numbers& part,
+                                           std::uint32_t devices) {
     std::optional<std::uint32_t> axis;
     for (std::size_t i = 0; i < whole.size(); ++i) {
         if (whole[i] == part[i]) continue;
         if (axis || whole[i] != part[i] * devices) {
-            throw ModelError(fmt::format(
-                "an array of {} has parts of {} on {} devices; programs are compiled "
-                "whose arrays are split along one axis, over all devices",
-                array_text(ElementType::F32, whole), array_text(ElementType::F32, part), devices));
+            throw ModelError(
+                fmt::format("an array of {} has parts of {} on {} devices; programs are compiled "
+                            "whose arrays are split along one axis, over all devices",
+                            array_text(type, whole), array_text(type, part), devices));
         }
         axis = static_cast<std::uint32_t>(i);
     }
@@ -76,56 +74,65 @@ bool makes_parts(CustomTarget target) {
 }
 
 /// The array number `i` of a value.
-const Shape& part_shape(const Module& module, ShapeId id, std::size_t i) {
+ShapeId part_id(const Module& module, ShapeId id, std::size_t i) {
     const Shape& shape = module.shapes[id];
-    return shape.is_tuple ? module.shapes[shape.parts.at(i)] : shape;
+    return shape.is_tuple ? shape.parts.at(i) : id;
 }
 
 }  // namespace
 
-std::optional<Array> part_of_input(const Module& module, InstructionId parameter) {
+std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module) {
     const Computation& entry = module.entry_computation();
-    const Shape& whole = module.shape_of(entry.instructions[parameter]);
-    for (const Instruction& instruction : entry.instructions) {
+    std::map<InstructionId, ShapeId> parts;
+    // From the last instruction to the first: of several that make parts, the first one counts.
+    for (std::size_t i = entry.instructions.size(); i-- > 0;) {
+        const Instruction& instruction = entry.instructions[i];
         if (instruction.opcode != Opcode::CustomCall) continue;
         const CustomTarget target = attributes_of<CustomCall>(instruction).target;
-        const auto found = std::ranges::find(instruction.operands, parameter);
-        if (found == instruction.operands.end()) continue;
         if (target == CustomTarget::Sharding) {
             // It only says where the array is; who reads it makes the parts.
-            const auto id = static_cast<InstructionId>(&instruction - entry.instructions.data());
-            if (auto part = part_of_input(module, id)) return part;
+            const auto part = parts.find(static_cast<InstructionId>(i));
+            if (part != parts.end()) parts.insert_or_assign(instruction.operands.front(), part->second);
         }
         if (!makes_parts(target)) continue;
-        const Shape& part = part_shape(module, instruction.shape,
-                                       static_cast<std::size_t>(found - instruction.operands.begin()));
-        return Array{.id = 0,
-                     .type = part.type,
-                     .dimensions = part.dimensions,
-                     .is_global = true,
-                     .split_axis = split_axis_of(whole.dimensions, part.dimensions, module.devices)};
+        for (std::size_t k = instruction.operands.size(); k-- > 0;)
+            parts.insert_or_assign(instruction.operands[k], part_id(module, instruction.shape, k));
     }
-    return std::nullopt;
+    return parts;
+}
+
+Array global_array(const Module& module, const Shape& whole, const Shape& part) {
+    return {.id = 0,
+            .type = part.type,
+            .dimensions = part.dimensions,
+            .is_global = true,
+            .split_axis = split_axis_of(part.type, whole.dimensions, part.dimensions, module.devices)};
 }
 
 Arrays map_custom_call(GraphMaker& maker, const Operation& operation) {
     const CustomTarget target = operation.attributes<CustomCall>().target;
     const Module& module = maker.module();
-    Arrays arrays;
-    for (const Arrays& operand : operation.operands)
-        arrays.insert(arrays.end(), operand.begin(), operand.end());
+    Arrays arrays = operation.all_arrays();
     if (target == CustomTarget::Sharding) return arrays;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         Array& array = arrays[i];
-        const Shape& result = part_shape(module, operation.instruction.shape, i);
+        const Shape& result = module.shapes[part_id(module, operation.instruction.shape, i)];
         if (makes_parts(target)) {
             if (!array.is_global && array.dimensions != result.dimensions)
                 throw ModelError("it makes parts of what the program computed, which is not compiled");
+            if (array.dimensions != result.dimensions) {
+                throw ModelError(fmt::format(
+                    "it makes parts of {} of an array of which parts of {} are there; each array has one "
+                    "kind of parts",
+                    array_text(array.type, result.dimensions), array_text(array.type, array.dimensions)));
+            }
             array.is_global = false;
             array.split_axis.reset();
         } else {
+            if (array.is_global)
+                throw ModelError("it joins parts of an array that all devices have together already");
             array.is_global = true;
-            array.split_axis = split_axis_of(result.dimensions, array.dimensions, module.devices);
+            array.split_axis = split_axis_of(array.type, result.dimensions, array.dimensions, module.devices);
         }
     }
     return arrays;

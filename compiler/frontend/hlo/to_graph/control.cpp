@@ -13,72 +13,61 @@ namespace {
 /// More turns than this are no longer written one after the other.
 constexpr std::uint64_t most_turns = 4096;
 
-Arrays joined(std::span<const Arrays> operands) {
+}  // namespace
+
+Arrays Operation::all_arrays() const {
     Arrays all;
-    for (const Arrays& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
+    for (const SharedArrays& operand : operands) all.insert(all.end(), operand->begin(), operand->end());
     return all;
 }
 
-std::size_t leaves_of(const Module& module, ShapeId id) {
-    const Shape& shape = module.shapes[id];
-    if (!shape.is_tuple) return 1;
-    std::size_t leaves = 0;
-    for (const ShapeId part : shape.parts) leaves += leaves_of(module, part);
-    return leaves;
-}
-
-}  // namespace
-
 Arrays map_same(GraphMaker& /*maker*/, const Operation& operation) {
-    return joined(operation.operands);
+    return operation.all_arrays();
 }
 
 Arrays map_tuple(GraphMaker& /*maker*/, const Operation& operation) {
-    return joined(operation.operands);
+    return operation.all_arrays();
 }
 
 Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation) {
-    const Module& module = maker.module();
     const std::uint32_t index = operation.attributes<TupleElement>().index;
-    const Shape& tuple = module.shapes[operation.operand_shape];
-    std::size_t first = 0;
-    for (std::uint32_t i = 0; i < index; ++i) first += leaves_of(module, tuple.parts[i]);
-    const std::size_t count = leaves_of(module, tuple.parts[index]);
-    const auto begin = operation.operands[0].begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+    const std::vector<std::size_t>& places = maker.part_places(operation.operand_shape);
+    const Arrays& arrays = *operation.operands[0];
+    return {arrays.begin() + static_cast<std::ptrdiff_t>(places[index]),
+            arrays.begin() + static_cast<std::ptrdiff_t>(places[index + 1])};
 }
 
 Arrays map_call(GraphMaker& maker, const Operation& operation) {
-    return maker.evaluate(operation.instruction.called.front(),
-                          {operation.operands.begin(), operation.operands.end()}, operation.lifted);
+    return *maker.evaluate(operation.instruction.called.front(),
+                           {operation.operands.begin(), operation.operands.end()}, operation.lifted);
 }
 
 Arrays map_map(GraphMaker& maker, const Operation& operation) {
     const Numbers& dimensions =
         operation.lifted != nullptr ? *operation.lifted : maker.result_of(operation).dimensions;
-    return maker.evaluate(operation.instruction.called.front(),
-                          {operation.operands.begin(), operation.operands.end()}, &dimensions);
+    return *maker.evaluate(operation.instruction.called.front(),
+                           {operation.operands.begin(), operation.operands.end()}, &dimensions);
 }
 
 Arrays map_while(GraphMaker& maker, const Operation& operation) {
     const ComputationId body = operation.instruction.called.at(0);
     const ComputationId condition = operation.instruction.called.at(1);
-    Arrays state = operation.operands.front();
+    SharedArrays state = operation.operands.front();
     for (std::uint64_t turn = 0;; ++turn) {
-        const Arrays goes_on = maker.evaluate(condition, {state});
-        const auto truth = maker.word_of(goes_on.front());
+        const SharedArrays goes_on = maker.evaluate(condition, {state}, operation.lifted);
+        const auto truth = maker.word_of(goes_on->front());
         if (!truth) {
             throw ModelError(
                 "how often its body runs depends on data; loops are compiled whose condition "
                 "depends on constants alone");
         }
-        if (*truth == 0) return state;
+        if (*truth == 0) return *state;
         if (turn == most_turns) {
             throw ModelError(
                 fmt::format("its body runs more than {} times; loops are compiled with at most as many turns",
                             most_turns));
         }
-        state = maker.evaluate(body, {std::move(state)});
+        state = maker.evaluate(body, {std::move(state)}, operation.lifted);
     }
 }
 
@@ -88,7 +77,7 @@ Arrays map_conditional(GraphMaker& maker, const Operation& operation) {
     const Array& choice = operation.operand(0);
     const bool by_truth = choice.type == ElementType::Pred;
     const auto branch_of = [&](std::size_t i) {
-        return maker.evaluate(branches.at(i), {operation.operands[i + 1]});
+        return *maker.evaluate(branches.at(i), {operation.operands[i + 1]}, operation.lifted);
     };
     if (const auto known = maker.word_of(choice)) {
         // Numbers without a branch take the last one; of a truth value, the first branch is that of true.

@@ -256,7 +256,9 @@ std::optional<Interval> interval(Wide low, Wide high) {
 /// Between which numbers the elements of an integer array are.
 std::optional<Interval> range_of(const GraphMaker& maker, const Array& array) {
     if (has_64_bits(array.type)) return array.range;
-    if (const auto words = maker.words_of(array)) {
+    constexpr std::uint64_t most_read = 4096;
+    const bool is_small = maker.value(array.id).shape.elements() <= most_read;
+    if (const auto words = is_small ? maker.words_of(array) : std::nullopt) {
         Interval range{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
         for (const std::uint32_t each : *words) {
             const auto number =
@@ -353,25 +355,6 @@ bool needs_lower_halves(Opcode opcode, ElementType to) {
     }
 }
 
-/// The type of 32 bits whose operations a 64-bit integer takes. Throws ModelError unless it has room for all
-/// that the numbers can be.
-ElementType halved(const GraphMaker& maker, const Operation& operation, const Array& operand,
-                   bool needs_numbers) {
-    const bool has_sign = operand.type == ElementType::S64;
-    const ElementType half = has_sign ? ElementType::S32 : ElementType::U32;
-    if (!needs_numbers) return half;
-    const Interval fits{has_sign ? std::int64_t{std::numeric_limits<std::int32_t>::min()} : 0,
-                        has_sign ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
-                                 : std::int64_t{std::numeric_limits<std::uint32_t>::max()}};
-    const auto range = range_of(maker, operand);
-    if (range && range->low >= fits.low && range->high <= fits.high) return half;
-    static_cast<void>(operation);
-    throw ModelError(fmt::format(
-        "its operand of {} may be {}; 64-bit integers are computed where 32 bits are known to be enough",
-        traits_of(operand.type).name,
-        range ? fmt::format("from {} to {}", range->low, range->high) : "any number"));
-}
-
 /// Bits that become a float: no subnormal number, and one NaN.
 Word settled(const Word& x) {
     return apply(Op::Multiply, x, float_word(x, 1.0F));
@@ -390,10 +373,11 @@ Word float_of_half_bits(const Word& given) {
     return settled(apply(Op::Or, result, own_sign));
 }
 
-/// A shift of a 64-bit integer that is known to have 32 bits: by as many or more, nothing is left.
+/// A shift of a 64-bit integer that is known to have 32 bits: by as many or more, nothing but the sign is
+/// left. Numbers without a sign have none in their lower half.
 Word shifted_half(Opcode opcode, ElementType half, Words in) {
     if (opcode == Opcode::ShiftLeft) return apply(Op::ShiftLeft, in[0], in[1]);
-    return shifted_right(half, in[0], in[1], opcode == Opcode::ShiftRightArithmetic);
+    return shifted_right(half, in[0], in[1], is_signed(half) && opcode == Opcode::ShiftRightArithmetic);
 }
 
 }  // namespace
@@ -458,6 +442,21 @@ Word combined(Opcode opcode, ElementType type, const Word& a, const Word& b) {
     }
 }
 
+ElementType number_in_32_bits(const GraphMaker& maker, const Array& array) {
+    if (!has_64_bits(array.type)) return array.type;
+    const bool has_sign = array.type == ElementType::S64;
+    const Interval fits{has_sign ? std::int64_t{std::numeric_limits<std::int32_t>::min()} : 0,
+                        has_sign ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
+                                 : std::int64_t{std::numeric_limits<std::uint32_t>::max()}};
+    const auto range = range_of(maker, array);
+    if (range && range->low >= fits.low && range->high <= fits.high)
+        return has_sign ? ElementType::S32 : ElementType::U32;
+    throw ModelError(fmt::format(
+        "its operand of {} may be {}; 64-bit integers are computed where 32 bits are known to be enough",
+        traits_of(array.type).name,
+        range ? fmt::format("from {} to {}", range->low, range->high) : "any number"));
+}
+
 Array converted(GraphMaker& maker, const Array& array, ElementType to) {
     return maker.chain(to, array.dimensions, {array},
                        [&](Words in) { return converted_word(array.type, to, in[0]); });
@@ -473,18 +472,29 @@ Arrays map_element_wise(GraphMaker& maker, const Operation& operation) {
     const ElementType result = maker.result_of(operation).type;
     // The type whose rule it is: that of the operands; of a choice, that of its second one.
     ElementType type = operation.operand(opcode == Opcode::Select ? 1 : 0).type;
-    std::vector<Array> operands;
-    for (const Arrays& operand : operation.operands) operands.push_back(operand.front());
+    std::vector<Array> operands = operation.all_arrays();
     const bool is_wide =
         std::ranges::any_of(operands, [](const Array& operand) { return has_64_bits(operand.type); });
     if (is_wide) {
         for (Array& operand : operands) {
             if (!has_64_bits(operand.type)) continue;
-            const ElementType half = halved(maker, operation, operand, !needs_lower_halves(opcode, result));
-            if (operand.type == type) type = half;
+            if (!needs_lower_halves(opcode, result)) number_in_32_bits(maker, operand);
         }
+        // A logical shift moves in zeros far above the lower half, which gets the upper half of numbers below
+        // 0.
+        const bool is_shift = opcode == Opcode::ShiftRightLogical;
+        if (const auto range = operands[0].range; is_shift && range && range->low < 0) {
+            throw ModelError(
+                "it may shift a 64-bit integer below 0 to the right with zeros, which is not compiled");
+        }
+        if (has_64_bits(type)) type = is_signed(type) ? ElementType::S32 : ElementType::U32;
         if (opcode == Opcode::CountLeadingZeros || opcode == Opcode::Popcnt || opcode == Opcode::Power)
             throw ModelError("it is of 64-bit integers; programs are compiled with those of 32 bits");
+    }
+    if (has_64_bits(result) && is_float(type)) {
+        throw ModelError(
+            fmt::format("it makes {} of floats; programs are compiled that make integers of 32 bits",
+                        traits_of(result).name));
     }
     const Numbers& dimensions =
         operation.lifted != nullptr ? *operation.lifted : maker.result_of(operation).dimensions;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "base/message_text.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/ir/window.h"
 #include "compiler/ir/word_step.h"
 
 namespace systole::hlo {
@@ -19,8 +21,16 @@ namespace {
 constexpr std::size_t most_nested_calls = 256;
 constexpr std::uint64_t most_mapped_instructions = std::uint64_t{1} << 20;
 
-/// Larger results of nodes on constants are computed by the machine.
-constexpr std::uint64_t most_folded_elements = std::uint64_t{1} << 22;
+/// A small module may ask for many nodes and constants: values of the graph, and elements of all constants
+/// that it does not hold itself.
+constexpr std::size_t most_values = std::size_t{1} << 20;
+constexpr std::uint64_t most_constant_elements = std::uint64_t{1} << 28;
+
+/// Operations on constants that are computed now: of one node, of all nodes together, and of nodes that are
+/// always computed, as conditions of loops need them. The machine computes the others.
+constexpr std::uint64_t most_folded = std::uint64_t{1} << 22;
+constexpr std::uint64_t most_folded_together = std::uint64_t{1} << 28;
+constexpr std::uint64_t always_folded = 256;
 
 /// A fault with the place of its instruction.
 class PlacedError : public ModelError {
@@ -36,6 +46,15 @@ std::vector<bool> needed_for_root(const Computation& computation) {
         for (const InstructionId operand : computation.instructions[i].operands) needed[operand] = true;
     }
     return needed;
+}
+
+/// Whether a path is another one or in it.
+bool is_within(std::string_view path, std::string_view other) {
+    return path.starts_with(other) && (path.size() == other.size() || path[other.size()] == '/');
+}
+
+std::string joined_paths(const std::string& path, const std::string& rest) {
+    return path.empty() || rest.empty() ? path + rest : path + "/" + rest;
 }
 
 bool is_single(const ir::Shape& shape) {
@@ -101,9 +120,17 @@ ir::Shape graph_shape(std::span<const std::int64_t> dimensions) {
                                      dimensions.size(), ir::Shape::most_extents - 1));
     }
     std::vector<std::uint32_t> extents{1};
+    constexpr auto most = static_cast<std::int64_t>(ir::maximum_elements);
+    std::int64_t elements = 1;
     for (const std::int64_t extent : dimensions) {
         if (extent == 0)
             throw ModelError("an array has a dimension of size 0; programs are compiled without such arrays");
+        if (extent < 0 || extent > most / elements) {
+            throw ModelError(
+                fmt::format("an array on its way is {}; programs are compiled with at most {} elements",
+                            listed(dimensions), most));
+        }
+        elements *= extent;
         extents.push_back(static_cast<std::uint32_t>(extent));
     }
     return ir::Shape(extents);
@@ -116,15 +143,16 @@ GraphMaker::GraphMaker(const Module& module, const ir::OperatorSet& operators)
 }
 
 ir::Graph GraphMaker::make() && {
-    std::vector<Arrays> inputs = make_inputs();
-    set_outputs(evaluate(module_.entry, std::move(inputs)));
+    set_outputs(*evaluate(module_.entry, make_inputs()));
+    if (graph_.inputs.empty()) throw ModelError("it has no input; a program must have one");
     ir::remove_unread(graph_);
     return std::move(graph_);
 }
 
-std::vector<Arrays> GraphMaker::make_inputs() {
+std::vector<SharedArrays> GraphMaker::make_inputs() {
     const Computation& entry = module_.entry_computation();
-    std::vector<Arrays> inputs;
+    const std::map<InstructionId, ShapeId> parts = parts_of_inputs(module_);
+    std::vector<SharedArrays> inputs;
     for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
         const Shape& shape = module_.shape_of(entry.instructions[entry.parameters[i]]);
         const std::string& argument = i < module_.arguments.size() ? module_.arguments[i] : std::string();
@@ -132,13 +160,14 @@ std::vector<Arrays> GraphMaker::make_inputs() {
         try {
             if (shape.is_tuple) throw ModelError("it is a tuple; inputs of a program must be arrays");
             Array array{.id = 0, .type = shape.type, .dimensions = shape.dimensions};
-            if (const auto part = part_of_input(module_, entry.parameters[i])) array = *part;
+            if (const auto part = parts.find(entry.parameters[i]); part != parts.end())
+                array = global_array(module_, shape, module_.shapes[part->second]);
             const ir::ValueId id = graph_.add_input(name, graph_shape(array.dimensions), DataType::Float32);
             graph_.values[id].split_axis = array.split_axis;
             graph_.values[id].type = graph_type(shape.type);
             graph_.values[id].file_type = file_type(shape.type);
             array.id = id;
-            inputs.push_back({std::move(array)});
+            inputs.push_back(std::make_shared<const Arrays>(Arrays{std::move(array)}));
         } catch (const ModelError& error) {
             throw ModelError(fmt::format("input {}: {}", in_quotes(name), error.what()));
         }
@@ -148,6 +177,8 @@ std::vector<Arrays> GraphMaker::make_inputs() {
 
 void GraphMaker::set_outputs(const Arrays& results) {
     std::vector<std::size_t> places;  // of the results among the graph's outputs
+    std::set<ir::ValueId> taken(graph_.inputs.begin(), graph_.inputs.end());
+    std::set<std::size_t> constants;
     for (std::size_t i = 0; i < results.size(); ++i) {
         layer_ = fmt::format("output {}", i);
         try {
@@ -157,14 +188,18 @@ void GraphMaker::set_outputs(const Arrays& results) {
             ir::ValueId id = value_of(array);
             places.push_back(graph_.outputs.size());
             if (graph_.values[id].constant) {
+                if (array.split_axis)
+                    throw ModelError(
+                        "it is a constant, of which each device has a part, which is not compiled");
                 ir::Value value = graph_.values[id];
                 value.name = layer_;
+                constants.insert(i);
                 value.file_type = in_files;
                 graph_.constant_outputs.push_back({i, std::move(value)});
                 continue;
             }
             // An output is a value of its own, of its type, and of its number format in files.
-            const bool is_taken = ir::is_input(graph_, id) || ir::is_output(graph_, id);
+            const bool is_taken = taken.contains(id);
             const DataType taken_as = graph_.values[id].file_type.value_or(graph_.values[id].type);
             if (graph_.values[id].type != type || (is_taken && taken_as != in_files)) {
                 id = chain(array.type, array.dimensions, {Array{id, array.type, array.dimensions, {}}},
@@ -175,6 +210,7 @@ void GraphMaker::set_outputs(const Arrays& results) {
             } else if (is_taken) {
                 id = append("identity", {}, {id}, type);
             }
+            taken.insert(id);
             graph_.values[id].name = layer_;
             graph_.values[id].file_type = in_files;
             graph_.values[id].split_axis = array.split_axis;
@@ -185,44 +221,70 @@ void GraphMaker::set_outputs(const Arrays& results) {
     }
     if (graph_.outputs.empty())
         throw ModelError("all of its outputs are constants; a program must compute one of them");
+    const Computation& entry = module_.entry_computation();
+    const ShapeId result = entry.instructions[entry.root].shape;
     for (const Alias& alias : module_.aliases) {
         const bool is_array = alias.input.empty() && alias.output.size() <= 1;
-        const std::size_t output = alias.output.empty() ? 0 : alias.output.front();
         if (!is_array) throw ModelError("an output in a tuple of tuples replaces an input; only arrays do");
-        const bool is_constant = std::ranges::any_of(
-            graph_.constant_outputs, [&](const auto& constant) { return constant.place == output; });
-        if (is_constant) {
-            throw ModelError(
-                fmt::format("output {} takes the place of an input and is a constant, which is not "
-                            "compiled",
-                            output));
+        const std::size_t output = alias.output.empty() ? 0 : part_places(result)[alias.output.front()];
+        if (constants.contains(output)) {
+            throw ModelError(fmt::format(
+                "output {} takes the place of an input and is a constant, which is not compiled", output));
         }
-        graph_.state.push_back({alias.parameter, static_cast<std::uint32_t>(places[output])});
+        const auto place = static_cast<std::uint32_t>(places[output]);
+        const ir::Value& before = graph_.values[graph_.inputs[alias.parameter]];
+        if (before.split_axis != graph_.values[graph_.outputs[place]].split_axis) {
+            throw ModelError(
+                fmt::format("output {} takes the place of input {}, and devices have other parts of it; "
+                            "both must be split along the same axis",
+                            output, in_quotes(before.name)));
+        }
+        graph_.state.push_back({alias.parameter, place});
     }
 }
 
 void GraphMaker::enter(const Instruction& instruction) {
     const Scope& scope = module_.scopes.at(instruction.scope);
-    const bool is_backward = scope.is_backward || context_.is_backward;
-    std::string path = scope.path;
-    // Names in calls are relative to the call; in loops they are whole.
-    if (!path.starts_with(context_.path)) path = path.empty() ? context_.path : context_.path + "/" + path;
-    if (path.empty()) {
+    scope_ = {.stated = scope.path,
+              .path = joined_paths(call_.path, scope.path),
+              .is_backward = scope.is_backward || call_.is_backward};
+    // Names in calls are relative to the call; in loops and branches they are whole.
+    if (!call_.stated.empty() && is_within(scope.path, call_.stated))
+        scope_.path = call_.path + scope.path.substr(call_.stated.size());
+    if (scope_.path.empty()) {
         layer_ = instruction.name;
     } else {
-        layer_ = is_backward ? path + " (gradient)" : path;
+        layer_ = scope_.is_backward ? scope_.path + " (gradient)" : scope_.path;
     }
 }
 
-Arrays GraphMaker::evaluate(ComputationId called, std::vector<Arrays> arguments, const Numbers* lifted) {
+void GraphMaker::count_instructions(std::size_t count) {
+    mapped_ += count;
+    if (mapped_ <= most_mapped_instructions) return;
+    throw ModelError(
+        fmt::format("it has more than {} instructions with those of all calls and turns of "
+                    "loops; programs are compiled with fewer",
+                    most_mapped_instructions));
+}
+
+SharedArrays GraphMaker::evaluate(ComputationId called, std::vector<SharedArrays> arguments,
+                                  const Numbers* lifted) {
+    // Large tuples take time, too.
+    constexpr std::size_t arrays_of_an_instruction = 16;
     const Computation& computation = module_.computations.at(called);
-    const Context before = context_;
-    if (++context_.depth > most_nested_calls) {
+    const PlacedScope before = call_;
+    const PlacedScope own = scope_;
+    const std::string layer = layer_;
+    call_ = scope_;
+    if (++calls_ > most_nested_calls) {
         throw ModelError(fmt::format(
             "its calls are nested more than {} deep; programs are compiled with fewer", most_nested_calls));
     }
+    count_instructions(computation.instructions.size());
+    for (const SharedArrays& argument : arguments)
+        count_instructions(argument->size() / arrays_of_an_instruction);
     const std::vector<bool> needed = needed_for_root(computation);
-    std::vector<Arrays> results(computation.instructions.size());
+    std::vector<SharedArrays> results(computation.instructions.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
         if (!needed[i]) continue;
         const Instruction& instruction = computation.instructions[i];
@@ -230,24 +292,39 @@ Arrays GraphMaker::evaluate(ComputationId called, std::vector<Arrays> arguments,
             results[i] = arguments.at(attributes_of<Parameter>(instruction).number);
             continue;
         }
-        std::vector<Arrays> operands;
+        std::vector<SharedArrays> operands;
         operands.reserve(instruction.operands.size());
         for (const InstructionId operand : instruction.operands) operands.push_back(results[operand]);
-        enter(instruction);
-        if (++mapped_ > most_mapped_instructions) {
-            throw ModelError(
-                fmt::format("it has more than {} instructions with those of all calls and turns of "
-                            "loops; programs are compiled with fewer",
-                            most_mapped_instructions));
-        }
+        // What is done for each element belongs to the instruction that does it.
+        if (lifted == nullptr) enter(instruction);
         const ShapeId shape =
             operands.empty() ? 0 : computation.instructions[instruction.operands.front()].shape;
-        results[i] =
+        results[i] = std::make_shared<const Arrays>(
             map({.instruction = instruction, .operands = operands, .operand_shape = shape, .lifted = lifted},
-                computation.name);
+                computation.name));
+        count_instructions(results[i]->size() / arrays_of_an_instruction);
     }
-    context_ = before;
-    return std::move(results[computation.root]);
+    call_ = before;
+    scope_ = own;
+    layer_ = layer;
+    --calls_;
+    if (lifted == nullptr) return results[computation.root];
+    // Constants among the results are numbers of the whole arrays, too.
+    Arrays whole = *results[computation.root];
+    for (Array& array : whole) array.dimensions = *lifted;
+    return std::make_shared<const Arrays>(std::move(whole));
+}
+
+const std::vector<std::size_t>& GraphMaker::part_places(ShapeId tuple) {
+    const auto [found, is_new] = part_places_.try_emplace(tuple);
+    if (is_new) {
+        // How deep tuples are has been bounded.
+        std::vector<std::size_t> places{0};
+        for (const ShapeId part : module_.shapes[tuple].parts)
+            places.push_back(places.back() + (module_.shapes[part].is_tuple ? part_places(part).back() : 1));
+        found->second = std::move(places);
+    }
+    return found->second;
 }
 
 Arrays GraphMaker::map(const Operation& operation, const std::string& computation) {
@@ -263,22 +340,34 @@ Arrays GraphMaker::map(const Operation& operation, const std::string& computatio
     }
 }
 
-Array GraphMaker::array_of(const Operation& operation, ir::ValueId id) const {
-    const Shape& shape = result_of(operation);
-    return {.id = id,
-            .type = shape.type,
-            .dimensions = operation.lifted != nullptr ? *operation.lifted : shape.dimensions};
-}
-
 ir::ValueId GraphMaker::append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
                                std::vector<ir::ValueId> inputs, DataType type) {
     const ir::ValueId id = graph_.append(layer_, operators_.at(op), std::move(attributes), std::move(inputs),
                                          DataType::Uint8, {{type, {}}});
-    const ir::Node& node = graph_.nodes.back();
-    // Weights that a network file has are no constants of the program: they are inputs.
-    if (graph_.values[id].shape.elements() <= most_folded_elements && node.outputs.size() == 1)
-        graph_.fold_last_node();
+    if (graph_.values.size() > most_values) {
+        throw ModelError(fmt::format(
+            "with it, the program has more than {} values; programs are compiled with fewer", most_values));
+    }
+    if (folds(graph_.nodes.back())) graph_.fold_last_node();
     return id;
+}
+
+bool GraphMaker::folds(const ir::Node& node) {
+    const auto is_constant = [&](ir::ValueId id) { return graph_.values[id].constant.has_value(); };
+    if (node.outputs.size() != 1 || !std::ranges::all_of(node.inputs, is_constant)) return false;
+    // How the machine rounds products and orders sums is not known here.
+    if (node.is("word_product") || node.is("word_convolution")) return false;
+    if (node.is("word_reduce") && (node.text("reduction") == "sum" || node.text("reduction") == "product"))
+        return false;
+    const ir::NodeView view(graph_, node);
+    std::uint64_t work = view.output().shape.elements();
+    if (node.is("word_windows") || node.is("word_select_and_scatter"))
+        work *= ir::window_of(node).kernel_elements();
+    if (node.is("word_chain")) work *= std::get<std::vector<std::string>>(node.attributes.front()).size();
+    for (const ir::ValueId id : node.inputs) work += graph_.values[id].shape.elements();
+    if (work > most_folded || (work > always_folded && folded_ + work > most_folded_together)) return false;
+    folded_ += work;
+    return true;
 }
 
 std::vector<ir::ValueId> GraphMaker::append_all(std::string_view op,
@@ -306,6 +395,7 @@ Array GraphMaker::constant(ElementType type, const Numbers& dimensions, std::vec
     const bool is_number =
         std::ranges::all_of(words, [&](std::uint32_t word) { return word == words.front(); });
     if (!is_number) {
+        count_constant(words.size());
         array.id = graph_.add_constant(layer_, graph_shape(dimensions), format, contents(words));
         return array;
     }
@@ -314,6 +404,20 @@ Array GraphMaker::constant(ElementType type, const Numbers& dimensions, std::vec
     if (is_new) found->second = graph_.add_constant("number", {1}, format, contents({words.front()}));
     array.id = found->second;
     return array;
+}
+
+void GraphMaker::count_constant(std::size_t elements) {
+    constant_elements_ += elements;
+    if (constant_elements_ <= most_constant_elements && graph_.values.size() <= most_values) return;
+    throw ModelError(fmt::format(
+        "with it, the program's constants have more than {} elements, or there are more than {} values; "
+        "programs are compiled with fewer",
+        most_constant_elements, most_values));
+}
+
+Array GraphMaker::constant_of(const Instruction& instruction, const std::function<Array()>& make) {
+    const auto found = constants_.find(&instruction);
+    return found != constants_.end() ? found->second : constants_.emplace(&instruction, make()).first->second;
 }
 
 std::optional<std::vector<std::uint32_t>> GraphMaker::words_of(const Array& array) const {
@@ -341,14 +445,19 @@ std::optional<std::uint32_t> GraphMaker::word_of(const Array& array) const {
 Array GraphMaker::chain(ElementType type, const Numbers& dimensions, const std::vector<Array>& operands,
                         const WordFormula& formula) {
     std::vector<ir::ValueId> read;
+    std::vector<ir::ValueId> ids;  // of the operands
     std::vector<std::optional<std::uint32_t>> numbers;
     for (const Array& operand : operands) {
         numbers.push_back(word_of(operand));
-        if (!numbers.back() && std::ranges::find(read, operand.id) == read.end()) read.push_back(operand.id);
+        ids.push_back(operand.id);
+        // One element may still have the axes of an array that it was taken from.
+        if (graph_.values[operand.id].shape.rank() > dimensions.size() + 1)
+            ids.back() = reshaped(operand.id, ir::Shape{1});
+        if (!numbers.back() && std::ranges::find(read, ids.back()) == read.end()) read.push_back(ids.back());
     }
     // Of numbers alone, one is an input of the node, which is then a constant.
     if (read.empty()) {
-        read.push_back(operands.front().id);
+        read.push_back(ids.front());
         numbers.front().reset();
     }
     ir::WordSteps steps(read.size());
@@ -358,7 +467,7 @@ Array GraphMaker::chain(ElementType type, const Numbers& dimensions, const std::
             words.push_back(ir::constant_word(steps, *numbers[i]));
             continue;
         }
-        const auto place = std::ranges::find(read, operands[i].id) - read.begin();
+        const auto place = std::ranges::find(read, ids[i]) - read.begin();
         words.emplace_back(steps, static_cast<std::uint8_t>(place));
     }
     const ir::Word result = formula(words);
@@ -388,9 +497,11 @@ Array GraphMaker::whole(const Array& array) {
     const ir::Value& value = graph_.values[array.id];
     if (value.shape.elements() == shape.elements()) return array;
     Array result = array;
+    // One element may still have the axes of an array that it was taken from.
+    if (value.shape.rank() > shape.rank()) result.id = reshaped(array.id, ir::Shape{1});
     result.id = append("expand",
                        {{"shape", std::vector<std::int64_t>(shape.extents().begin(), shape.extents().end())}},
-                       {array.id}, value.type);
+                       {result.id}, graph_.values[array.id].type);
     return result;
 }
 
@@ -507,12 +618,22 @@ Array GraphMaker::concatenate(const std::vector<Array>& arrays, std::size_t axis
 }
 
 Array GraphMaker::iota(ElementType type, const Numbers& dimensions, std::size_t axis) {
-    const auto count = static_cast<std::uint64_t>(dimensions[axis]);
-    std::vector<std::uint32_t> words;
-    for (std::uint64_t i = 0; i < count; ++i) words.push_back(static_cast<std::uint32_t>(i));
-    Numbers ones(dimensions.size(), 1);
-    ones[axis] = dimensions[axis];
-    Array numbers = constant(ElementType::S32, ones, std::move(words));
+    constexpr std::uint32_t most_numbers = std::uint32_t{1} << 24U;
+    static_cast<void>(graph_shape(dimensions));  // it must be possible
+    const auto count = static_cast<std::uint32_t>(dimensions[axis]);
+    if (count > most_numbers) {
+        throw ModelError(fmt::format("it counts to {}; programs are compiled that count to at most {}", count,
+                                     most_numbers));
+    }
+    const auto [found, is_new] = ranges_.try_emplace({count, dimensions.size(), axis});
+    if (is_new) {
+        std::vector<std::uint32_t> words(count);
+        std::iota(words.begin(), words.end(), 0U);
+        Numbers ones(dimensions.size(), 1);
+        ones[axis] = dimensions[axis];
+        found->second = constant(ElementType::S32, ones, std::move(words));
+    }
+    Array numbers = found->second;
     numbers.dimensions = dimensions;
     return numbers.type == type ? numbers : converted(*this, numbers, type);
 }

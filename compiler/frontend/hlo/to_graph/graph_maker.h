@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,18 +43,22 @@ struct Array {
     std::optional<std::uint32_t> split_axis{};  ///< of a global array: none: all replicas have the same
 };
 
-/// The arrays of a value: one, or all those in a tuple in their order.
+/// The arrays of a value: one, or all those in a tuple in their order. Readers of a value share them: a tuple
+/// may have many parts, and a reader for each.
 using Arrays = std::vector<Array>;
+using SharedArrays = std::shared_ptr<const Arrays>;
 
 /// An instruction that is being mapped, with its operands.
 struct Operation {
     const Instruction& instruction;
-    std::span<const Arrays> operands;
+    std::span<const SharedArrays> operands;
     ShapeId operand_shape = 0;  ///< of the first operand
     /// In a computation of single numbers that is applied to whole arrays: their dimensions.
     const Numbers* lifted = nullptr;
 
-    const Array& operand(std::size_t i) const { return operands[i].front(); }
+    const Array& operand(std::size_t i) const { return operands[i]->front(); }
+    /// The arrays of all operands, one after the other.
+    Arrays all_arrays() const;
     template <typename Kind>
     const Kind& attributes() const {
         return attributes_of<Kind>(instruction);
@@ -80,8 +86,6 @@ public:
     const Shape& result_of(const Operation& operation) const {
         return module_.shape_of(operation.instruction);
     }
-    /// An array that a node gives, with the dimensions of the instruction's result, or the lifted ones.
-    Array array_of(const Operation& operation, ir::ValueId id) const;
 
     /// Appends a node, or the constant that it computes from constants. Returns its first result.
     ir::ValueId append(std::string_view op, std::vector<ir::NamedAttribute> attributes,
@@ -94,6 +98,8 @@ public:
     Array constant(ElementType type, const Numbers& dimensions, std::uint32_t word) {
         return constant(type, dimensions, std::vector{word});
     }
+    /// The array of a constant instruction, which `make` gives, made once.
+    Array constant_of(const Instruction& instruction, const std::function<Array()>& make);
     /// The words of an array that is a constant, one by one; nullopt if it is none.
     std::optional<std::vector<std::uint32_t>> words_of(const Array& array) const;
     /// The word that all elements of a constant have.
@@ -119,30 +125,46 @@ public:
     Array iota(ElementType type, const Numbers& dimensions, std::size_t axis);
 
     /// The results of a computation for these arguments. `lifted`: see Operation.
-    Arrays evaluate(ComputationId called, std::vector<Arrays> arguments,
-                    const Numbers* lifted = nullptr);
+    SharedArrays evaluate(ComputationId called, std::vector<SharedArrays> arguments,
+                          const Numbers* lifted = nullptr);
+    /// Where the arrays of each part of a tuple begin among all of its arrays, and behind them their number.
+    const std::vector<std::size_t>& part_places(ShapeId tuple);
 
 private:
-    struct Context {
-        std::string path = {};  ///< of the scope of the call
+    /// The scope of an instruction: as the file has it, and with those of the calls around it before it.
+    struct PlacedScope {
+        std::string stated = {};
+        std::string path = {};
         bool is_backward = false;
-        std::size_t depth = 0;  ///< of calls
     };
 
     Arrays map(const Operation& operation, const std::string& computation);
     void enter(const Instruction& instruction);
+    void count_instructions(std::size_t count);
+    void count_constant(std::size_t elements);
+    /// Whether the last node is computed now, if all that it reads is known.
+    bool folds(const ir::Node& node);
     ir::ValueId reshaped(ir::ValueId id, const ir::Shape& shape);
-    std::vector<Arrays> make_inputs();
+    std::vector<SharedArrays> make_inputs();
     void set_outputs(const Arrays& results);
 
     const Module& module_;
     const ir::OperatorSet& operators_;
     ir::Graph graph_;
-    Context context_;
-    std::string layer_;                                                  ///< of the nodes that are appended
-    std::uint64_t mapped_ = 0;                                           ///< instructions
+    PlacedScope call_;                     ///< of the innermost call
+    PlacedScope scope_;                    ///< of the instruction that is being mapped
+    std::size_t calls_ = 0;                ///< within each other
+    std::string layer_;                    ///< of the nodes that are appended
+    std::uint64_t mapped_ = 0;             ///< instructions
+    std::uint64_t constant_elements_ = 0;  ///< of all constants that have been made
+    std::uint64_t folded_ = 0;             ///< operations on constants that have been computed
     std::map<std::pair<DataType, std::uint32_t>, ir::ValueId> numbers_;  ///< constants of one number
     std::map<ir::ValueId, ir::ValueId> reshapes_;  ///< of results of reshapes: what they reshape
+    /// Constants that are there: those of instructions, and numbers 0, 1, ... by their count, the rank of
+    /// their array and their axis.
+    std::map<const Instruction*, Array> constants_;
+    std::map<std::array<std::size_t, 3>, Array> ranges_;
+    std::map<ShapeId, std::vector<std::size_t>> part_places_;
 };
 
 /// An axis as an index.
@@ -150,7 +172,7 @@ inline std::size_t place(std::int64_t axis) {
     return static_cast<std::size_t>(axis);
 }
 
-/// The extents of a value of an array's dimensions.
+/// The extents of a value of an array's dimensions. Throws ModelError if the graph has no such arrays.
 ir::Shape graph_shape(std::span<const std::int64_t> dimensions);
 
 // The rules, by families.
@@ -159,6 +181,9 @@ ir::Shape graph_shape(std::span<const std::int64_t> dimensions);
 Arrays map_instruction(GraphMaker& maker, const Operation& operation);
 
 // element_wise.cpp
+/// The type with which the words of numbers are computed: of a 64-bit integer, that of its lower half. Throws
+/// ModelError unless this has room for all that the numbers can be.
+ElementType number_in_32_bits(const GraphMaker& maker, const Array& array);
 Array converted(GraphMaker& maker, const Array& array, ElementType to);
 /// The float16 whose bits the integers are.
 Array floats_of_half_bits(GraphMaker& maker, const Array& bits);
@@ -202,6 +227,8 @@ struct MachineReduction {
     std::uint32_t neutral = 0;
 };
 std::optional<MachineReduction> machine_reduction(Opcode opcode, ElementType type);
+/// Throws ModelError for 64-bit integers.
+void require_32_bits(const Array& array);
 /// What narrow types make of a result of the machine's reduction.
 Array fitted_result(GraphMaker& maker, const Array& array);
 Arrays map_reduce(GraphMaker& maker, const Operation& operation);
@@ -220,8 +247,10 @@ Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation);
 // collectives.cpp
 Arrays map_all_reduce(GraphMaker& maker, const Operation& operation);
 Arrays map_custom_call(GraphMaker& maker, const Operation& operation);
-/// Of an input of the entry, the part of it that a replica has; none if it is no array of all replicas.
-std::optional<Array> part_of_input(const Module& module, InstructionId parameter);
+/// Of the entry's parameters that are arrays of all replicas, the shape of the part that a replica has.
+std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module);
+/// The array that all replicas have together, of which each has such a part.
+Array global_array(const Module& module, const Shape& whole, const Shape& part);
 Arrays map_device_number(GraphMaker& maker, const Operation& operation);
 
 }  // namespace systole::hlo

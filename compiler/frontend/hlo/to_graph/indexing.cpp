@@ -47,9 +47,9 @@ void check_places(std::int64_t places) {
 
 /// A place as s32; larger ones of types without a sign are its largest number.
 Array as_place(GraphMaker& maker, const Array& index) {
-    if (has_64_bits(index.type)) return converted(maker, index, ElementType::S32);
+    const ElementType type = number_in_32_bits(maker, index);
     return maker.chain(ElementType::S32, index.dimensions, {index}, [&](Words in) {
-        if (is_signed(index.type) || word_bits(index.type) < 32) return in[0];
+        if (is_signed(type) || word_bits(type) < 32) return in[0];
         return apply(WordOperation::MinimumUint, in[0], word(in[0], highest_word(ElementType::S32)));
     });
 }
@@ -373,6 +373,8 @@ Arrays map_gather(GraphMaker& maker, const Operation& operation) {
     const Array& indices = operation.operand(1);
     const IndexedArrays arrays(operand.dimensions, indices.dimensions, gather.operand_batch_axes,
                                gather.index_batch_axes, gather.index_vector_axis);
+    if (std::ranges::find(gather.slice_sizes, 0) != gather.slice_sizes.end())
+        throw ModelError("its slices have a dimension of size 0; programs are compiled without such slices");
     Array taken = arrays.operand(maker, operand);
     taken.dimensions[arrays.windows_axis()] = arrays.windows();
     for (std::size_t i = 0; i < gather.start_index_map.size(); ++i) {
@@ -403,6 +405,7 @@ Arrays map_scatter(GraphMaker& maker, const Operation& operation) {
     const bool sets = computation.root == computation.parameters[1];
     const auto opcode = only_operation(computation);
     const auto reduction = opcode ? machine_reduction(*opcode, operand.type) : std::nullopt;
+    if (!sets) require_32_bits(operand);
     if (!sets && !reduction)
         throw ModelError("it combines by a computation of several instructions, which is not compiled");
     const IndexedArrays arrays(operand.dimensions, indices.dimensions, scatter.operand_batch_axes,

@@ -69,21 +69,23 @@ std::vector<std::uint32_t> words_of_bytes(ElementType type, const std::vector<st
     throw std::logic_error("a constant of another kind");
 }
 
-}  // namespace
-
-Arrays map_constant(GraphMaker& maker, const Operation& operation) {
+Array constant_array(GraphMaker& maker, const Operation& operation) {
     const Shape& shape = maker.result_of(operation);
-    if (shape.elements == 0)
-        throw ModelError("it has a dimension of size 0; programs are compiled without such arrays");
     const std::vector<std::uint8_t>& bytes = operation.attributes<hlo::Constant>().bytes;
-    if (shape.type == ElementType::S64) return {wide_constant<std::int64_t>(maker, shape, bytes)};
-    if (shape.type == ElementType::U64) return {wide_constant<std::uint64_t>(maker, shape, bytes)};
+    if (shape.type == ElementType::S64) return wide_constant<std::int64_t>(maker, shape, bytes);
+    if (shape.type == ElementType::U64) return wide_constant<std::uint64_t>(maker, shape, bytes);
     if (shape.type == ElementType::F16) {
         // As the bits of integers, of which the floats are made once.
         Array bits = maker.constant(ElementType::U16, shape.dimensions, extended<std::uint16_t>(bytes));
-        return {floats_of_half_bits(maker, bits)};
+        return floats_of_half_bits(maker, bits);
     }
-    return {maker.constant(shape.type, shape.dimensions, words_of_bytes(shape.type, bytes))};
+    return maker.constant(shape.type, shape.dimensions, words_of_bytes(shape.type, bytes));
+}
+
+}  // namespace
+
+Arrays map_constant(GraphMaker& maker, const Operation& operation) {
+    return {maker.constant_of(operation.instruction, [&] { return constant_array(maker, operation); })};
 }
 
 Arrays map_iota(GraphMaker& maker, const Operation& operation) {
@@ -159,8 +161,7 @@ Arrays map_pad(GraphMaker& maker, const Operation& operation) {
 }
 
 Arrays map_concatenate(GraphMaker& maker, const Operation& operation) {
-    std::vector<Array> arrays;
-    for (const Arrays& operand : operation.operands) arrays.push_back(operand.front());
+    const Arrays arrays = operation.all_arrays();
     Array result = maker.concatenate(arrays, place(operation.attributes<Dimensions>().dimensions.front()));
     if (has_64_bits(result.type)) {
         result.range = arrays.front().range;

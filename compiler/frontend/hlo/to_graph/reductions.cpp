@@ -12,20 +12,15 @@
 namespace systole::hlo {
 namespace {
 
-/// Larger windows of other operations than the machine's own ones are many nodes.
+/// Elements of a window: with the machine's own operations, and with others, which become nodes for each
+/// element.
+constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 constexpr std::int64_t most_taps = 1024;
 
-/// Of -0 and +0, either leaves the other numbers of a sum as they are.
+/// With +0, a sum is what it is without, but for the sign of a zero.
 bool is_neutral(const std::optional<std::uint32_t>& word, const MachineReduction& reduction) {
     if (!word) return false;
-    constexpr std::uint32_t negative_zero = 0x80000000;
-    return *word == reduction.neutral || (reduction.name == "sum" && *word == negative_zero);
-}
-
-void require_32_bits(const Array& array) {
-    if (!has_64_bits(array.type)) return;
-    throw ModelError(fmt::format("it reduces {}; programs are compiled with reductions of 32 bits",
-                                 traits_of(array.type).name));
+    return *word == reduction.neutral || (reduction.name == "sum" && *word == 0);
 }
 
 Array combine(GraphMaker& maker, Opcode opcode, const Array& a, const Array& b) {
@@ -36,12 +31,12 @@ Array combine(GraphMaker& maker, Opcode opcode, const Array& a, const Array& b) 
 /// The results of a computation of single numbers on arrays: first all of `left`, then all of `right`.
 std::vector<Array> apply_computation(GraphMaker& maker, ComputationId computation,
                                      const std::vector<Array>& left, const std::vector<Array>& right) {
-    std::vector<Arrays> arguments;
+    std::vector<SharedArrays> arguments;
     for (const std::vector<Array>* side : {&left, &right}) {
-        for (const Array& array : *side) arguments.push_back({array});
+        for (const Array& array : *side) arguments.push_back(std::make_shared<const Arrays>(Arrays{array}));
     }
     const Numbers dimensions = left.front().dimensions;
-    return maker.evaluate(computation, std::move(arguments), &dimensions);
+    return *maker.evaluate(computation, std::move(arguments), &dimensions);
 }
 
 std::vector<Array> parts_of(GraphMaker& maker, const std::vector<Array>& arrays, std::size_t axis,
@@ -164,23 +159,31 @@ private:
     Numbers order_;
 };
 
-/// Whether a window lies outside of the array, or has holes that hide it.
+/// Whether a window may lie outside of the array, or has holes that hide it.
 bool misses_elements(std::span<const WindowDimension> window, const Numbers& dimensions) {
     for (std::size_t axis = 0; axis < window.size(); ++axis) {
         const WindowDimension& each = window[axis];
+        const std::int64_t extent = dimensions[axis];
         const std::int64_t covered = (each.size - 1) * each.window_dilation + 1;
-        const std::int64_t padded = dimensions[axis] + each.padding_low + each.padding_high;
-        for (std::int64_t begin = -each.padding_low; begin + covered <= padded - each.padding_low;
-             begin += each.stride) {
-            bool has_some = false;
-            for (std::int64_t tap = 0; tap < each.size && !has_some; ++tap) {
-                const std::int64_t at = begin + tap * each.window_dilation;
-                has_some = at >= 0 && at < dimensions[axis];
-            }
-            if (!has_some) return true;
-        }
+        const std::int64_t padded = extent + each.padding_low + each.padding_high;
+        const std::int64_t last = (padded - covered) / each.stride * each.stride - each.padding_low;
+        // A window that begins inside of the array has its first element there.
+        if (last >= extent) return true;
+        // Of those that begin before it, the first one has to reach farthest; its elements must not step over
+        // the whole array.
+        const std::int64_t steps = (each.padding_low + each.window_dilation - 1) / each.window_dilation;
+        if (each.padding_low > 0 && (steps >= each.size || each.window_dilation > extent)) return true;
     }
     return false;
+}
+
+void check_taps(std::span<const WindowDimension> window, std::int64_t most) {
+    std::int64_t taps = 1;
+    for (const WindowDimension& each : window) taps = std::min(taps * each.size, most + 1);
+    if (taps <= most) return;
+    throw ModelError(fmt::format(
+        "its windows have more than {} elements; windows of this kind are compiled with at most as many",
+        most));
 }
 
 /// The elements at one place of all windows.
@@ -226,7 +229,8 @@ std::optional<MachineReduction> machine_reduction(Opcode opcode, ElementType typ
     switch (opcode) {
         case Opcode::Add:
             if (is_pred) return MachineReduction{"or", 0};
-            return is_float(type) ? MachineReduction{"sum", 0} : MachineReduction{"sum_int", 0};
+            // Beside +0, -0 stays -0.
+            return is_float(type) ? MachineReduction{"sum", sign_bit} : MachineReduction{"sum_int", 0};
         case Opcode::Multiply:
             if (is_pred) return MachineReduction{"and", 1};
             if (is_float(type)) return MachineReduction{"product", std::bit_cast<std::uint32_t>(1.0F)};
@@ -250,6 +254,12 @@ std::optional<MachineReduction> machine_reduction(Opcode opcode, ElementType typ
         default:
             return std::nullopt;
     }
+}
+
+void require_32_bits(const Array& array) {
+    if (!has_64_bits(array.type)) return;
+    throw ModelError(fmt::format("it reduces {}; programs are compiled with reductions of 32 bits",
+                                 traits_of(array.type).name));
 }
 
 Array fitted_result(GraphMaker& maker, const Array& array) {
@@ -324,6 +334,7 @@ Arrays map_reduce_window(GraphMaker& maker, const Operation& operation) {
     });
     Array array = operation.operand(0);
     if (reduction && moved.count() <= 2 && is_neutral(maker.word_of(operation.operand(1)), *reduction)) {
+        check_taps(window, most_elements);
         if (!is_plain || misses_elements(window, array.dimensions))
             pad_explicitly(maker, array, window, operation.operand(1));
         if (moved.count() == 0) return {array};
@@ -338,14 +349,9 @@ Arrays map_reduce_window(GraphMaker& maker, const Operation& operation) {
         return {moved.array(maker, fitted_result(maker, windows), first_result.dimensions)};
     }
     // Element by element of the window, beginning with the initial numbers.
+    check_taps(window, most_taps);
     std::int64_t taps = 1;
-    for (const WindowDimension& each : window) taps = std::min(taps * each.size, most_taps + 1);
-    if (taps > most_taps) {
-        throw ModelError(
-            fmt::format("its windows have more than {} elements; with this computation or more "
-                        "than 2 axes they may have as many",
-                        most_taps));
-    }
+    for (const WindowDimension& each : window) taps *= each.size;
     std::vector<Array> arrays;
     std::vector<Array> results;
     std::vector<WindowDimension> padded;
@@ -380,7 +386,9 @@ Arrays map_select_and_scatter(GraphMaker& maker, const Operation& operation) {
     const Instruction& root = select.instructions[select.root];
     const bool is_in_order = root.operands.size() == 2 && root.operands == select.parameters;
     std::optional<Direction> direction;
-    if (root.opcode == Opcode::Compare && is_in_order) direction = attributes_of<Compare>(root).direction;
+    if (root.opcode == Opcode::Compare && is_in_order &&
+        attributes_of<Compare>(root).type != ComparisonType::TotalOrder)
+        direction = attributes_of<Compare>(root).direction;
     if (direction != Direction::Ge && direction != Direction::Le) {
         throw ModelError(
             "it selects by another computation than greater-or-equal or less-or-equal of its two "
@@ -393,9 +401,12 @@ Arrays map_select_and_scatter(GraphMaker& maker, const Operation& operation) {
     const WindowedAxes moved(window);
     if (moved.count() > 2)
         throw ModelError(fmt::format("its windows move along {} axes; they may move along 2", moved.count()));
-    const bool is_plain = std::ranges::all_of(
-        window, [](const WindowDimension& each) { return each.padding_low >= 0 && each.padding_high >= 0; });
-    if (!is_plain) throw ModelError("its windows have negative padding, which is not compiled");
+    const bool is_plain = std::ranges::all_of(window, [](const WindowDimension& each) {
+        return each.padding_low >= 0 && each.padding_high >= 0 && each.base_dilation == 1;
+    });
+    if (!is_plain)
+        throw ModelError("its windows have negative padding or a dilated base, which is not compiled");
+    check_taps(window, most_elements);
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(moved.window(window));
     attributes.emplace_back("select", std::string(direction == Direction::Ge ? "greatest" : "least"));
     const Array image = moved.image(maker, array);

@@ -126,28 +126,27 @@ private:
 Arrays map_sort(GraphMaker& maker, const Operation& operation) {
     const ComputationId comparator = operation.instruction.called.front();
     const Before before = [&](const std::vector<Array>& a, const std::vector<Array>& b) {
-        std::vector<Arrays> arguments;
+        std::vector<SharedArrays> arguments;
         for (std::size_t i = 0; i < a.size(); ++i) {
-            arguments.push_back({a[i]});
-            arguments.push_back({b[i]});
+            arguments.push_back(std::make_shared<const Arrays>(Arrays{a[i]}));
+            arguments.push_back(std::make_shared<const Arrays>(Arrays{b[i]}));
         }
         const Numbers dimensions = a.front().dimensions;
-        return maker.evaluate(comparator, std::move(arguments), &dimensions).front();
+        return maker.evaluate(comparator, std::move(arguments), &dimensions)->front();
     };
-    std::vector<Array> arrays;
-    for (const Arrays& operand : operation.operands) arrays.push_back(operand.front());
-    return Sorter(maker, before).sort(arrays, place(operation.attributes<Sort>().axis));
+    return Sorter(maker, before).sort(operation.all_arrays(), place(operation.attributes<Sort>().axis));
 }
 
 Arrays map_topk(GraphMaker& maker, const Operation& operation) {
     const auto& topk = operation.attributes<Topk>();
     const Array& array = operation.operand(0);
     const std::size_t axis = array.dimensions.size() - 1;
+    const ElementType type = number_in_32_bits(maker, array);
     const Before before = [&](const std::vector<Array>& a, const std::vector<Array>& b) {
         return maker.chain(ElementType::Pred, a.front().dimensions, {a.front(), b.front()}, [&](Words in) {
             const Compare compare{topk.is_largest ? Direction::Gt : Direction::Lt,
                                   ComparisonType::TotalOrder};
-            return compared(array.type, compare, in[0], in[1]);
+            return compared(type, compare, in[0], in[1]);
         });
     };
     const Array numbers = maker.iota(ElementType::S32, array.dimensions, axis);

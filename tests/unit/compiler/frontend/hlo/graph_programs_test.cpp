@@ -1,0 +1,448 @@
+// Calls, loops, choices, outputs, replicas and limits of HLO programs as graphs of words.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/unit/compiler/frontend/hlo/hlo_runs.h"
+
+namespace systole::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+
+/// A computation of one s32[n] that adds a number to it.
+std::int64_t adder(HloModule& module, const std::string& shape, std::int64_t number) {
+    HloComputation made = module.computation("add" + std::to_string(number));
+    const std::int64_t x = made.parameter(shape);
+    const std::int64_t added = add_constant(made, "s32[]", {number});
+    const std::int64_t wide = made.add("broadcast", shape, {added});
+    made.add("add", shape, {x, wide});
+    return made.id();
+}
+
+TEST_CASE("A choice by data takes the result of its branch, beyond the branches that of the last",
+          "[hlo][graph]") {
+    HloModule module;
+    const Ids branches{adder(module, "s32[2]", 10), adder(module, "s32[2]", 20), adder(module, "s32[2]", 30)};
+    HloComputation entry = module.computation("main");
+    const std::int64_t choice = entry.parameter("s32[]");
+    const std::int64_t x = entry.parameter("s32[2]");
+    entry.add("conditional", "s32[2]", {choice, x, x, x}, branches);
+    for (const auto& [chosen, added] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
+             {0, 10}, {1, 20}, {2, 30}, {3, 30}, {~0U, 30}}) {
+        CHECK(run(module, {{chosen}, {1, 2}}) == std::vector<Words>{{1 + added, 2 + added}});
+    }
+
+    HloModule truth;
+    const Ids both{adder(truth, "s32[2]", 10), adder(truth, "s32[2]", 20)};
+    HloComputation main = truth.computation("main");
+    const std::int64_t is_first = main.parameter("pred[1,1]");
+    const std::int64_t y = main.parameter("s32[2]");
+    const std::int64_t scalar = main.add("reshape", "pred[]", {is_first});
+    main.add("conditional", "s32[2]", {scalar, y, y}, both);
+    CHECK(run(truth, {{1}, {1, 2}}) == std::vector<Words>{{11, 12}});
+    CHECK(run(truth, {{0}, {1, 2}}) == std::vector<Words>{{21, 22}});
+}
+
+/// state (s32[], s32[2]) -> while (state.0 < turns) (state.0 + 1, state.1 * 2).
+HloModule counted_loop(std::int64_t turns) {
+    HloModule module;
+    HloComputation body = module.computation("body");
+    const std::int64_t state = body.parameter("(s32[], s32[2])");
+    const std::int64_t i = body.add("get-tuple-element", "s32[]", {state});
+    const std::int64_t x = body.add("get-tuple-element", "s32[2]", {state});
+    body.last().set_tuple_index(1);
+    const std::int64_t one = add_constant(body, "s32[]", {1});
+    const std::int64_t next = body.add("add", "s32[]", {i, one});
+    const std::int64_t twice = body.add("add", "s32[2]", {x, x});
+    body.add("tuple", "(s32[], s32[2])", {next, twice});
+    HloComputation condition = module.computation("condition");
+    const std::int64_t before = condition.parameter("(s32[], s32[2])");
+    const std::int64_t turn = condition.add("get-tuple-element", "s32[]", {before});
+    const std::int64_t limit = add_constant(condition, "s32[]", {turns});
+    condition.add("compare", "pred[]", {turn, limit});
+    condition.last().set_comparison_direction("LT");
+    HloComputation entry = module.computation("main");
+    const std::int64_t input = entry.parameter("s32[2]");
+    const std::int64_t zero = add_constant(entry, "s32[]", {0});
+    const std::int64_t begin = entry.add("tuple", "(s32[], s32[2])", {zero, input});
+    const std::int64_t end = entry.add("while", "(s32[], s32[2])", {begin}, {body.id(), condition.id()});
+    entry.add("get-tuple-element", "s32[2]", {end});
+    entry.last().set_tuple_index(1);
+    return module;
+}
+
+TEST_CASE("A counted loop runs as often as its condition says", "[hlo][graph]") {
+    for (const std::int64_t turns : {1, 2, 17}) {
+        const auto factor = static_cast<std::uint32_t>(std::int64_t{1} << turns);
+        CHECK(run(counted_loop(turns), {{3, 5}}) == std::vector<Words>{{3 * factor, 5 * factor}});
+    }
+    CHECK(run(counted_loop(0), {{3, 5}}) == std::vector<Words>{{3, 5}});
+    CHECK(refusal(counted_loop(4096)) == "");
+    CHECK_THAT(refusal(counted_loop(4097)),
+               EndsWith("its body runs more than 4096 times; loops are compiled with at most as many turns"));
+
+    // By data.
+    HloModule module;
+    HloComputation body = module.computation("body");
+    body.parameter("pred[]");
+    HloComputation condition = module.computation("condition");
+    condition.parameter("pred[]");
+    HloComputation entry = module.computation("main");
+    const std::int64_t goes_on = entry.parameter("pred[]");
+    entry.add("while", "pred[]", {goes_on}, {body.id(), condition.id()});
+    CHECK_THAT(refusal(module), EndsWith("how often its body runs depends on data; loops are compiled whose "
+                                         "condition depends on constants alone"));
+}
+
+TEST_CASE("A map applies its computation, calls and choices in it included, to each element",
+          "[hlo][graph]") {
+    HloModule module;
+    const std::int64_t ten = adder(module, "s32[]", 10);
+    const std::int64_t twenty = adder(module, "s32[]", 20);
+    HloComputation each = module.computation("each");
+    const std::int64_t x = each.parameter("s32[]");
+    const std::int64_t y = each.parameter("s32[]");
+    const std::int64_t is_less = each.add("compare", "pred[]", {x, y});
+    each.last().set_comparison_direction("LT");
+    const std::int64_t chosen = each.add("conditional", "s32[]", {is_less, x, y}, {ten, twenty});
+    each.add("call", "s32[]", {chosen}, {ten});
+    HloComputation entry = module.computation("main");
+    const std::int64_t a = entry.parameter("s32[3]");
+    const std::int64_t b = entry.parameter("s32[3]");
+    entry.add("map", "s32[3]", {a, b}, {each.id()});
+    entry.last().add_dimensions(0);
+    CHECK(run(module, {{1, 5, 7}, {2, 5, 6}}) == std::vector<Words>{{21, 35, 36}});
+}
+
+TEST_CASE("Outputs may be inputs, the same array twice, and constants", "[hlo][graph]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("u32[2]");
+    const std::int64_t constant = add_constant(entry, "s32[2]", {4, -5});
+    const std::int64_t sum = entry.add("add", "u32[2]", {x, x});
+    const std::int64_t other = entry.add("convert", "s32[2]", {x});
+    entry.add("tuple", "(u32[2], u32[2], s32[2], u32[2], u32[2], s32[2])", {x, x, constant, sum, sum, other});
+    const ir::Graph graph = graph_of(module);
+    REQUIRE(graph.outputs.size() == 5);
+    REQUIRE(graph.constant_outputs.size() == 1);
+    CHECK(graph.constant_outputs.front().place == 2);
+    const ir::Value& value = graph.constant_outputs.front().value;
+    CHECK(value.shape == ir::Shape{1, 2});
+    CHECK(run(module, {{1, 0xFFFFFFFF}}) ==
+          std::vector<Words>{
+              {1, 0xFFFFFFFF}, {1, 0xFFFFFFFF}, {2, 0xFFFFFFFE}, {2, 0xFFFFFFFE}, {1, 0xFFFFFFFF}});
+    // The last one has the same words, and another number format in files.
+    CHECK(graph.values[graph.outputs[0]].file_type == DataType::Uint32);
+    CHECK(graph.values[graph.outputs[4]].file_type == std::nullopt);
+}
+
+TEST_CASE("Programs need an input and a computed output", "[hlo][graph]") {
+    HloModule constants;
+    HloComputation entry = constants.computation("main");
+    entry.parameter("s32[]");
+    add_constant(entry, "s32[2]", {1, 2});
+    CHECK(refusal(constants) == "all of its outputs are constants; a program must compute one of them");
+
+    HloModule nothing;
+    HloComputation main = nothing.computation("main");
+    main.parameter("s32[]");
+    main.add("tuple", "()");
+    CHECK(refusal(nothing) == "all of its outputs are constants; a program must compute one of them");
+
+    HloModule tuples;
+    HloComputation of_tuple = tuples.computation("main");
+    const std::int64_t tuple = of_tuple.parameter("(s32[], s32[])");
+    of_tuple.add("get-tuple-element", "s32[]", {tuple});
+    CHECK(refusal(tuples) == "input \"input 0\": it is a tuple; inputs of a program must be arrays");
+
+    HloModule random;
+    HloComputation of_bits = random.computation("main");
+    const std::int64_t state = of_bits.parameter("u32[4]");
+    of_bits.add("all-gather", "u32[8]", {state});
+    of_bits.last().add_dimensions(0);
+    auto& group = *of_bits.last().add_replica_groups();
+    group.add_replica_ids(0);
+    group.add_replica_ids(1);
+    CHECK_THAT(refusal(random), EndsWith("programs with all-gather are not compiled"));
+
+    HloModule wide;
+    HloComputation of_axes = wide.computation("main");
+    const std::int64_t x = of_axes.parameter("s32[1,1,1,1,1,1]");
+    of_axes.add("negate", "s32[1,1,1,1,1,1]", {x});
+    CHECK(refusal(wide) ==
+          "input \"input 0\": an array has 6 dimensions; programs are compiled with at most 5");
+}
+
+TEST_CASE("State is paired with the array that takes its place, behind tuples, too", "[hlo][graph]") {
+    // ((a, b), c): output 1 of the tuple is array 2.
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("s32[2]");
+    const std::int64_t a = entry.add("add", "s32[2]", {x, x});
+    const std::int64_t b = entry.add("multiply", "s32[2]", {x, x});
+    const std::int64_t c = entry.add("negate", "s32[2]", {x});
+    const std::int64_t inner = entry.add("tuple", "(s32[2], s32[2])", {a, b});
+    entry.add("tuple", "((s32[2], s32[2]), s32[2])", {inner, c});
+    auto& alias = *module.proto().mutable_input_output_alias()->add_entries();
+    alias.add_output_shape_index(1);
+    alias.set_kind(1);
+    const ir::Graph graph = graph_of(module);
+    REQUIRE(graph.state.size() == 1);
+    CHECK(graph.state.front() == ir::Graph::State{.input = 0, .output = 2});
+    alias.clear_output_shape_index();
+    alias.add_output_shape_index(0);
+    alias.add_output_shape_index(1);
+    CHECK(refusal(module) == "an output in a tuple of tuples replaces an input; only arrays do");
+
+    HloModule constant;
+    HloComputation main = constant.computation("main");
+    const std::int64_t y = main.parameter("s32[2]");
+    const std::int64_t sum = main.add("add", "s32[2]", {y, y});
+    const std::int64_t fixed = add_constant(main, "s32[2]", {1, 2});
+    main.add("tuple", "(s32[2], s32[2])", {sum, fixed});
+    auto& of_constant = *constant.proto().mutable_input_output_alias()->add_entries();
+    of_constant.add_output_shape_index(1);
+    of_constant.set_kind(1);
+    CHECK(refusal(constant) ==
+          "output 1 takes the place of an input and is a constant, which is not compiled");
+}
+
+/// A program of two devices: each sums its part of x over both devices.
+struct Replicated {
+    HloModule module;
+    std::int64_t combiner = module.combiner("add");
+    HloComputation entry = module.computation("main");
+    std::int64_t input = 0;
+    std::int64_t part = 0;
+
+    explicit Replicated(const std::string& whole = "f32[4,3]", const std::string& local = "f32[2,3]") {
+        input = entry.parameter(whole);
+        part = custom("xla.sdy.GlobalToLocalShape", local, input);
+    }
+    std::int64_t custom(const std::string& target, const std::string& shape, std::int64_t operand) {
+        const std::int64_t id = entry.add("custom-call", shape, {operand});
+        entry.last().set_custom_call_target(target);
+        return id;
+    }
+    std::int64_t sum_of_devices(const std::string& shape, std::int64_t operand, std::uint32_t devices = 2) {
+        const std::int64_t id = entry.add("all-reduce", shape, {operand}, {combiner});
+        auto& group = *entry.last().add_replica_groups();
+        for (std::uint32_t device = 0; device < devices; ++device) group.add_replica_ids(device);
+        return id;
+    }
+};
+
+TEST_CASE("Replicas work on parts of arrays and sum over all devices", "[hlo][graph]") {
+    Replicated made;
+    const std::int64_t sum = made.sum_of_devices("f32[2,3]", made.part);
+    const std::int64_t difference = made.entry.add("subtract", "f32[2,3]", {sum, made.part});
+    const std::int64_t sums = made.custom("xla.sdy.LocalToGlobalShape", "f32[2,3]", sum);
+    const std::int64_t differences = made.custom("xla.sdy.LocalToGlobalShape", "f32[4,3]", difference);
+    made.entry.add("tuple", "(f32[2,3], f32[4,3])", {sums, differences});
+    const ir::Graph graph = graph_of(made.module);
+    CHECK(graph.replicas == 2);
+    CHECK(graph.values[graph.inputs[0]].shape == ir::Shape{1, 2, 3});
+    CHECK(graph.values[graph.inputs[0]].split_axis == 0);
+    CHECK(graph.values[graph.outputs[0]].split_axis == std::nullopt);
+    CHECK(graph.values[graph.outputs[1]].split_axis == 0);
+    const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60};
+    const std::vector<float> sums_of_parts{11, 22, 33, 44, 55, 66, 11, 22, 33, 44, 55, 66};
+    const std::vector<float> of_the_other{10, 20, 30, 40, 50, 60, 1, 2, 3, 4, 5, 6};
+    CHECK(run(made.module, {words_of(numbers)}, 2) ==
+          std::vector<Words>{words_of(sums_of_parts), words_of(of_the_other)});
+}
+
+TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
+    {
+        Replicated made;
+        made.sum_of_devices("f32[4,3]", made.input);
+        CHECK_THAT(refusal(made.module), Contains("it works on an array of all devices"));
+    }
+    {
+        // The whole array beside its parts.
+        Replicated made;
+        made.sum_of_devices("f32[2,3]", made.part);
+        const std::int64_t sum = made.entry.add("negate", "f32[4,3]", {made.input});
+        made.entry.add("tuple", "(f32[4,3], f32[2,3])", {sum, made.part});
+        CHECK_THAT(refusal(made.module), Contains("it works on an array of all devices"));
+    }
+    {
+        // Parts of two kinds.
+        Replicated made("f32[4,4]", "f32[2,4]");
+        const std::int64_t other = made.custom("xla.sdy.GlobalToLocalShape", "f32[4,2]", made.input);
+        const std::int64_t sum = made.sum_of_devices("f32[2,4]", made.part);
+        made.entry.add("tuple", "(f32[2,4], f32[4,2])", {sum, other});
+        CHECK_THAT(
+            refusal(made.module),
+            EndsWith("it makes parts of f32[4,2] of an array of which parts of f32[2,4] are there; each "
+                     "array has one kind of parts"));
+    }
+    {
+        Replicated made("f32[4,4]", "f32[2,2]");
+        made.sum_of_devices("f32[2,2]", made.part);
+        CHECK(refusal(made.module) ==
+              "input \"input 0\": an array of f32[4,4] has parts of f32[2,2] on 2 devices; programs are "
+              "compiled whose arrays are split along one axis, over all devices");
+    }
+    {
+        // A combiner that is a sum of something else.
+        HloModule other;
+        HloComputation twice = other.computation("twice");
+        const std::int64_t a = twice.parameter("f32[]");
+        twice.parameter("f32[]");
+        twice.add("add", "f32[]", {a, a});
+        HloComputation entry = other.computation("main");
+        const std::int64_t x = entry.parameter("f32[2]");
+        entry.add("all-reduce", "f32[2]", {x}, {twice.id()});
+        auto& group = *entry.last().add_replica_groups();
+        group.add_replica_ids(0);
+        group.add_replica_ids(1);
+        CHECK_THAT(
+            refusal(other),
+            EndsWith("it combines by another operation than the sum of floats, which alone is compiled"));
+    }
+    {
+        Replicated made;
+        const std::int64_t sum = made.sum_of_devices("f32[2,3]", made.part);
+        const std::int64_t number = made.entry.add("partition-id", "u32[]");
+        made.entry.add("tuple", "(f32[2,3], u32[])", {sum, number});
+        CHECK_THAT(refusal(made.module),
+                   EndsWith("it asks for the number of the device; programs of several devices may not"));
+    }
+}
+
+TEST_CASE("An input that is split may not be replaced by an output that is not", "[hlo][graph]") {
+    Replicated made("f32[2,3]", "f32[1,3]");
+    const std::int64_t sum = made.sum_of_devices("f32[1,3]", made.part);
+    const std::int64_t twice = made.entry.add("concatenate", "f32[2,3]", {sum, sum});
+    made.entry.last().add_dimensions(0);
+    made.custom("xla.sdy.LocalToGlobalShape", "f32[2,3]", twice);
+    auto& alias = *made.module.proto().mutable_input_output_alias()->add_entries();
+    alias.set_kind(1);
+    CHECK(refusal(made.module) ==
+          "output 0 takes the place of input \"input 0\", and devices have other parts of it; both must be "
+          "split along the same axis");
+}
+
+// Small modules that ask for much.
+
+TEST_CASE("Calls that double at each level, and deep ones, are refused in time", "[hlo][graph]") {
+    HloModule doubling;
+    std::int64_t callee = adder(doubling, "s32[]", 1);
+    for (int level = 0; level < 40; ++level) {
+        HloComputation made = doubling.computation("level" + std::to_string(level));
+        const std::int64_t x = made.parameter("s32[]");
+        const std::int64_t once = made.add("call", "s32[]", {x}, {callee});
+        made.add("call", "s32[]", {once}, {callee});
+        callee = made.id();
+    }
+    CHECK_THAT(refusal(doubling),
+               EndsWith("it has more than 1048576 instructions with those of all calls and turns of loops; "
+                        "programs are compiled with fewer"));
+    HloModule deep;
+    callee = adder(deep, "s32[]", 1);
+    for (int level = 0; level < 300; ++level) {
+        HloComputation made = deep.computation("level" + std::to_string(level));
+        const std::int64_t x = made.parameter("s32[]");
+        made.add("call", "s32[]", {x}, {callee});
+        callee = made.id();
+    }
+    CHECK_THAT(refusal(deep),
+               EndsWith("its calls are nested more than 256 deep; programs are compiled with fewer"));
+}
+
+TEST_CASE("A tuple of many parts is not copied for each reader", "[hlo][graph]") {
+    constexpr int parts = 50'000;
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("s32[]");
+    hlo_proto::ShapeProto shape;
+    shape.set_element_type(13);
+    for (int i = 0; i < parts; ++i) *shape.add_tuple_shapes() = shape_proto("s32[]");
+    entry.add("tuple", "()", Ids(parts, x));
+    *entry.last().mutable_shape() = shape;
+    const std::int64_t tuple = entry.last().id();
+    Ids read;
+    for (int i = 0; i < parts; ++i) {
+        read.push_back(entry.add("get-tuple-element", "s32[]", {tuple}));
+        entry.last().set_tuple_index(i);
+    }
+    std::int64_t sum = read.front();
+    for (int i = 1; i < parts; ++i) sum = entry.add("xor", "s32[]", {sum, read[static_cast<std::size_t>(i)]});
+    CHECK(graph_of(module).outputs.size() == 1);
+}
+
+TEST_CASE("Constants are not computed again and again, and not without end", "[hlo][graph]") {
+    // Each turn reads the same constants; each value is large.
+    HloModule module;
+    HloComputation body = module.computation("body");
+    const std::int64_t state = body.parameter("(s32[], s32[4000000])");
+    const std::int64_t i = body.add("get-tuple-element", "s32[]", {state});
+    const std::int64_t x = body.add("get-tuple-element", "s32[4000000]", {state});
+    body.last().set_tuple_index(1);
+    const std::int64_t count = body.add("iota", "s32[4000000]");
+    body.last().add_dimensions(0);
+    const std::int64_t sum = body.add("add", "s32[4000000]", {x, count});
+    const std::int64_t one = add_constant(body, "s32[]", {1});
+    const std::int64_t next = body.add("add", "s32[]", {i, one});
+    body.add("tuple", "(s32[], s32[4000000])", {next, sum});
+    HloComputation condition = module.computation("condition");
+    const std::int64_t before = condition.parameter("(s32[], s32[4000000])");
+    const std::int64_t turn = condition.add("get-tuple-element", "s32[]", {before});
+    const std::int64_t limit = add_constant(condition, "s32[]", {4000});
+    condition.add("compare", "pred[]", {turn, limit});
+    condition.last().set_comparison_direction("LT");
+    HloComputation entry = module.computation("main");
+    const std::int64_t input = entry.parameter("s32[]");
+    const std::int64_t zero = add_constant(entry, "s32[]", {0});
+    const std::int64_t begin_number = add_constant(entry, "s32[]", {5});
+    const std::int64_t begin_array = entry.add("broadcast", "s32[4000000]", {begin_number});
+    const std::int64_t begin = entry.add("tuple", "(s32[], s32[4000000])", {zero, begin_array});
+    const std::int64_t end =
+        entry.add("while", "(s32[], s32[4000000])", {begin}, {body.id(), condition.id()});
+    const std::int64_t array = entry.add("get-tuple-element", "s32[4000000]", {end});
+    entry.last().set_tuple_index(1);
+    const std::int64_t wide = entry.add("broadcast", "s32[4000000]", {input});
+    entry.add("add", "s32[4000000]", {array, wide});
+    const ir::Graph graph = graph_of(module);
+    std::size_t elements = 0;
+    for (const ir::Value& value : graph.values) elements += value.constant ? value.shape.elements() : 0;
+    CHECK(elements < 10'000'000);
+
+    HloModule counting;
+    HloComputation main = counting.computation("main");
+    const std::int64_t y = main.parameter("s32[268435456]");
+    const std::int64_t numbers = main.add("iota", "s32[268435456]");
+    main.last().add_dimensions(0);
+    main.add("add", "s32[268435456]", {y, numbers});
+    CHECK_THAT(refusal(counting),
+               EndsWith("it counts to 268435456; programs are compiled that count to at most 16777216"));
+}
+
+TEST_CASE("Layers are named by the scopes of calls and of instructions in them", "[hlo][graph]") {
+    HloModule module;
+    HloComputation relu = module.computation("relu");
+    const std::int64_t x = relu.parameter("f32[2]");
+    relu.add("negate", "f32[2]", {x});
+    const std::int64_t inner = relu.add("abs", "f32[2]", {relu.last().id()});
+    relu.last().mutable_metadata()->set_op_name("part/abs");
+    relu.add("sine", "f32[2]", {inner});
+    relu.last().mutable_metadata()->set_op_name("outer/norm/part/sin");
+    HloComputation entry = module.computation("main");
+    const std::int64_t input = entry.parameter("f32[2]");
+    const std::int64_t result = entry.add("call", "f32[2]", {input}, {relu.id()});
+    entry.last().mutable_metadata()->set_op_name("jit(f)/outer/norm/call");
+    entry.add("cosine", "f32[2]", {result});
+    const ir::Graph graph = graph_of(module);
+    REQUIRE(graph.nodes.size() == 4);
+    CHECK(graph.nodes[0].name == "outer/norm");
+    CHECK(graph.nodes[1].name == "outer/norm/part");
+    CHECK(graph.nodes[2].name == "outer/norm/part");
+    CHECK(graph.nodes[3].name == "cosine.3");
+}
+
+}  // namespace
+}  // namespace systole::tests
