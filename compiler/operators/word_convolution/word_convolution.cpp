@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
@@ -44,18 +46,18 @@ struct TapPhase {
 };
 
 std::vector<TapPhase> phases_of(const SpreadAxis& axis) {
+    // A spread may be much larger than all that is there: only phases of windows count.
+    std::map<std::int64_t, TapPhase> by_rest;
+    for (std::int64_t window = 0; window < axis.result; ++window) {
+        const std::int64_t rest = axis.place(window, 0) % axis.spread;
+        by_rest[rest < 0 ? rest + axis.spread : rest].windows.push_back(window);
+    }
     std::vector<TapPhase> phases;
-    for (std::int64_t phase = 0; phase < axis.spread; ++phase) {
-        TapPhase added;
-        for (std::int64_t window = 0; window < axis.result; ++window) {
-            const std::int64_t rest = axis.place(window, 0) % axis.spread;
-            if ((rest < 0 ? rest + axis.spread : rest) == phase) added.windows.push_back(window);
-        }
-        if (added.windows.empty()) continue;
+    for (auto& [rest, phase] : by_rest) {
         for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {
-            if (axis.place(added.windows.front(), tap) % axis.spread == 0) added.taps.push_back(tap);
+            if (axis.place(phase.windows.front(), tap) % axis.spread == 0) phase.taps.push_back(tap);
         }
-        phases.push_back(std::move(added));
+        phases.push_back(std::move(phase));
     }
     return phases;
 }

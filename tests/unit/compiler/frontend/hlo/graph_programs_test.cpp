@@ -422,6 +422,34 @@ TEST_CASE("Constants are not computed again and again, and not without end", "[h
                EndsWith("it counts to 268435456; programs are compiled that count to at most 16777216"));
 }
 
+TEST_CASE("A convolution of an image that is spread without end takes no time for the zeros",
+          "[hlo][graph]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t image = entry.parameter("f32[1,1,1]");
+    const std::int64_t kernel = entry.parameter("f32[1,1,1]");
+    entry.add("convolution", "f32[1,1000,1]", {image, kernel});
+    auto& numbers = *entry.last().mutable_convolution_dimension_numbers();
+    numbers.set_input_feature_dimension(2);
+    numbers.add_input_spatial_dimensions(1);
+    numbers.set_kernel_input_feature_dimension(1);
+    numbers.set_kernel_output_feature_dimension(2);
+    numbers.add_kernel_spatial_dimensions(0);
+    numbers.set_output_feature_dimension(2);
+    numbers.add_output_spatial_dimensions(1);
+    auto& dimension = *entry.last().mutable_window()->add_dimensions();
+    dimension.set_size(1);
+    dimension.set_stride(1);
+    dimension.set_padding_high(999);
+    dimension.set_window_dilation(1);
+    dimension.set_base_dilation(std::int64_t{1} << 28);
+    // The one tap falls on the pixel once, and elsewhere on zeros between pixels.
+    CHECK(ir::macs(graph_of(module)) == 1);
+    Words expected(1000, 0);
+    expected.front() = words_of({6.0F}).front();
+    CHECK(run(module, {words_of({2.0F}), words_of({3.0F})}) == std::vector<Words>{expected});
+}
+
 TEST_CASE("Layers are named by the scopes of calls and of instructions in them", "[hlo][graph]") {
     HloModule module;
     HloComputation relu = module.computation("relu");
