@@ -97,9 +97,10 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
     const std::uint32_t cores = machine.cores();
     if (prepared.replicas > 1 && prepared.replicas != cores) {
-        throw ModelError(fmt::format("{}: it is a program for {} devices; machine {} has {}, and there must be "
-                                     "one for each",
-                                     prepared.name, prepared.replicas, machine.name, counted(cores, "core")));
+        throw ModelError(
+            fmt::format("{}: it is a program for {} devices; machine {} has {}, and there must be "
+                        "one for each",
+                        prepared.name, prepared.replicas, machine.name, counted(cores, "core")));
     }
     if (options.batches.batch % cores != 0) {
         throw ModelError(
