@@ -136,7 +136,7 @@ TEST_CASE("Outputs may be inputs, the same array twice, and constants", "[hlo][g
               {1, 0xFFFFFFFF}, {1, 0xFFFFFFFF}, {2, 0xFFFFFFFE}, {2, 0xFFFFFFFE}, {1, 0xFFFFFFFF}});
     // The last one has the same words, and another number format in files.
     CHECK(graph.values[graph.outputs[0]].file_type == DataType::Uint32);
-    CHECK(graph.values[graph.outputs[4]].file_type == DataType::Float32);
+    CHECK(graph.values[graph.outputs[4]].file_type == DataType::Int32);
 }
 
 TEST_CASE("Programs need an input and a computed output", "[hlo][graph]") {

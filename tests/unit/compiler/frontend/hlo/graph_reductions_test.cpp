@@ -97,7 +97,8 @@ TEST_CASE("Reductions begin with their initial value, computed or not, along any
              std::vector<std::vector<std::int64_t>>{{}, {0}, {2, 0}, {1, 2}, {0, 1, 2}}) {
             for (const bool is_computed : {false, true}) {
                 INFO(opcode << " along " << axes.size() << " axes");
-                const Plain array = plain({3, 1, 5}, [&](const Extents&) { return word(random()); });
+                const Plain array = plain(
+                    {3, 1, 5}, [&](const Extents&) { return word(static_cast<std::int64_t>(random())); });
                 constexpr std::int64_t initial = 13;
                 Extents kept;
                 for (std::size_t axis = 0; axis < 3; ++axis) {
