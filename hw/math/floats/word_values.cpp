@@ -1,24 +1,31 @@
 #include "hw/math/floats/word_values.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 
 #include "hw/math/floats/float_values.h"
 
 namespace systole::math {
 namespace {
 
-/// Calls convert(stored, word) for each element, whose C++ type is that of `zero`.
+/// Makes a word of each element, which are numbers of type Element at any address.
 template <typename Element, typename Convert>
 void each_to_word(const void* stored, std::span<std::uint32_t> words, const Convert& convert) {
-    std::transform(static_cast<const Element*>(stored), static_cast<const Element*>(stored) + words.size(),
-                   words.begin(), convert);
+    const auto* bytes = static_cast<const std::byte*>(stored);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        Element element = 0;
+        std::memcpy(&element, bytes + i * sizeof element, sizeof element);
+        words[i] = convert(element);
+    }
 }
 template <typename Element, typename Convert>
 void each_from_word(std::span<const std::uint32_t> words, void* stored, const Convert& convert) {
-    std::ranges::transform(words, static_cast<Element*>(stored),
-                           [&](std::uint32_t word) { return static_cast<Element>(convert(word)); });
+    auto* bytes = static_cast<std::byte*>(stored);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto element = static_cast<Element>(convert(words[i]));
+        std::memcpy(bytes + i * sizeof element, &element, sizeof element);
+    }
 }
 
 std::uint32_t sign_extended(std::int32_t number) {

@@ -95,3 +95,13 @@ TEST_CASE("Every bfloat16 is the upper half of its word, and all but NaN and sub
         if (back[i] != std::bit_cast<std::uint32_t>(settled) >> 16) FAIL("back from " << all[i]);
     }
 }
+
+TEST_CASE("Elements may lie at any address", "[floats]") {
+    const std::vector<std::uint32_t> words = {1, 0x3F800000, 0xFFFFFFFF};
+    std::vector<std::uint8_t> bytes(1 + 4 * words.size());
+    math::from_words(words, DataType::Uint32, bytes.data() + 1);
+    CHECK(std::memcmp(bytes.data() + 1, words.data(), 4 * words.size()) == 0);
+    std::vector<std::uint32_t> read(words.size());
+    math::to_words(bytes.data() + 1, DataType::Uint32, read);
+    CHECK(read == words);
+}
