@@ -157,6 +157,16 @@ struct LayerInfo {
     bool operator==(const LayerInfo&) const = default;
 };
 
+/// An input and the output that replaces it in the next batch, by their numbers. The chip keeps them from
+/// batch to batch: the host feeds the input before the first batch and reads the output after the last, so
+/// that their buffers hold one batch. Only of machines with tensor cores.
+struct StateTensors {
+    std::uint32_t input = 0;
+    std::uint32_t output = 0;
+
+    bool operator==(const StateTensors&) const = default;
+};
+
 /// Everything a run needs besides the machine and the data.
 struct Program {
     Geometry geometry;
@@ -175,6 +185,7 @@ struct Program {
     std::vector<LayerInfo> layers;      ///< tag t is layers[t - 1]
     std::vector<BorderTensor> inputs;   ///< one for each Input buffer, in which its elements lie packed
     std::vector<BorderTensor> outputs;  ///< one for each Output buffer, in which its elements lie packed
+    std::vector<StateTensors> state;    ///< an input or output is in at most one
     std::vector<HostOperation> host_operations;
     std::vector<HostSegment> host_segments;
 
@@ -192,6 +203,10 @@ bool has_initial_rows(const Program& program);
 
 /// The rows of the memory that the values take.
 RowRange rows_of(const InitialRows& initial, MemoryId memory, const Geometry& geometry);
+
+/// The inferences that the buffer of an input or output holds, by its number: all, or of state, a batch.
+std::uint64_t inferences_of_input(const Program& program, std::size_t input);
+std::uint64_t inferences_of_output(const Program& program, std::size_t output);
 
 /// Whether the program has work for the host's processor between the chip's.
 bool uses_host(const Program& program);

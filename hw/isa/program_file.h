@@ -50,7 +50,9 @@ inline constexpr std::uint32_t version_with_tiles = 7;
 /// Of a program for a machine with a tensor core. It has no grid of tiles: the section of conversions is
 /// followed by one of the core.
 inline constexpr std::uint32_t version_with_tensor_core = 8;
-inline constexpr std::uint32_t newest_version = version_with_tensor_core;
+/// The same with state: the section of the core is followed by one of state.
+inline constexpr std::uint32_t version_with_state = 9;
+inline constexpr std::uint32_t newest_version = version_with_state;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -71,6 +73,7 @@ inline constexpr Tag host_macs_section = {'H', 'M', 'A', 'C'};
 inline constexpr Tag conversion_section = {'C', 'O', 'N', 'V'};
 inline constexpr Tag grid_section = {'G', 'R', 'I', 'D'};
 inline constexpr Tag core_section = {'C', 'O', 'R', 'E'};
+inline constexpr Tag state_section = {'S', 'T', 'A', 'T'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

@@ -158,6 +158,20 @@ void check_chains(const Program& program) {
     }
 }
 
+void check_state(const Program& program) {
+    std::vector<bool> has_input(program.inputs.size(), false);
+    std::vector<bool> has_output(program.outputs.size(), false);
+    for (const StateTensors& state : program.state) {
+        const auto part = [&] { return fmt::format("state of input {}", state.input); };
+        if (const auto rule = broken_rule(state, program)) fail(part(), *rule);
+        if (has_input[state.input]) fail(part(), "the input is in another state");
+        if (has_output[state.output])
+            fail(part(), fmt::format("output {} is in another state", state.output));
+        has_input[state.input] = true;
+        has_output[state.output] = true;
+    }
+}
+
 void check_instruction(const Program& program, std::size_t index) {
     const Instruction& instruction = program.instructions[index];
     const auto part = [&] { return fmt::format("instruction {}: {}", index, to_string(instruction)); };
@@ -359,6 +373,25 @@ std::optional<std::string> broken_rule(const HostWork& work, const Program& prog
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule(const StateTensors& state, const Program& program) {
+    if (!program.geometry.has_tensor_core()) return "only programs for a tensor core have state";
+    if (state.input >= program.inputs.size())
+        return fmt::format("the program has {}", counted(program.inputs.size(), "input"));
+    if (state.output >= program.outputs.size()) {
+        return fmt::format("output {} replaces it; the program has {}", state.output,
+                           counted(program.outputs.size(), "output"));
+    }
+    const BorderTensor& before = program.inputs[state.input];
+    const BorderTensor& after = program.outputs[state.output];
+    if (before.shape != after.shape || before.type != after.type)
+        return fmt::format("output {}, which replaces it, has another shape or type", state.output);
+    if (program.batch == 0 || program.inferences == 0 || program.inferences % program.batch != 0) {
+        return fmt::format("batch is {} and inferences {}; with state, all batches are whole", program.batch,
+                           program.inferences);
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> broken_rule(const RunChain& run, const Program& program) {
     if (run.chain >= program.chains.size())
         return fmt::format("the program has {} chains", program.chains.size());
@@ -421,6 +454,7 @@ void validate(const Program& program) {
         fail("tensor " + isa::quoted(tensor.name),
              fmt::format("it has conversion {}; only inputs have one", name_of(tensor.conversion)));
     }
+    check_state(program);
     for (const HostSegment& segment : program.host_segments) {
         if (const auto rule = broken_rule(segment, program)) {
             fail("host segment " + isa::quoted(segment.name), *rule);
@@ -495,6 +529,18 @@ bool has_initial_rows(const Program& program) {
 RowRange rows_of(const InitialRows& initial, MemoryId memory, const Geometry& geometry) {
     const std::uint64_t rows = divide_up(std::uint64_t{initial.values.size()}, row_bytes(memory, geometry));
     return {.first = initial.first_row, .last = initial.first_row + rows};
+}
+
+std::uint64_t inferences_of_input(const Program& program, std::size_t input) {
+    const bool is_state =
+        std::ranges::find(program.state, input, &StateTensors::input) != program.state.end();
+    return is_state ? program.batch : program.inferences;
+}
+
+std::uint64_t inferences_of_output(const Program& program, std::size_t output) {
+    const bool is_state =
+        std::ranges::find(program.state, output, &StateTensors::output) != program.state.end();
+    return is_state ? program.batch : program.inferences;
 }
 
 bool uses_host(const Program& program) {

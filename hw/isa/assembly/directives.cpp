@@ -83,7 +83,7 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 23> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 24> entries = {{{".array", &Directives::array},
                                                        {".tiles", &Directives::tiles},
                                                        {".tensor_core", &Directives::tensor_core},
                                                        {".chain", &Directives::chain},
@@ -93,6 +93,7 @@ bool Directives::take(Operands& operands) {
                                                        {".model", &Directives::model},
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
+                                                       {".state", &Directives::state},
                                                        {".host_operation", &Directives::host_operation},
                                                        {".host_segment", &Directives::host_segment},
                                                        {".computes", &Directives::segment_layers},
@@ -267,6 +268,18 @@ void Directives::input(Operands& operands) {
 
 void Directives::output(Operands& operands) {
     program_.outputs.push_back(border_tensor(operands));
+}
+
+void Directives::state(Operands& operands) {
+    StateTensors state;
+    state.input = static_cast<std::uint32_t>(operands.number("input", 0, largest32));
+    state.output = static_cast<std::uint32_t>(operands.number("output", 0, largest32));
+    if (const auto rule = broken_rule(state, program_)) operands.fail(*rule);
+    for (const StateTensors& other : program_.state) {
+        if (other.input == state.input || other.output == state.output)
+            operands.fail("its input or output is in another state");
+    }
+    program_.state.push_back(state);
 }
 
 void Directives::host_operation(Operands& operands) {

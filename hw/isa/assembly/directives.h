@@ -49,6 +49,7 @@ private:
     void layer(Operands& operands);
     void input(Operands& operands);
     void output(Operands& operands);
+    void state(Operands& operands);
     void host_operation(Operands& operands);
     void host_segment(Operands& operands);
     // Parts of the last host segment.

@@ -66,6 +66,7 @@ public:
         }
         for (const BorderTensor& each : program.inputs) tensor(".input", each);
         for (const BorderTensor& each : program.outputs) tensor(".output", each);
+        for (const StateTensors& state : program.state) write(".state {} {}\n", state.input, state.output);
         for (const HostOperation& operation : program.host_operations) {
             write(".host_operation {} {}\n", as_word(operation.kind), as_word(operation.layer));
         }

@@ -344,6 +344,20 @@ void read_core_section(std::span<const std::uint8_t> file, ByteReader& content, 
     core.finish("the section of the tensor core");
 }
 
+StateTensors read_state(ByteReader& reader) {
+    StateTensors state;
+    state.input = reader.number32("input of a state");
+    state.output = reader.number32("output of a state");
+    return state;
+}
+
+void read_state_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t size = 8;
+    ByteReader state = open_section(file, content, file_format::state_section);
+    program.state = list<StateTensors>(state, size, "states", read_state);
+    state.finish("the section of state");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -390,7 +404,8 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version >= file_format::version_with_host_macs) read_host_macs_section(file, content, program);
     if (version >= file_format::version_with_conversions) read_conversion_section(file, content, program);
     if (version == file_format::version_with_tiles) read_grid_section(file, content, program);
-    if (version == file_format::version_with_tensor_core) read_core_section(file, content, program);
+    if (version >= file_format::version_with_tensor_core) read_core_section(file, content, program);
+    if (version >= file_format::version_with_state) read_state_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

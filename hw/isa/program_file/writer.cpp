@@ -242,13 +242,22 @@ std::vector<std::uint8_t> content_of(const Program& program) {
             writer.number(size, 4);
         writer.end_section();
     }
-    if (version == file_format::version_with_tensor_core) {
+    if (version >= file_format::version_with_tensor_core) {
         writer.begin_section(file_format::core_section);
         writer.number(program.geometry.tensor.lanes, 4);
         writer.number(program.geometry.tensor.cores, 4);
         write_chains(writer, program.chains);
         write_initial_rows(writer, program.initial[MemoryId::Hbm]);
         for (const HostBuffer& buffer : program.buffers) writer.number(buffer.padding, 8);
+        writer.end_section();
+    }
+    if (version >= file_format::version_with_state) {
+        writer.begin_section(file_format::state_section);
+        writer.count(program.state.size());
+        for (const StateTensors& state : program.state) {
+            writer.number(state.input, 4);
+            writer.number(state.output, 4);
+        }
         writer.end_section();
     }
     return std::move(writer.bytes());
@@ -271,7 +280,8 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 
 std::uint32_t file_format::version_of(const Program& program) {
     if (program.geometry.has_tiles()) return version_with_tiles;
-    if (program.geometry.has_tensor_core()) return version_with_tensor_core;
+    if (program.geometry.has_tensor_core())
+        return program.state.empty() ? version_with_tensor_core : version_with_state;
     if (std::ranges::any_of(program.inputs, [](const BorderTensor& input) {
             return input.conversion != Conversion::Nearest;
         })) {

@@ -197,6 +197,23 @@ TEST_CASE("The tiles of a program are declared once, and with no array", "[isa][
                 "2:1: sync.wait: unit is matrix, which a machine with tiles does not have");
 }
 
+TEST_CASE("State is an input and an output by their numbers", "[isa][assembly]") {
+    const std::string head =
+        ".tensor_core 8 8 lanes=8\n.model m batch=2 inferences=6\n.input x shape=3\n.input s shape=4\n"
+        ".output t shape=4\n";
+    const Program program = assemble(head + ".state 1 0\n", "x.asm");
+    CHECK(program.state == std::vector<StateTensors>{{.input = 1, .output = 0}});
+    CHECK(assemble(disassemble(program), "y.asm") == program);
+    check_error(head + ".state 0 0", "6:1: .state: output 0, which replaces it, has another shape or type");
+    check_error(head + ".state 2 0", "6:1: .state: the program has 2 inputs");
+    check_error(head + ".state 1 0\n.state 1 0", "7:1: .state: its input or output is in another state");
+    check_error(".state 0 0", "1:1: .state: only programs for a tensor core have state");
+    check_error(".tensor_core 8 8\n.input s shape=4\n.output t shape=4\n.state 0 0",
+                "4:1: .state: batch is 0 and inferences 0; with state, all batches are whole");
+    check_error(".tensor_core 8 8\n.model m batch=1 inferences=1\n.input s\n.output t\n.state 0 0\n.model n",
+                "6:1: .model: there is one for a program");
+}
+
 TEST_CASE("A tensor core and its chains are declared", "[isa][assembly]") {
     const Program program = assemble(R"(.tensor_core 64 32 lanes=16
 .chain "scale and add"

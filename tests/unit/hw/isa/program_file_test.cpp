@@ -11,6 +11,7 @@
 #include "base/conversion.h"
 #include "base/whole_file.h"
 #include "hw/isa/program_error.h"
+#include "hw/isa/program_rules.h"
 #include "tests/unit/hw/isa/random_program.h"
 
 using namespace systole::isa;
@@ -125,6 +126,70 @@ TEST_CASE("Initial rows are a section at the end, in a file of version 2", "[isa
                       Contains("byte 8: version is 2; a file of this program must be of version 1"));
     empty[8] = 1;
     CHECK_THROWS_WITH(read_program(sealed(empty), "x.tpu"), Contains("20 bytes too many in the file"));
+}
+
+TEST_CASE("State is a section at the end, in a file of version 9", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};
+    program.batch = 2;
+    program.inferences = 6;
+    program.inputs = {{.name = "x", .shape = {1}}, {.name = "s", .shape = {3}}};
+    program.outputs = {{.name = "t", .shape = {3}}};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 8);
+    program.state = {{.input = 1, .output = 0}};
+    const Bytes section = {'S', 'T', 'A', 'T', 12, 0, 0, 0, 0, 0, 0, 0,  //
+                           1,   0,   0,   0,   1,  0, 0, 0, 0, 0, 0, 0};
+    Bytes expected = before;
+    expected[8] = 9;
+    expected.insert(expected.end(), section.begin(), section.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "state.tpu") == program);
+}
+
+TEST_CASE("An input and the output that replaces it fit each other", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};
+    program.batch = 2;
+    program.inferences = 6;
+    program.inputs = {{.name = "x", .shape = {3}}, {.name = "s", .shape = {3}}};
+    program.outputs = {{.name = "t", .shape = {3}}, {.name = "u", .shape = {4}}};
+    program.state = {{.input = 1, .output = 0}};
+    program.instructions = {Halt{}};
+    CHECK_NOTHROW(validate(program));
+    CHECK(inferences_of_input(program, 0) == 6);
+    CHECK(inferences_of_input(program, 1) == 2);
+    CHECK(inferences_of_output(program, 0) == 2);
+    CHECK(inferences_of_output(program, 1) == 6);
+    const auto error_of = [&](const auto& change) -> std::string {
+        Program wrong = program;
+        change(wrong);
+        try {
+            validate(wrong);
+        } catch (const ProgramError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK(error_of([](Program& wrong) { wrong.state[0].input = 2; }) ==
+          "state of input 2: the program has 2 inputs");
+    CHECK(error_of([](Program& wrong) { wrong.state[0].output = 2; }) ==
+          "state of input 1: output 2 replaces it; the program has 2 outputs");
+    CHECK(error_of([](Program& wrong) { wrong.state[0].output = 1; }) ==
+          "state of input 1: output 1, which replaces it, has another shape or type");
+    CHECK(error_of([](Program& wrong) { wrong.outputs[0].type = DataType::Float32; }) ==
+          "state of input 1: output 0, which replaces it, has another shape or type");
+    CHECK(error_of([](Program& wrong) { wrong.state.push_back({.input = 0, .output = 0}); }) ==
+          "state of input 0: output 0 is in another state");
+    CHECK(error_of([](Program& wrong) { wrong.state.push_back({.input = 1, .output = 0}); }) ==
+          "state of input 1: the input is in another state");
+    CHECK(error_of([](Program& wrong) { wrong.inferences = 5; }) ==
+          "state of input 1: batch is 2 and inferences 5; with state, all batches are whole");
+    CHECK(error_of([](Program& wrong) { wrong.inferences = 0; }) ==
+          "state of input 1: batch is 2 and inferences 0; with state, all batches are whole");
+    CHECK(error_of([](Program& wrong) { wrong.geometry.tensor = {}; }) ==
+          "state of input 1: only programs for a tensor core have state");
 }
 
 TEST_CASE("Host segments are a section at the end, in a file of version 3", "[isa][program_file]") {
@@ -412,10 +477,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 9;
-    check(changed, "8: version is 9; this program reads versions 1 to 8");
+    changed[8] = 10;
+    check(changed, "8: version is 10; this program reads versions 1 to 9");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 8");
+    check(changed, "8: version is 0; this program reads versions 1 to 9");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

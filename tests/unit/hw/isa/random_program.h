@@ -64,6 +64,7 @@ public:
             program.layers.push_back({name(), name(), from(0, UINT64_MAX)});
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.inputs.push_back(input());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
+        add_state(program);
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
@@ -343,6 +344,22 @@ private:
         }
         tile.values = bytes(std::size_t{tile.rows} * tile.columns * bytes_of(tile.type), bytes_of(tile.type));
         return tile;
+    }
+
+    /// Some of the inputs, each with an output behind the others.
+    void add_state(Program& program) {
+        if (!program.geometry.has_tensor_core() || coin()) return;
+        for (std::uint32_t input = 0; input < program.inputs.size(); ++input) {
+            if (coin()) continue;
+            BorderTensor output = program.inputs[input];
+            output.name = name();
+            output.conversion = Conversion::Nearest;
+            program.state.push_back(
+                {.input = input, .output = static_cast<std::uint32_t>(program.outputs.size())});
+            program.outputs.push_back(std::move(output));
+            program.batch = number32(1, 9);
+            program.inferences = program.batch * from(1, 9);
+        }
     }
 
     void add_buffers(Program& program) {
