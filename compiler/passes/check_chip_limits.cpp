@@ -9,12 +9,6 @@
 namespace systole::passes {
 
 void check_inferences(const ir::Graph& graph) {
-    if (!graph.state.empty()) {
-        const ir::Value& input = graph.values[graph.inputs[graph.state.front().input]];
-        throw ModelError(
-            fmt::format("input {}: an output replaces it in the next run; no chip keeps state yet",
-                        in_quotes(input.name)));
-    }
     for (const ir::ValueId id : graph.inputs) {
         const ir::Value& input = graph.values[id];
         if (!input.is_shared) continue;
@@ -31,6 +25,12 @@ void check_inferences(const ir::Graph& graph) {
 }
 
 void refuse_work_of_tensor_cores(const ir::Graph& graph) {
+    if (!graph.state.empty()) {
+        const ir::Value& input = graph.values[graph.inputs[graph.state.front().input]];
+        throw ModelError(fmt::format(
+            "input {}: an output replaces it in the next run; only machines with tensor cores keep state",
+            in_quotes(input.name)));
+    }
     for (const ir::Node& node : graph.nodes) {
         if (node.op->name().starts_with("word_")) {
             throw ModelError(fmt::format("layer {}: {} works on words; only machines with tensor cores do so",

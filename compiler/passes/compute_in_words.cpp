@@ -36,10 +36,10 @@ void check_types(const ir::Graph& graph) {
 
 }  // namespace
 
-bool is_in_words(const ir::Graph& graph) {
+bool is_program(const ir::Graph& graph) {
+    const auto is_on_words = [](const ir::Node& node) { return node.op->name().starts_with("word_"); };
     // A program that only moves words has no such node; its borders say that they are words.
-    return std::ranges::any_of(graph.nodes,
-                               [](const ir::Node& node) { return node.op->name().starts_with("word_"); }) ||
+    return !graph.state.empty() || std::ranges::any_of(graph.nodes, is_on_words) ||
            std::ranges::any_of(graph.values,
                                [](const ir::Value& value) { return value.file_type.has_value(); });
 }

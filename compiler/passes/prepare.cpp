@@ -76,8 +76,8 @@ PassManager preparation(Calibration calibration, std::optional<Rounding> roundin
     return passes;
 }
 
-PassManager preparation_in_words(ir::WordsOptions options, bool is_in_words) {
-    PassManager passes = is_in_words ? PassManager() : simplification();
+PassManager preparation_in_words(ir::WordsOptions options, bool is_program) {
+    PassManager passes = is_program ? PassManager() : simplification();
     passes.add("compute_in_words", [options = std::move(options)](const ir::Graph& graph) {
         return compute_in_words(graph, options);
     });
@@ -139,7 +139,7 @@ ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObs
 
 ir::Graph prepare_in_words(const ir::Graph& graph, ir::WordsOptions options, const PassObserver& observer) {
     check_inferences(graph);
-    return preparation_in_words(std::move(options), is_in_words(graph)).run(graph, observer);
+    return preparation_in_words(std::move(options), is_program(graph)).run(graph, observer);
 }
 
 }  // namespace systole::passes

@@ -20,9 +20,9 @@ PassManager simplification();
 /// comes last.
 PassManager preparation(Calibration calibration, std::optional<Rounding> rounding = {});
 
-/// The passes of simplification(), unless the graph is in words already, and compute_in_words: for machines
+/// The passes of simplification(), unless the graph is a program, and compute_in_words: for machines
 /// that compute in floats.
-PassManager preparation_in_words(ir::WordsOptions options, bool is_in_words = false);
+PassManager preparation_in_words(ir::WordsOptions options, bool is_program = false);
 
 /// A network on integers beside the one in float from which it was quantized.
 struct QuantizedNetwork {

@@ -14,7 +14,7 @@ namespace systole::passes {
 ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs) {
     check_chip_limits(graph);
     PassManager passes;
-    if (!is_in_words(graph)) passes.add("move_transposes", move_transposes);
+    if (!is_program(graph)) passes.add("move_transposes", move_transposes);
     if (needs.timing_only) passes.add("drop_weights", drop_weights);
     if (const std::uint32_t factor = needs.image_factor; factor != 1) {
         passes.add_enlarging("scale_images", factor,

@@ -80,13 +80,14 @@ inline WordTensors outputs_of(const isa::Program& program, const auto& bytes_of_
 }
 
 inline WordTensors on_units(const isa::Program& program, machine::MachineConfig machine,
-                            machine::Engine engine, const WordTensors& inputs) {
+                            machine::Engine engine, const WordTensors& inputs, Cycle* cycles = nullptr) {
     machine.matrix_unit.engine = engine;
     FreshSimulation simulation;
     hw::System system("system", machine, program, {.values = hw::Values::Computed, .test_delta_delay = {}});
     const auto host_bytes = [&](const isa::HostBuffer& buffer) { return system.host_bytes(buffer); };
     fill_inputs(program, inputs, host_bytes);
     system.run();
+    if (cycles != nullptr) *cycles = system.cycles();
     return outputs_of(program, host_bytes);
 }
 
@@ -229,6 +230,41 @@ inline WordTensors expected_outputs(const ir::Graph& graph, const mapping::Batch
     return expected;
 }
 
+/// The outputs of a graph with state after so many steps, each a batch of its replicas: those without state
+/// of all steps, state of the last one.
+inline WordTensors expected_of_steps(const ir::Graph& graph, std::uint64_t steps, const WordTensors& inputs) {
+    const std::uint32_t batch = graph.replicas;
+    const auto bytes_of_words = [](std::span<const std::uint32_t> words, DataType type) {
+        reference::TensorBytes bytes(words.size() * bytes_of(type));
+        math::from_words(words, type, bytes.data());
+        return bytes;
+    };
+    std::vector<reference::TensorBytes> state;
+    for (const ir::Graph::State& each : graph.state)
+        state.push_back(bytes_of_words(inputs[each.input], graph.values[graph.inputs[each.input]].type));
+    std::vector<std::vector<reference::TensorBytes>> of_steps(steps);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (std::ranges::count(graph.state, i, &ir::Graph::State::input) > 0) continue;
+        const ir::Value& value = graph.values[graph.inputs[i]];
+        const std::size_t each = batch * value.shape.elements();
+        for (std::size_t step = 0; step < steps; ++step) {
+            of_steps[step].push_back(
+                bytes_of_words(std::span(inputs[i]).subspan(step * each, each), value.type));
+        }
+    }
+    WordTensors expected(graph.outputs.size());
+    for (const auto& outputs : reference::run_steps(graph, std::move(state), of_steps, batch)) {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            const DataType type = graph.values[graph.outputs[i]].type;
+            std::vector<std::uint32_t> words(outputs[i].size() / bytes_of(type));
+            math::to_words(outputs[i].data(), type, words);
+            if (std::ranges::count(graph.state, i, &ir::Graph::State::output) > 0) expected[i].clear();
+            expected[i].insert(expected[i].end(), words.begin(), words.end());
+        }
+    }
+    return expected;
+}
+
 /// Without time, and on both engines.
 inline void check_bits(const isa::Program& program, const machine::MachineConfig& machine,
                        const WordTensors& inputs, const WordTensors& expected, bool with_units = true) {
@@ -241,12 +277,14 @@ inline void check_bits(const isa::Program& program, const machine::MachineConfig
     }
 }
 
-/// Floats between -2 and 2, and small whole numbers.
+/// Floats between -2 and 2, and small whole numbers; of state, for a batch.
 inline WordTensors random_inputs(std::mt19937& random, const ir::Graph& graph, std::uint64_t inferences) {
     WordTensors inputs;
-    for (const ir::ValueId input : graph.inputs) {
-        const ir::Value& value = graph.values[input];
-        std::vector<std::uint32_t>& words = inputs.emplace_back(inferences * value.shape.elements());
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+        const ir::Value& value = graph.values[graph.inputs[i]];
+        const bool is_state = std::ranges::count(graph.state, i, &ir::Graph::State::input) > 0;
+        std::vector<std::uint32_t>& words =
+            inputs.emplace_back((is_state ? graph.replicas : inferences) * value.shape.elements());
         for (std::uint32_t& word : words) {
             if (value.type == DataType::Int32) {
                 word = static_cast<std::uint32_t>(random() % 61) - 30;

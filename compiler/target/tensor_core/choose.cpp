@@ -103,11 +103,14 @@ public:
     }
 
 private:
-    /// What the images of a batch take, of which a program may have fewer.
+    /// What the images of a batch take, of which a program may have fewer. With state, the first batch takes
+    /// longer than the others.
     Cycle of_batch(const MappedProgram& made) const {
+        if (has_state()) return made.of_next_group;
         const std::uint64_t emitted = divide_up(made.batches.inferences, made.mapping.images);
         return made.cycles + (groups_of(made) - emitted) * made.of_next_group;
     }
+    bool has_state() const { return !network_.state.empty(); }
     std::uint64_t groups_of(const MappedProgram& made) const {
         return divide_up(std::uint64_t{batches_.batch}, made.mapping.images);
     }
@@ -116,6 +119,13 @@ private:
         const auto same = [&](const MappedProgram& each) { return each.mapping == mapping; };
         if (std::ranges::any_of(made_, same)) return false;
         const auto map_groups = [&](std::uint64_t groups) {
+            if (has_state()) {
+                const std::uint64_t batches = std::min(batches_.inferences / batches_.batch, groups);
+                return map_program(
+                    network_, machine_, mapping,
+                    of_all_cores({.batch = batches_.batch, .inferences = batches * batches_.batch},
+                                 machine_));
+            }
             const auto images =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_.batch, groups * mapping.images));
             return map_program(network_, machine_, mapping,

@@ -49,19 +49,36 @@ std::uint64_t padding_of(const mapping::Batches& batches, std::uint64_t cores) {
     return round_up(last, cores) - last;
 }
 
-/// The host's buffers for inputs and outputs, each for all inferences and those that fill up the last batch.
+/// Whether an input or output, by its number, is state.
+bool is_state_input(const ir::Graph& graph, std::size_t input) {
+    return std::ranges::find(graph.state, input, &ir::Graph::State::input) != graph.state.end();
+}
+bool is_state_output(const ir::Graph& graph, std::size_t output) {
+    return std::ranges::find(graph.state, output, &ir::Graph::State::output) != graph.state.end();
+}
+
+/// The host's buffers for inputs and outputs, each for all inferences and those that fill up the last batch;
+/// those of state for a batch.
 class HostBuffers {
 public:
-    HostBuffers(const ir::Graph& graph, std::uint64_t inferences, std::uint64_t padding)
-        : graph_(graph), inferences_(inferences), padding_(padding) {
-        for (const ValueId id : graph.inputs) add(isa::BufferKind::Input, "input", graph.inputs, id);
-        for (const ValueId id : graph.outputs) add(isa::BufferKind::Output, "output", graph.outputs, id);
+    HostBuffers(const ir::Graph& graph, const mapping::Batches& batches, std::uint64_t padding)
+        : graph_(graph), batches_(batches), padding_(padding) {
+        for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+            add(isa::BufferKind::Input, "input", graph.inputs, i,
+                is_state_input(graph, i) ? batches.batch : batches.inferences);
+        }
+        for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+            add(isa::BufferKind::Output, "output", graph.outputs, i,
+                is_state_output(graph, i) ? batches.batch : batches.inferences);
+        }
     }
 
     const std::vector<isa::HostBuffer>& buffers() const { return buffers_; }
 
 private:
-    void add(isa::BufferKind kind, const char* side, const std::vector<ValueId>& all, ValueId id) {
+    void add(isa::BufferKind kind, const char* side, const std::vector<ValueId>& all, std::size_t place,
+             std::uint64_t inferences) {
+        const ValueId id = all[place];
         const std::string wanted =
             all.size() == 1 ? side : fmt::format("{}.{}", side, graph_.values[id].name);
         std::string name = wanted;
@@ -69,21 +86,21 @@ private:
             name = fmt::format("{}.{}", wanted, number);
         const std::uint64_t address = round_up(end_, alignment);
         const std::uint64_t each = graph_.values[id].shape.elements() * isa::word_bytes;
-        const std::uint64_t images = inferences_ + padding_;
+        const std::uint64_t images = inferences + padding_;
         if (address > isa::host_memory_limit || images > (isa::host_memory_limit - address) / each) {
             throw ModelError(fmt::format("{}: {} inferences take more than the host's {} bytes", graph_.name,
-                                         inferences_, isa::host_memory_limit));
+                                         batches_.inferences, isa::host_memory_limit));
         }
         buffers_.push_back({.name = std::move(name),
                             .kind = kind,
                             .address = address,
-                            .bytes = inferences_ * each,
+                            .bytes = inferences * each,
                             .padding = padding_ * each});
         end_ = address + images * each;
     }
 
     const ir::Graph& graph_;
-    const std::uint64_t inferences_;
+    const mapping::Batches batches_;
     const std::uint64_t padding_;
     std::uint64_t end_ = 0;
     std::vector<isa::HostBuffer> buffers_;
@@ -101,7 +118,7 @@ public:
 
     /// Each core has an equal part of a batch, one behind the other in host memory. The images of the last
     /// group may be fewer: then rows of others are computed beside them and not read. The images of the next
-    /// group come in while one is worked on.
+    /// group come in while one is worked on. State comes in with the first group, and goes out with the last.
     std::vector<isa::Instruction> emit(const mapping::Batches& batches) {
         std::vector<Group> groups;
         for (std::uint64_t first = 0; first < batches.inferences; first += batches.batch) {
@@ -113,6 +130,7 @@ public:
                                   .of_core = of_core});
             groups.back().ends_batch = true;
         }
+        groups.back().is_last = true;
         emit_infeeds(groups[0], 0);
         for (std::size_t i = 0; i < groups.size(); ++i) {
             if (i + 1 < groups.size()) emit_infeeds(groups[i + 1], (i + 1) % 2);
@@ -132,6 +150,7 @@ private:
         std::uint64_t images = 1;
         std::uint64_t of_core = 1;  ///< all images of a core in the batch
         bool ends_batch = false;
+        bool is_last = false;
     };
 
     std::uint64_t address_of(std::size_t buffer, std::uint64_t row, const Tensor& tensor) const {
@@ -151,6 +170,7 @@ private:
         stream_.tag(0);
         steps_.begin(0, images, turn);
         for (std::size_t i = 0; i < network_.inputs.size(); ++i) {
+            if (first > 0 && is_state_input(*network_.graph, i)) continue;
             const Tensor& tensor = network_.tensors[network_.inputs[i]];
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(group.of_core, tensor);
@@ -183,11 +203,14 @@ private:
         stream_.tag(0);
         steps_.begin(0, group.images, turn);
         for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+            const bool is_state = is_state_output(*network_.graph, i);
+            if (is_state && !group.is_last) continue;
+            const std::uint64_t first = is_state ? 0 : group.first;
             const Tensor& tensor = network_.tensors[network_.outputs[i]];
             stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(group.of_core, tensor);
             stream_.append(isa::Outfeed{
-                .host_address = address_of(network_.inputs.size() + i, group.first * tensor.rows, tensor),
+                .host_address = address_of(network_.inputs.size() + i, first * tensor.rows, tensor),
                 .hbm_row = static_cast<std::uint32_t>(steps_.row_of(network_.outputs[i])),
                 .rows = static_cast<std::uint32_t>(group.images * tensor.rows),
                 .columns = static_cast<std::uint32_t>(tensor.columns)});
@@ -213,11 +236,13 @@ isa::Program emit_program(const Network& network, MemoryPlan plan, const machine
     program.model = graph.name;
     program.batch = batches.batch;
     program.inferences = batches.inferences;
-    program.buffers = HostBuffers(graph, batches.inferences, padding_of(batches, machine.cores())).buffers();
+    program.buffers = HostBuffers(graph, batches, padding_of(batches, machine.cores())).buffers();
     for (const Layer& layer : network.layers)
         program.layers.push_back({.name = layer.name, .kind = layer.kind, .macs = layer.macs});
     for (const ValueId input : graph.inputs) program.inputs.push_back(border_of(graph.values[input]));
     for (const ValueId output : graph.outputs) program.outputs.push_back(border_of(graph.values[output]));
+    for (const ir::Graph::State& state : graph.state)
+        program.state.push_back({.input = state.input, .output = state.output});
     Emitter emitter(network, plan, machine, program.buffers);
     const std::vector<isa::Instruction> instructions = emitter.emit(batches);
     program.chains = emitter.chains();

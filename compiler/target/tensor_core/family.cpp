@@ -91,8 +91,29 @@ mapping::Choice images_at_a_time(const MappedGraph& mapped) {
     return choice;
 }
 
+/// With state, a step is a batch: an inference for each replica, of which each core has one.
+void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
+                 const mapping::Batches& batches) {
+    if (graph.state.empty()) return;
+    if (graph.replicas != machine.cores()) {
+        throw ModelError(fmt::format(
+            "{}: it has state and {}; machine {} has {}, and there must be a replica for each", graph.name,
+            counted(graph.replicas, "replica"), machine.name, counted(machine.cores(), "core")));
+    }
+    if (batches.batch != graph.replicas) {
+        throw ModelError(fmt::format(
+            "{}: batch is {}; it has state, and a step has as many inferences as there are replicas, {}",
+            graph.name, batches.batch, graph.replicas));
+    }
+    if (batches.inferences % batches.batch != 0) {
+        throw ModelError(fmt::format("{}: {} inferences are no whole steps; it has state, and a step has {}",
+                                     graph.name, batches.inferences, batches.batch));
+    }
+}
+
 mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
+    check_steps(prepared, machine, options.batches);
     const auto batch = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
     const std::uint32_t cores = machine.cores();

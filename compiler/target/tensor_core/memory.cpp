@@ -166,7 +166,7 @@ private:
             tensor.images = tensor.is_shared ? 1 : network_.images;
             tensor.image_rows = tensor.rows;
             tensor.is_in_segment = false;
-            tensor.turn_rows = 0;
+            tensor.next_row.reset();
             if (tensor.first >= end) continue;
             const auto first = segment_of(tensor.first);
             const auto last = segment_of(tensor.last);
@@ -218,27 +218,45 @@ private:
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.home == Home::VectorMemory) continue;
             if (!is_used(tensor) && !tensor.is_moved) continue;
+            const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
+            const StateTensors* const state = state_of(id);
+            if (state != nullptr && state->input != id) continue;  // its place is that of the next input
             const std::uint64_t rows = tensor.rows * tensor.images;
             tensor.panel_rows = round_up(rows, tile_of(rows, lanes_)[0]);
             std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
             Lifetime life = life_of(tensor);
-            const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
-            if (std::ranges::count(network_.inputs, id) > 0 && only_lines_are_read(id)) {
+            if (state == nullptr && std::ranges::count(network_.inputs, id) > 0 && only_lines_are_read(id)) {
                 // So a transfer of one image touches no rows of the others.
                 tensor.panel_rows = tensor.rows;
                 tensor.image_rows = tensor.rows * panels_of(tensor, lanes_);
                 all = tensor.image_rows * tensor.images;
             }
-            if (alternates && std::ranges::count(network_.inputs, id) > 0) {
-                // One place is written while others are read, by any step.
-                tensor.turn_rows = all;
-                all *= 2;
+            const std::uint64_t of_turn = all;
+            const bool is_input = std::ranges::count(network_.inputs, id) > 0;
+            const bool is_replaced = state != nullptr && state->output != id;
+            const bool takes_turns = state != nullptr ? is_replaced : is_input && alternates;
+            if (takes_turns) all *= 2;
+            // One place is written while others are read, by any step.
+            if (takes_turns || state != nullptr)
                 life = {0, static_cast<std::uint32_t>(network_.steps.size())};
-            }
             tensor.row = first_free(taken, life, all, begin);
+            if (takes_turns) tensor.next_row = tensor.row + of_turn;
+            if (is_replaced) {
+                Tensor& next = network_.tensors[state->output];
+                next.row = *tensor.next_row;
+                next.next_row = tensor.row;
+                next.panel_rows = tensor.panel_rows;
+            }
             taken.push_back({.life = life, .row = tensor.row, .end = tensor.row + all});
             end_ = std::max(end_, tensor.row + all);
         }
+    }
+
+    /// Null for tensors that are no state.
+    const StateTensors* state_of(TensorId id) const {
+        const auto found = std::ranges::find_if(
+            network_.state, [&](const StateTensors& each) { return each.input == id || each.output == id; });
+        return found == network_.state.end() ? nullptr : &*found;
     }
 
     bool only_lines_are_read(TensorId id) const {

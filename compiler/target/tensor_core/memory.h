@@ -34,8 +34,9 @@ struct MemoryPlan {
 /// What a plan has.
 struct PlanNeeds {
     double kept_share = 0.6;  ///< of vector memory: tensors that stay there take at most so much of it
-    bool alternates = false;  ///< inputs have two places, which groups of images take in turn
-    bool constants = true;    ///< their contents are wanted
+    /// Inputs have two places, which groups of images take in turn. State always has, where it is replaced.
+    bool alternates = false;
+    bool constants = true;  ///< their contents are wanted
 };
 
 /// Gives all tensors of the network a home. Throws ModelError if high-bandwidth memory is too small, with the

@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -140,6 +141,7 @@ public:
         check_machine();
         if (by_lines) {
             for (const ValueId input : graph_.inputs) {
+                if (is_state(input)) continue;  // it lies as the output does that replaces it
                 auto none = side_by_side_;
                 if (!find_lines(input)) side_by_side_ = std::move(none);
                 find_row(input);
@@ -167,6 +169,7 @@ public:
             }
             network_.outputs.push_back(tensor);
         }
+        add_state();
         finish();
         return std::move(network_);
     }
@@ -178,6 +181,27 @@ private:
             "{}: networks are compiled for arrays of as many columns as there are "
             "lanes; machine {} has {} and {}",
             graph_.name, machine_.name, machine_.matrix_unit.columns, machine_.vector_unit.lanes));
+    }
+
+    bool is_state(ValueId input) const {
+        return std::ranges::any_of(
+            graph_.state, [&](const ir::Graph::State& state) { return graph_.inputs[state.input] == input; });
+    }
+
+    /// What replaces an input of state is a tensor of its own, which a step writes to the input's next place;
+    /// or it is the input itself.
+    void add_state() {
+        std::set<TensorId> taken(network_.inputs.begin(), network_.inputs.end());
+        for (const ir::Graph::State& state : graph_.state) {
+            const TensorId input = network_.inputs[state.input];
+            TensorId& output = network_.outputs[state.output];
+            if (output != input && !taken.insert(output).second) {
+                network_.layers.push_back(
+                    {.name = graph_.values[graph_.outputs[state.output]].name, .kind = "identity"});
+                output = columns_of(output, 0, tensor(output).columns);
+            }
+            network_.state.push_back({.input = input, .output = output});
+        }
     }
 
     static void require_words(const Value& value) {

@@ -51,9 +51,10 @@ struct Tensor {
     /// From an image to the next: as many as it has, or, of inputs that only windows of lines read, all
     /// panels of an image.
     std::uint64_t image_rows = 0;
-    std::uint64_t images = 0;     ///< of which it has rows; all images of the network, or those of a segment
-    bool is_in_segment = false;   ///< no other segment reads or writes it
-    std::uint64_t turn_rows = 0;  ///< of inputs: the next images have their rows so far behind
+    std::uint64_t images = 0;    ///< of which it has rows; all images of the network, or those of a segment
+    bool is_in_segment = false;  ///< no other segment reads or writes it
+    /// Of inputs and state: where the next images have their rows; images take turns.
+    std::optional<std::uint64_t> next_row = {};
 };
 
 /// What a chain reads.
@@ -158,6 +159,12 @@ struct Segment {
     bool operator==(const Segment&) const = default;
 };
 
+/// An input and the output that replaces it for the next images; the same tensor if it stays as it is.
+struct StateTensors {
+    TensorId input = 0;
+    TensorId output = 0;
+};
+
 struct Network {
     const ir::Graph* graph = nullptr;
     std::uint64_t images = 1;  ///< that go through it together
@@ -168,6 +175,8 @@ struct Network {
     std::vector<Step> steps;
     std::vector<TensorId> inputs;   ///< by input of the graph
     std::vector<TensorId> outputs;  ///< by output of the graph
+    /// By state of the graph. No two have the same output, and none has the input of another one.
+    std::vector<StateTensors> state;
 
     std::vector<Segment> all_segments() const {
         if (!segments.empty()) return segments;

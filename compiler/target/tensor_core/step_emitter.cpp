@@ -99,7 +99,8 @@ void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::ui
 std::uint64_t StepEmitter::row_of(TensorId id) const {
     const Tensor& tensor = network_.tensors[id];
     const bool has_all = !tensor.is_shared && !tensor.is_in_segment;
-    return tensor.row + turn_ * tensor.turn_rows + (has_all ? first_image_ * tensor.image_rows : 0);
+    const std::uint64_t row = turn_ == 0 ? tensor.row : tensor.next_row.value_or(tensor.row);
+    return row + (has_all ? first_image_ * tensor.image_rows : 0);
 }
 
 void StepEmitter::emit(const Step& step) {

@@ -58,7 +58,8 @@ public:
     StepEmitter(const Network& network, std::uint64_t tile_rows, const machine::MachineConfig& machine,
                 emit::InstructionStream& stream);
 
-    /// The images with which the steps that follow work: `images` from one of the network's on, in its turn.
+    /// The images with which the steps that follow work: `images` from one of the network's on, in turn 0
+    /// or 1.
     void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn);
     /// Throws ModelError if the smallest tile does not fit.
     void emit(const Step& step);

@@ -18,21 +18,28 @@ using namespace systole;
 
 namespace {
 
-/// What each way to the chip's compiler says to a graph; all must say the same.
+std::string refusal_by(const auto& compile) {
+    try {
+        compile();
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+/// What each way to the compiler of a machine of integers says to a graph; all must say the same.
+std::string refusal_for_integers(const ir::Graph& graph) {
+    const std::string refusal = refusal_by([&] { passes::simplify(graph); });
+    CHECK(refusal_by([&] { passes::prepare(graph, {}); }) == refusal);
+    CHECK(refusal_by([&] { passes::prepare_beside_float(graph, {}); }) == refusal);
+    return refusal;
+}
+
+/// The same, and what is said before the machine is known.
 std::string refusal_of(const ir::Graph& graph) {
-    const auto error_of = [](const auto& compile) -> std::string {
-        try {
-            compile();
-        } catch (const ModelError& error) {
-            return error.what();
-        }
-        return "none";
-    };
-    const std::string refusal = error_of([&] { passes::check_chip_limits(graph); });
-    CHECK(error_of([&] { passes::ready_for_run(graph); }) == refusal);
-    CHECK(error_of([&] { passes::simplify(graph); }) == refusal);
-    CHECK(error_of([&] { passes::prepare(graph, {}); }) == refusal);
-    CHECK(error_of([&] { passes::prepare_beside_float(graph, {}); }) == refusal);
+    const std::string refusal = refusal_by([&] { passes::check_chip_limits(graph); });
+    CHECK(refusal_by([&] { passes::ready_for_run(graph); }) == refusal);
+    CHECK(refusal_for_integers(graph) == refusal);
     return refusal;
 }
 
@@ -76,11 +83,6 @@ TEST_CASE("What no chip runs is refused in one line, before any pass", "[compile
         "%2 float32 2x2 \"w\" = [1.0, 2.0, 3.0, 4.0]\n%3 float32 1x2 \"d\"\n%3 = dense(%0; %2, %1) \"d\"\n";
     CHECK(refusal_of(tests::graph_of_text(bias)) ==
           "layer \"d\": another layer computes its bias; the chip needs constant weights");
-    const std::string state =
-        "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"y\"\n"
-        "%1 = relu(%0) \"y\"\n";
-    CHECK(refusal_of(tests::graph_of_text(state)) ==
-          "input \"x\": an output replaces it in the next run; no chip keeps state yet");
     const std::string shared =
         "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 float32 1x2 \"x\"\n%1 float32 1x2 \"y\" shared\n"
         "%2 float32 1x2 \"z\"\n%2 = add(%0, %1) \"z\"\n";
@@ -102,6 +104,20 @@ TEST_CASE("What no chip runs is refused in one line, before any pass", "[compile
         "%1 float32 1x2 \"y\"\n%2 float32 2x1 \"w\" = [1.0, 2.0]\n%3 float32 1x1 \"d\"\n"
         "%1 = dequantize(%0) \"y\"\n%3 = dense(%1, %2) \"d\" {sum_tile 2}\n";
     CHECK(refusal_of(tests::graph_of_text(mixed)) == "none");
+}
+
+TEST_CASE("Machines of integers refuse state, and passes leave graphs with state as they are",
+          "[compiler][passes]") {
+    const ir::Graph graph = tests::graph_of_text(
+        "graph \"g\"\ninputs %0\noutputs %2\nstate %0 -> %2\n%0 float32 1x2x3 \"x\"\n%1 float32 1x3x2 \"t\"\n"
+        "%2 float32 1x2x3 \"y\"\n%1 = transpose(%0) \"t\" {permutation [0, 2, 1]}\n"
+        "%2 = reshape(%1) \"y\" {shape [1, 2, 3]}\n");
+    CHECK(refusal_for_integers(graph) ==
+          "input \"x\": an output replaces it in the next run; only machines with tensor cores keep state");
+    CHECK(ir::to_text(passes::ready_for_run(graph)) == ir::to_text(graph));
+    const ir::Graph words = passes::prepare_in_words(graph, {});
+    CHECK(words.state == graph.state);
+    CHECK(words.values[words.inputs[0]].file_axes.empty());
 }
 
 TEST_CASE("Passes leave a layer with computed weights as it is", "[compiler][passes]") {

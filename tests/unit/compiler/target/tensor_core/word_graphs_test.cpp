@@ -57,7 +57,58 @@ public:
         return std::move(graph_);
     }
 
+    /// The same with state, of which each core has its own; some nodes sum over all cores.
+    ir::Graph draw_with_state(std::uint32_t cores) {
+        graph_.name = "random";
+        graph_.replicas = cores;
+        for (std::uint32_t inputs = 1 + below(4); inputs > 0; --inputs) {
+            // Some have the same shape and type, so that one can take the place of another.
+            const bool is_alike = !values_.empty() && below(3) == 0;
+            const ir::Shape of = is_alike ? shape_of(values_.back()) : shape();
+            const DataType as = is_alike ? type_of(values_.back()) : type();
+            values_.push_back(graph_.add_input("input", of, DataType::Float32));
+            graph_.values[values_.back()].type = as;
+        }
+        const std::size_t nodes = 1 + below(6);
+        for (int attempts = 0; graph_.nodes.size() < nodes && attempts < 200; ++attempts) add_node();
+        const std::size_t always = below(static_cast<std::uint32_t>(graph_.inputs.size()));
+        const bool all = below(4) == 0;
+        if (!all || below(2) == 0) graph_.outputs.push_back(any());
+        for (std::uint32_t input = 0; input < graph_.inputs.size(); ++input) {
+            if (!all && input != always && below(2) == 0) continue;
+            graph_.state.push_back(
+                {.input = input, .output = static_cast<std::uint32_t>(graph_.outputs.size())});
+            graph_.outputs.push_back(next_of(graph_.inputs[input], cores));
+        }
+        ir::remove_unread(graph_);
+        return std::move(graph_);
+    }
+
 private:
+    /// What replaces an input: itself, another value, or what a node computes from it.
+    ir::ValueId next_of(ir::ValueId input, std::uint32_t cores) {
+        std::vector<ir::ValueId> alike;
+        for (const ir::ValueId value : values_) {
+            if (shape_of(value) == shape_of(input) && type_of(value) == type_of(input))
+                alike.push_back(value);
+        }
+        const ir::ValueId other = alike[below(static_cast<std::uint32_t>(alike.size()))];
+        if (below(8) == 0) return input;
+        if (below(3) == 0) return other;
+        const DataType type = type_of(input);
+        if (type == DataType::Int32) {
+            return append("word_chain", {{"steps", std::vector<std::string>{"add_int 0 1", "xor 2 0"}}},
+                          {input, other}, type);
+        }
+        ir::ValueId added = other;
+        if (cores > 1 && type == DataType::Float32 && below(2) == 0) {
+            added = graph_.append("sum", operators::registry().at("all_reduce"),
+                                  {{"parts", std::int64_t{cores}}}, {other}, DataType::Float32);
+        }
+        const std::vector<std::string> steps{"constant 0x3f400000", "multiply 0 2", "subtract 3 1"};
+        return append("word_chain", {{"steps", steps}}, {input, added}, type);
+    }
+
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
     ir::ValueId any() {
         if (below(2) == 0) return values_.back();
@@ -489,6 +540,189 @@ TEST_CASE("Graphs in words with inner batches give the reference's bits", "[tens
 }
 TEST_CASE("Graphs in words give the reference's bits with any mapping", "[tensor_core][word_graphs]") {
     check_word_graphs(100000, tests::random_runs(400), true);
+}
+
+namespace {
+
+/// A machine as random_core, on which a graph with state has a replica on each core.
+machine::MachineConfig random_cores(std::mt19937& random) {
+    machine::MachineConfig machine = random_core(random);
+    mapping::Batches ignored;
+    draw_cores(random, machine, ignored);
+    return machine;
+}
+
+void check_steps(std::uint32_t first_seed, std::uint32_t count, bool with_any_mapping) {
+    std::uint32_t compiled = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_cores(random);
+        const std::uint64_t steps = 1 + random() % 4;
+        mapping::Options options;
+        options.batches = {.batch = machine.cores(), .inferences = steps * machine.cores()};
+        const ir::Graph graph = RandomWordGraph(random, machine).draw_with_state(machine.cores());
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\n"
+                     << steps << " steps\n"
+                     << ir::to_text(graph));
+        isa::Program program;
+        try {
+            program = with_any_mapping ? random_program(random, graph, machine, options.batches).program
+                                       : tensor_core::family.compile(graph, machine, options).program;
+        } catch (const ModelError& error) {
+            INFO(error.what());
+            REQUIRE(std::string(error.what()).find("rows of vector memory") != std::string::npos);
+            continue;
+        }
+        ++compiled;
+        const WordTensors inputs = random_inputs(random, graph, options.batches.inferences);
+        const WordTensors expected = expected_of_steps(graph, steps, inputs);
+        const std::string wrong = difference(without_time(program, machine, inputs), expected);
+        if (!wrong.empty()) FAIL("without time: " << wrong << "\n" << isa::disassemble(program));
+        if (seed % 4 != 0) continue;
+        Cycle of_wavefront = 0;
+        Cycle of_pe = 0;
+        CHECK(difference(on_units(program, machine, machine::Engine::Wavefront, inputs, &of_wavefront),
+                         expected)
+                  .empty());
+        CHECK(difference(on_units(program, machine, machine::Engine::Pe, inputs, &of_pe), expected).empty());
+        CHECK(of_wavefront == of_pe);
+    }
+    CHECK(compiled > count * 3 / 4);
+}
+
+/// Transfers between the host and high-bandwidth memory that touch a buffer.
+std::size_t transfers_of(const isa::Program& program, const std::string& buffer_name) {
+    const isa::HostBuffer& buffer = *std::ranges::find(program.buffers, buffer_name, &isa::HostBuffer::name);
+    const auto is_inside = [&](std::uint64_t address) {
+        return address >= buffer.address && address < buffer.address + buffer.bytes;
+    };
+    return static_cast<std::size_t>(
+        std::ranges::count_if(program.instructions, [&](const isa::Instruction& instruction) {
+            const auto* const in = std::get_if<isa::Infeed>(&instruction);
+            const auto* const out = std::get_if<isa::Outfeed>(&instruction);
+            return (in != nullptr && is_inside(in->host_address)) ||
+                   (out != nullptr && is_inside(out->host_address));
+        }));
+}
+
+}  // namespace
+
+TEST_CASE("Graphs with state give the reference's bits, step by step", "[tensor_core][word_graphs]") {
+    check_steps(1, tests::random_runs(300), false);
+}
+TEST_CASE("Graphs with state give the reference's bits with any mapping", "[tensor_core][word_graphs]") {
+    check_steps(100000, tests::random_runs(300), true);
+}
+
+TEST_CASE("Random graphs with state meet each way in which an output is made", "[tensor_core][word_graphs]") {
+    std::map<std::string, int> met;
+    for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = random_cores(random);
+        const ir::Graph graph = RandomWordGraph(random, machine).draw_with_state(machine.cores());
+        if (graph.state.size() == graph.inputs.size()) ++met["state alone goes in"];
+        if (graph.state.size() == graph.outputs.size()) ++met["state alone comes out"];
+        if (ir::mixes_images(graph)) ++met["sums over cores"];
+        for (const ir::Graph::State& state : graph.state) {
+            const ir::ValueId output = graph.outputs[state.output];
+            if (output == graph.inputs[state.input]) {
+                ++met["it stays"];
+            } else if (ir::is_input(graph, output)) {
+                ++met["it is another input"];
+            } else if (std::ranges::count(graph.outputs, output) > 1) {
+                ++met["it is an output twice"];
+            } else {
+                ++met["it is computed"];
+            }
+        }
+    }
+    for (const char* const what :
+         {"state alone goes in", "state alone comes out", "sums over cores", "it stays",
+          "it is another input", "it is an output twice", "it is computed"}) {
+        INFO(what);
+        CHECK(met[what] > 5);
+    }
+}
+
+TEST_CASE("State goes in before the first step and comes out after the last", "[tensor_core][word_graphs]") {
+    const ir::Graph graph = tests::graph_of_text(R"(graph "step"
+inputs %0, %1
+outputs %2, %3
+state %1 -> %3
+%0 float32 1x3x5 "x"
+%1 float32 1x3x5 "sum"
+%2 float32 1x3x5 "double"
+%3 float32 1x3x5 "next"
+%2 = word_chain(%0) "double" {steps ["add 0 0"]}
+%3 = word_chain(%0, %1) "next" {steps ["add 0 1"]}
+)");
+    std::mt19937 random(1);
+    const machine::MachineConfig machine = random_core(random);
+    constexpr std::uint64_t number = 60;
+    for (const std::uint64_t steps : {1U, 2U, 5U}) {
+        mapping::Options options;
+        options.batches.inferences = steps;
+        const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+        CHECK(program.state == std::vector<isa::StateTensors>{{.input = 1, .output = 1}});
+        CHECK(program.buffers[0].bytes == steps * number);
+        CHECK(program.buffers[1].bytes == number);
+        CHECK(program.buffers[2].bytes == steps * number);
+        CHECK(program.buffers[3].bytes == number);
+        CHECK(transfers_of(program, "input.x") == steps);
+        CHECK(transfers_of(program, "input.sum") == 1);
+        CHECK(transfers_of(program, "output.double") == steps);
+        CHECK(transfers_of(program, "output.next") == 1);
+    }
+}
+
+TEST_CASE("State of any kind is kept for any number of steps", "[tensor_core][word_graphs]") {
+    const std::string two = "%0 float32 1x2x3 \"a\"\n%1 float32 1x2x3 \"b\"\n";
+    const std::string three = two + "%2 float32 1x2x3 \"x\"\n";
+    const std::string product =
+        "%3 float32 1x2x3 \"p\"\n%3 = word_chain(%0, %2) \"p\" {steps [\"multiply 0 1\"]}\n";
+    // The first two outputs replace the first two inputs.
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"the two change places", "inputs %0, %1\noutputs %1, %0\n" + two},
+        {"one stays, and replaces the other", "inputs %0, %1\noutputs %0, %0\n" + two},
+        {"an input is kept for the next steps", "inputs %0, %1, %2\noutputs %2, %0\n" + three},
+        {"a value replaces both and is an output",
+         "inputs %0, %1, %2\noutputs %3, %3, %3\n" + three + product}};
+    for (const auto& [name, text] : cases) {
+        ir::Graph graph = tests::graph_of_text("graph \"g\"\n" + text);
+        graph.state = {{.input = 0, .output = 0}, {.input = 1, .output = 1}};
+        for (const std::uint64_t steps : {1U, 2U, 3U, 4U}) {
+            INFO(name << ", " << steps << " steps");
+            std::mt19937 random(7);
+            const machine::MachineConfig machine = random_core(random);
+            mapping::Options options;
+            options.batches.inferences = steps;
+            const isa::Program program = tensor_core::family.compile(graph, machine, options).program;
+            const WordTensors inputs = random_inputs(random, graph, steps);
+            check_bits(program, machine, inputs, expected_of_steps(graph, steps, inputs));
+        }
+    }
+}
+
+TEST_CASE("A step has an inference for each replica, on a core of its own", "[tensor_core][word_graphs]") {
+    ir::Graph graph = tests::graph_of_text(
+        "graph \"g\"\nreplicas 2\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x2 \"x\"\n"
+        "%1 float32 1x2 \"y\"\n%1 = word_chain(%0) \"y\" {steps [\"add 0 0\"]}\n");
+    std::mt19937 random(1);
+    machine::MachineConfig machine = random_core(random);
+    machine.name = "m";
+    mapping::Options options;
+    CHECK_THROWS_WITH(
+        tensor_core::family.compile(graph, machine, options),
+        "g: it has state and 2 replicas; machine m has 1 core, and there must be a replica for each");
+    machine.system = {.chips = 1, .cores = 2};
+    CHECK_THROWS_WITH(
+        tensor_core::family.compile(graph, machine, options),
+        "g: batch is 1; it has state, and a step has as many inferences as there are replicas, 2");
+    options.batches = {.batch = 2, .inferences = 5};
+    CHECK_THROWS_WITH(tensor_core::family.compile(graph, machine, options),
+                      "g: 5 inferences are no whole steps; it has state, and a step has 2");
+    options.batches.inferences = 6;
+    CHECK_NOTHROW(tensor_core::family.compile(graph, machine, options));
 }
 
 TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
