@@ -61,7 +61,7 @@ private:
             compiler::prepare(graph, calibration, spec.machine, observer);
             return;
         }
-        compiler::Options how = run::compiler_options(spec, input);
+        compiler::Options how = run::compiler_options(spec, graph, input);
         how.explain = explain;
         how.schedule_text = text == "schedule";
         const compiler::Compiled compiled =

@@ -238,12 +238,20 @@ NamedImages read_input_arrays(const std::vector<FoundArray>& arrays, const Input
     NamedImages named{.name = arrays.front().file->place_of(arrays.front().name),
                       .images = values_of(arrays.front(), tensor),
                       .in_files = 0,
-                      .input = tensor.name};
+                      .input = tensor.name,
+                      .is_state = tensor.state_inferences > 0};
     for (const FoundArray& more : std::span(arrays).subspan(1)) {
         input::append(named.images, values_of(more, tensor), more.file->place_of(more.name));
     }
     named.in_files = named.images.count;
     return named;
+}
+
+void check_state(const NamedImages& input, std::uint64_t wanted) {
+    if (input.images.count == wanted) return;
+    throw InputError(
+        fmt::format("{}: there are {} inferences; input {} is state, which goes in once, with {}", input.name,
+                    input.images.count, in_quotes(input.input), wanted));
 }
 
 bool is_of_arrays(const ir::Value& value) {
@@ -260,19 +268,26 @@ bool is_on_words(const ir::Node& node) {
 
 bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine) {
     if (!machine.computes_floats()) return false;
-    return std::ranges::any_of(borders_of(graph),
-                               [&](ir::ValueId id) { return is_of_arrays(graph.values[id]); }) ||
-           std::ranges::any_of(graph.nodes, is_on_words);
+    return !graph.state.empty() || std::ranges::any_of(borders_of(graph), [&](ir::ValueId id) {
+        return is_of_arrays(graph.values[id]);
+    }) || std::ranges::any_of(graph.nodes, is_on_words);
 }
 
 bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine) {
     const auto is_other = [](const isa::BorderTensor& tensor) { return tensor.type != DataType::Float32; };
     return machine.computes_floats() &&
-           (std::ranges::any_of(program.inputs, is_other) || std::ranges::any_of(program.outputs, is_other));
+           (!program.state.empty() || std::ranges::any_of(program.inputs, is_other) ||
+            std::ranges::any_of(program.outputs, is_other));
 }
 
 void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine) {
     if (machine.computes_floats()) return;
+    if (!graph.state.empty()) {
+        throw ModelError(fmt::format(
+            "{}: an output replaces {} in the next run, which only machines with tensor cores keep; {} is "
+            "none",
+            graph.name, in_quotes(graph.values[graph.inputs[graph.state.front().input]].name), machine.name));
+    }
     for (const ir::ValueId id : borders_of(graph)) {
         const ir::Value& value = graph.values[id];
         if (!value.file_type && value.type != DataType::Bfloat16) continue;
@@ -284,15 +299,33 @@ void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& ma
 
 std::vector<InputTensor> array_tensors(const ir::Graph& graph) {
     std::vector<InputTensor> tensors;
-    for (const ir::ValueId id : graph.inputs) {
-        const ir::Value& value = graph.values[id];
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+        const ir::Value& value = graph.values[graph.inputs[i]];
+        const bool is_state =
+            std::ranges::find(graph.state, i, &ir::Graph::State::input) != graph.state.end();
         InferenceAxes axes = axes_of_inference(value);
         tensors.push_back({.name = value.name,
                            .shape = std::move(axes.extents),
                            .file_axes = std::move(axes.file_axes),
                            .type = value.file_type.value_or(value.type),
                            .replicas = graph.replicas,
-                           .split_axis = value.split_axis});
+                           .split_axis = value.split_axis,
+                           .state_inferences = is_state ? graph.replicas : 0});
+    }
+    return tensors;
+}
+
+std::vector<InputTensor> array_tensors(const isa::Program& program) {
+    std::vector<InputTensor> tensors;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+        const isa::BorderTensor& tensor = program.inputs[i];
+        const bool is_state =
+            std::ranges::find(program.state, i, &isa::StateTensors::input) != program.state.end();
+        tensors.push_back({.name = tensor.name,
+                           .shape = tensor.shape,
+                           .file_axes = {},
+                           .type = tensor.type,
+                           .state_inferences = is_state ? program.batch : 0});
     }
     return tensors;
 }
@@ -304,7 +337,11 @@ std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
     std::vector<NamedImages> inputs;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         inputs.push_back(read_input_arrays(found[i], tensors[i]));
-        check_as_many(inputs.back(), inputs.front());
+        if (inputs.back().is_state) {
+            check_state(inputs.back(), tensors[i].state_inferences);
+        } else {
+            check_as_many(inputs.back(), *first_without_state(inputs));
+        }
     }
     return inputs;
 }

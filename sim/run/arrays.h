@@ -14,21 +14,24 @@
 namespace systole::run {
 
 /// Whether a network is one of arrays on a machine: the machine computes in floats, and an input or output
-/// states the format that it has in files or is int32 or bfloat16, or the network has operators on words.
+/// states the format that it has in files or is int32 or bfloat16, or the network has operators on words or
+/// state.
 bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine);
-/// The same for a program: one of its inputs or outputs is not float32.
+/// The same for a program: one of its inputs or outputs is not float32, or it has state.
 bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine);
 
-/// Throws ModelError for a network with inputs or outputs of bfloat16, or of formats that only files have, on
-/// a machine that does not compute in floats.
+/// Throws ModelError for a network with state, with inputs or outputs of bfloat16, or of formats that only
+/// files have, on a machine that does not compute in floats.
 void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine);
 
-/// The inputs of a network of arrays, in its order; their types are those in files.
+/// The inputs of a network or program of arrays, in its order; their types are those in files.
 std::vector<InputTensor> array_tensors(const ir::Graph& graph);
+std::vector<InputTensor> array_tensors(const isa::Program& program);
 
 /// The values of each input, as words: from files for an input by its name or position, from .npz files by
 /// the name or position of their arrays ("0", "arr_0"), or from a file for the only input. A number that is a
-/// name is no position. Throws InputError.
+/// name is no position. All inputs have as many inferences, and those of state have a batch's. Throws
+/// InputError.
 std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const std::string& model);
 

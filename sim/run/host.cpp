@@ -113,12 +113,15 @@ bool gives_classes(const isa::BorderTensor& output) {
 }
 
 std::optional<std::size_t> class_output(const isa::Program& program, bool of_arrays) {
-    const auto has_classes = [&](const isa::BorderTensor& output) {
-        return gives_classes(output) && (!of_arrays || math::is_float(output.type));
-    };
-    if (std::ranges::count_if(program.outputs, has_classes) != 1) return std::nullopt;
-    return static_cast<std::size_t>(std::ranges::find_if(program.outputs, has_classes) -
-                                    program.outputs.begin());
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+        const isa::BorderTensor& output = program.outputs[i];
+        if (!gives_classes(output) || (of_arrays && !math::is_float(output.type))) continue;
+        if (std::ranges::find(program.state, i, &isa::StateTensors::output) != program.state.end()) continue;
+        if (found) return std::nullopt;
+        found = i;
+    }
+    return found;
 }
 
 double host_seconds(const HostWork& work, const baselines::Baseline& host) {

@@ -25,7 +25,7 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host);
 bool gives_classes(const isa::BorderTensor& output);
 
 /// The output whose largest element is a class: the only one that has classes; of a network of arrays
-/// (sim/run/arrays.h), those are floats. Absent if there is none, or more than one.
+/// (sim/run/arrays.h), those are floats. State has none. Absent if there is none, or more than one.
 std::optional<std::size_t> class_output(const isa::Program& program, bool of_arrays = false);
 
 /// How often the host works on inputs, and on outputs: once for each batch.

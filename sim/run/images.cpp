@@ -150,6 +150,11 @@ std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
     return inputs;
 }
 
+const NamedImages* first_without_state(const std::vector<NamedImages>& inputs) {
+    const auto found = std::ranges::find(inputs, false, &NamedImages::is_state);
+    return found == inputs.end() ? nullptr : &*found;
+}
+
 void check_as_many(const NamedImages& input, const NamedImages& first) {
     if (input.images.count == first.images.count) return;
     throw input::InputError(fmt::format("{}: there are {} inferences; {} has {}", input.name,

@@ -23,6 +23,7 @@ struct NamedImages {
     input::Images images;
     std::uint64_t in_files = 0;  ///< images in the files; `images` may hold fewer
     std::string input = {};      ///< the network's input that they are for
+    bool is_state = false;       ///< the chip keeps them from batch to batch: there are those of one
 };
 
 /// An input of a network or program.
@@ -37,6 +38,8 @@ struct InputTensor {
     /// `split_axis` of `shape`, or all of it.
     std::uint32_t replicas = 1;
     std::optional<std::uint32_t> split_axis = {};
+    /// Of state: the inferences of a batch, which are all that it has; 0 of others.
+    std::uint64_t state_inferences = 0;
 
     /// The image that one inference takes; a vector for what has more axes.
     ir::FeatureMap map() const;
@@ -49,6 +52,9 @@ struct InputTensor {
 std::vector<NamedImages> read_inputs(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const Preparation& preparation,
                                      const std::string& model);
+
+/// The first input that is no state, whose number of inferences all such inputs have; null if there is none.
+const NamedImages* first_without_state(const std::vector<NamedImages>& inputs);
 
 /// Throws InputError unless the input has as many inferences as the first one.
 void check_as_many(const NamedImages& input, const NamedImages& first);

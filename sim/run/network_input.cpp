@@ -12,9 +12,12 @@
 
 namespace systole::run {
 
-compiler::Batches batches_of(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
-    const std::uint32_t batch = std::max(spec.compiler.batch, 1U);
-    if (!inputs.empty()) return {.batch = batch, .inferences = inputs.front().images.count};
+compiler::Batches batches_of(const RunSpec& spec, const ir::Graph& graph,
+                             const std::vector<NamedImages>& inputs) {
+    std::uint32_t batch = std::max(spec.compiler.batch, 1U);
+    if (batch == 1) batch = graph.replicas;
+    if (const NamedImages* const first = first_without_state(inputs))
+        return {.batch = batch, .inferences = first->images.count};
     return {.batch = batch, .inferences = spec.compiler.limit > 0 ? spec.compiler.limit : batch};
 }
 
@@ -52,7 +55,9 @@ namespace {
 /// Up to the run's limit.
 std::vector<NamedImages> limited(std::vector<NamedImages> inputs, const RunSpec& spec) {
     if (spec.compiler.limit > 0) {
-        for (NamedImages& input : inputs) keep_first(input.images, spec.compiler.limit);
+        for (NamedImages& input : inputs) {
+            if (!input.is_state) keep_first(input.images, spec.compiler.limit);
+        }
     }
     return inputs;
 }
@@ -74,8 +79,11 @@ std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<Inp
         return inputs;
     }
     for (const InputTensor& tensor : tensors) {
-        inputs.push_back(random_whole_array(tensor, count, spec.data.random_input + inputs.size()));
+        const bool is_state = tensor.state_inferences > 0;
+        inputs.push_back(random_whole_array(tensor, is_state ? tensor.state_inferences : count,
+                                            spec.data.random_input + inputs.size()));
         inputs.back().input = tensor.name;
+        inputs.back().is_state = is_state;
     }
     return inputs;
 }
@@ -132,7 +140,7 @@ std::vector<NamedImages> read_files(const RunSpec& spec, const std::vector<Input
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
     check_takes_arrays(graph, spec.machine);
     if (takes_arrays(graph, spec.machine)) {
-        return array_inputs(spec, array_tensors(graph), graph.name, batches_of(spec, {}).inferences);
+        return array_inputs(spec, array_tensors(graph), graph.name, batches_of(spec, graph, {}).inferences);
     }
     std::vector<InputTensor> tensors = input_tensors(graph);
     if (spec.data.random_input == 0) {
@@ -153,7 +161,7 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
         const bool wide = !ir::is_quantized(graph) && value.stored_as == DataType::Int16;
         if (wide) tensors[i].type = DataType::Int16;
     }
-    return random_inputs(spec, tensors, batches_of(spec, {}).inferences);
+    return random_inputs(spec, tensors, batches_of(spec, graph, {}).inferences);
 }
 
 std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& graph,

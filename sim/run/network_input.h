@@ -15,8 +15,10 @@
 /// The run's values of the inputs of its network or program.
 namespace systole::run {
 
-/// Batch and number of inferences: as many as there are images; without images the limit, or one batch.
-compiler::Batches batches_of(const RunSpec& spec, const std::vector<NamedImages>& inputs);
+/// Batch and number of inferences: as many as there are images; without images the limit, or one batch. A
+/// program's batch is a step of all replicas, unless the run states more.
+compiler::Batches batches_of(const RunSpec& spec, const ir::Graph& graph,
+                             const std::vector<NamedImages>& inputs);
 
 /// How the run's pixels become numbers of each input of the network, as it was read. Where the run does not
 /// say it, pixels stay from 0 to 255 if the network scales them itself.
@@ -35,7 +37,8 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<Input
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph);
 
 /// The values of each input of a network or program of arrays (sim/run/arrays.h): those of files up to the
-/// run's limit, or `count` made-up ones; none if the run names none. Throws InputError.
+/// run's limit, or `count` made-up ones, of state those of a batch; none if the run names none. Throws
+/// InputError.
 std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                       const std::string& name, std::uint64_t count);
 

@@ -114,8 +114,9 @@ OutputArray whole_array(const isa::Program& program, const ir::Value& output, st
                         const std::vector<std::uint32_t>& words, std::size_t number) {
     const isa::BorderTensor& tensor = program.outputs.at(number);
     std::vector<std::uint32_t> extents = axes_of(output).extents;
-    const std::uint64_t steps = program.inferences / replicas;
-    const std::size_t each = words.size() / program.inferences;
+    const std::uint64_t inferences = isa::inferences_of_output(program, number);
+    const std::uint64_t steps = inferences / replicas;
+    const std::size_t each = words.size() / inferences;
     std::vector<std::uint32_t> whole;
     std::size_t inner = each;
     if (output.split_axis) {
@@ -146,9 +147,10 @@ OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
     const isa::BorderTensor& tensor = program.outputs.at(number);
     const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
     std::vector<std::uint64_t> shape;
-    if (program.inferences != 1) shape.push_back(program.inferences);
+    const std::uint64_t inferences = isa::inferences_of_output(program, number);
+    if (inferences != 1) shape.push_back(inferences);
     for (const std::uint32_t extent : input::permuted(axes.extents, axes.file_axes)) shape.push_back(extent);
-    words = input::permuted(std::move(words), program.inferences, axes.extents, axes.file_axes);
+    words = input::permuted(std::move(words), inferences, axes.extents, axes.file_axes);
     return array_in_format(output != nullptr ? output->name : tensor.name, std::move(shape), tensor.type,
                            words);
 }

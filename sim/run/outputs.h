@@ -20,9 +20,9 @@ OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std:
 OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
                          std::span<const std::uint8_t> stored, std::size_t number = 0);
 
-/// An output of a network of arrays (sim/run/arrays.h), for all inferences in words: in its format, bfloat16
-/// as the float32 that it is, and without the number of inferences if that is 1. Of several replicas, for
-/// each step the whole array.
+/// An output of a network of arrays (sim/run/arrays.h), for all inferences, or of state for a batch, in
+/// words: in its format, bfloat16 as the float32 that it is, and without the number of inferences if that
+/// is 1. Of several replicas, for each step the whole array.
 OutputArray array_of_words(const isa::Program& program, const ir::Value* output, std::uint32_t replicas,
                            std::vector<std::uint32_t> words, std::size_t number);
 

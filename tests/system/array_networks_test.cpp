@@ -221,6 +221,138 @@ TEST_CASE("Several inferences are the first axis of inputs and outputs", "[syste
     CHECK(read(folder / "y.npy") == Written{"|u1", "2, 2", {2, 4, 6, 8}});
 }
 
+namespace {
+
+/// What a step adds to a state; "seen" is the state before it.
+std::string adding(const std::string& replicas = "", const std::string& split = "") {
+    const auto value = [&](int number, const std::string& name) {
+        return "%" + std::to_string(number) + " int32 1x2 \"" + name + "\"" + split + "\n";
+    };
+    return "graph \"adding\"\n" + replicas + "inputs %0, %1\noutputs %2, %3\nstate %1 -> %3\n" +
+           value(0, "x") + value(1, "total") + value(2, "seen") + value(3, "total") +
+           "%2 = word_chain(%1) \"seen\" {steps [\"constant 0x0\", \"add_int 0 1\"]}\n"
+           "%3 = word_chain(%0, %1) \"total\" {steps [\"add_int 0 1\"]}\n";
+}
+
+std::string bytes_of_ints(const std::vector<std::int32_t>& numbers) {
+    return bytes_of(numbers);
+}
+
+}  // namespace
+
+TEST_CASE("State goes from step to step, and comes out once", "[system][array_networks]") {
+    const Folder folder;
+    const std::string model = folder.file("adding.txt", adding());
+    const std::string total = " total=" + folder.file("total.npy", npy("|i1", "(2,)", {10, 20}));
+    const std::string of_one = folder.file("one.npy", npy("|i1", "(2,)", {1, 2}));
+    const std::string of_three = folder.file("three.npy", npy("|i1", "(3, 2)", {1, 2, 3, 4, 5, 6}));
+    const std::string out = " --outputs " + (folder / "out").string();
+    const auto run = [&](const std::string& arguments) {
+        const Outcome outcome = sim("run --quiet --machine tpu_v2_1core " + arguments + out);
+        INFO(arguments << "\n" << outcome.err);
+        REQUIRE(outcome.exit_code == 0);
+        return std::pair{read(folder / "out/seen.npy"), read(folder / "out/total.npy")};
+    };
+    const std::string with_model = "--model " + model + " --input x=";
+    const auto once = run(with_model + of_one + total);
+    CHECK(once.first == Written{"<i4", "2,", bytes_of_ints({10, 20})});
+    CHECK(once.second == Written{"<i4", "2,", bytes_of_ints({11, 22})});
+    const auto thrice = run(with_model + of_three + total);
+    CHECK(thrice.first == Written{"<i4", "3, 2", bytes_of_ints({10, 20, 11, 22, 14, 26})});
+    CHECK(thrice.second == Written{"<i4", "2,", bytes_of_ints({19, 32})});
+    const auto twice = run(with_model + of_three + total + " --limit 2");
+    CHECK(twice.first == Written{"<i4", "2, 2", bytes_of_ints({10, 20, 11, 22})});
+    CHECK(twice.second == Written{"<i4", "2,", bytes_of_ints({14, 26})});
+    // A compiled program has the same steps, in a file and as text.
+    const std::string program = (folder / "adding.tpu").string();
+    REQUIRE(sim("compile --quiet --machine tpu_v2_1core --model " + model + " --input x=" + of_three + total +
+                " -o " + program)
+                .exit_code == 0);
+    CHECK(run("--program " + program + " --input x=" + of_three + total) == thrice);
+    const std::string text = folder.file("adding.asm", sim("disasm " + program).out);
+    CHECK(run("--program " + text + " --input x=" + of_three + total) == thrice);
+    CHECK_THAT(refused("run --machine tpu_v2_1core --program " + program + " --input x=" + of_one + total),
+               Catch::Contains("the program was made for 3 images; " + of_one + " has 1"));
+}
+
+TEST_CASE("Each replica has its part of state, or all of it", "[system][array_networks]") {
+    const Folder folder;
+    std::string totals;
+    std::string numbers;
+    std::vector<std::int32_t> sums;
+    for (char i = 0; i < 16; ++i) {
+        totals += i;
+        numbers += static_cast<char>(2 * i);
+        sums.push_back(i + 2 * i + i);
+    }
+    for (char i = 0; i < 16; ++i) numbers += i;
+    const auto arguments = [&](const std::string& model, const std::string& total, const std::string& x) {
+        return "run --quiet --machine tpu_v2_8 --model " + folder.file("adding.txt", model) +
+               " --input total=" + folder.file("total.npy", total) + " x=" + folder.file("x.npy", x) +
+               " --outputs " + folder.path().string();
+    };
+    const std::string split = arguments(adding("replicas 8\n", " split 0"), npy("|i1", "(16,)", totals),
+                                        npy("|i1", "(2, 16)", numbers));
+    const Outcome outcome = sim(split);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(read(folder / "total.npy") == Written{"<i4", "16,", bytes_of_ints(sums)});
+    CHECK(read(folder / "seen.npy").shape == "2, 16");
+    CHECK(sim(split + " --batch 8").exit_code == 0);
+    CHECK_THAT(refused(split + " --batch 16"), Catch::Contains("batch is 16"));
+    const std::string whole = arguments(adding("replicas 8\n"), npy("|i1", "(2,)", {1, 2}),
+                                        npy("|i1", "(3, 2)", {1, 2, 3, 4, 5, 6}));
+    REQUIRE(sim(whole).exit_code == 0);
+    CHECK(read(folder / "total.npy") == Written{"<i4", "2,", bytes_of_ints({10, 14})});
+    CHECK(read(folder / "seen.npy") == Written{"<i4", "3, 2", bytes_of_ints({1, 2, 2, 4, 5, 8})});
+}
+
+TEST_CASE("State alone goes in", "[system][array_networks]") {
+    const Folder folder;
+    const std::string model = folder.file("doubling.txt",
+                                          "graph \"doubling\"\ninputs %0\noutputs %1\nstate %0 -> %1\n"
+                                          "%0 float32 1x2 \"s\"\n%1 float32 1x2 \"t\"\n"
+                                          "%1 = add(%0, %0) \"t\"\n");
+    const std::string s = folder.file("s.npy", npy("|i1", "(2,)", {1, 3}));
+    const std::string run = "run --quiet --machine tpu_v2_1core --model " + model + " --input " + s +
+                            " --outputs " + folder.path().string() + " ";
+    REQUIRE(sim(run).exit_code == 0);
+    CHECK(read(folder / "t.npy") == Written{"<f4", "2,", bytes_of<float>({2, 6})});
+    REQUIRE(sim(run + "--limit 5").exit_code == 0);
+    CHECK(read(folder / "t.npy") == Written{"<f4", "2,", bytes_of<float>({32, 96})});
+    const Json report = report_of("--machine tpu_v2_1core --model " + model + " --limit 5 --input " + s);
+    CHECK(report.at("inferences") == 5);
+    CHECK(report.at("predictions").empty());
+    CHECK(report.at("cycles") ==
+          report_of("--machine tpu_v2_1core --model " + model + " --limit 5 --timing-only").at("cycles"));
+}
+
+TEST_CASE("Wrong state is refused in one line", "[system][array_networks]") {
+    const Folder folder;
+    const std::string model = " --model " + folder.file("adding.txt", adding());
+    const std::string x = folder.file("x.npy", npy("|i1", "(3, 2)", {1, 2, 3, 4, 5, 6}));
+    const std::string inputs = model + " --input x=" + x + " total=" + x;
+    CHECK(refused("run --machine tpu_v2_1core" + inputs) ==
+          "sim: " + x + ": there are 3 inferences; input \"total\" is state, which goes in once, with 1\n");
+    for (const char* const machine : {"tpu_v1", "edge_tpu_usb"}) {
+        CHECK_THAT(refused("run --machine " + std::string(machine) + inputs),
+                   Catch::Contains("an output replaces \"total\" in the next run, which only machines with "
+                                   "tensor cores keep"));
+        CHECK_THAT(refused("run --timing-only --machine " + std::string(machine) + model),
+                   Catch::Contains("only machines with tensor cores keep"));
+    }
+    const std::string floats = " --model " + folder.file("doubling.txt",
+                                                         "graph \"doubling\"\ninputs %0\noutputs %1\n"
+                                                         "state %0 -> %1\n%0 float32 1x2 \"s\"\n"
+                                                         "%1 float32 1x2 \"t\"\n%1 = add(%0, %0) \"t\"\n");
+    CHECK_THAT(refused("run --float-reference --random-input 1 --machine tpu_v2_1core" + floats),
+               Catch::Contains("float_reference is given; doubling has state"));
+    const std::string labels = folder.file("labels.idx", std::string("\0\0\x08\x01\0\0\0\x01\0", 9));
+    const std::string s = folder.file("s.npy", npy("|i1", "(2,)", {1, 2}));
+    CHECK_THAT(refused("run --machine tpu_v2_1core" + floats + " --input " + s + " --labels " + labels),
+               Catch::Contains("all inputs are state, and have no images with labels"));
+}
+
 TEST_CASE("Subnormal numbers and NaN of floats are settled, and integers stay", "[system][array_networks]") {
     const Folder folder;
     const std::string model = folder.file("same.txt",

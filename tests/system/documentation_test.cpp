@@ -171,6 +171,12 @@ void add_readers_files(const std::string& page, const Folder& folder) {
         folder.file("net.onnx", model.output("logits").bytes());
         folder.file("inputs.npz",
                     made_zip({{.name = "x.npy", .bytes = npy("<f4", "(3, 4)", repeated(0.25F, 12))}}));
+        folder.file("training.txt",
+                    "graph \"training\"\ninputs %0, %1\noutputs %2\nstate %1 -> %2\n%0 float32 1x2 \"x\"\n"
+                    "%1 float32 1x2 \"sum\"\n%2 float32 1x2 \"sum\"\n%2 = add(%0, %1) \"sum\"\n");
+        folder.file("images.npy", npy("<f4", "(3, 2)", repeated(0.25F, 6)));
+        folder.file("state.npz",
+                    made_zip({{.name = "sum.npy", .bytes = npy("<f4", "(2,)", repeated(0.25F, 2))}}));
         folder.file("step.txt",
                     "graph \"step\"\ninputs %0, %1\noutputs %2\n%0 float32 1x2x2 \"state['kernel']\"\n"
                     "%1 int32 1x1x2 \"labels\" file bool\n%2 float32 1x2x2 \"state['kernel']\"\n"

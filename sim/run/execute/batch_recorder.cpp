@@ -64,13 +64,21 @@ private:
 class Borders {
 public:
     explicit Borders(const isa::Program& program) : batches_(batches_of(program)) {
+        std::size_t inputs = 0;
+        std::size_t outputs = 0;
         for (const isa::HostBuffer& buffer : program.buffers) {
-            if (buffer.kind != isa::BufferKind::Input && buffer.kind != isa::BufferKind::Output) continue;
-            const std::uint64_t inference_bytes = buffer.bytes / program.inferences;
+            const bool is_output = buffer.kind == isa::BufferKind::Output;
+            if (!is_output && buffer.kind != isa::BufferKind::Input) continue;
+            const std::uint64_t inferences = is_output ? isa::inferences_of_output(program, outputs++)
+                                                       : isa::inferences_of_input(program, inputs++);
+            const std::uint64_t inference_bytes = buffer.bytes / inferences;
             if (inference_bytes == 0) continue;
-            buffers_.push_back({{buffer.address, buffer.address + inference_bytes * program.inferences},
+            // State comes in with the first batch, and goes out with the last.
+            const std::uint64_t later = is_output ? (program.inferences - inferences) / program.batch : 0;
+            buffers_.push_back({{buffer.address, buffer.address + inference_bytes * inferences},
                                 inference_bytes * program.batch,
-                                buffer.kind == isa::BufferKind::Output});
+                                is_output,
+                                later});
         }
         std::ranges::sort(buffers_, {}, [](const Buffer& buffer) { return buffer.whole.first; });
     }
@@ -92,7 +100,7 @@ public:
             const std::uint64_t last = std::min(moved.range.last, whole.last) - 1 - whole.first;
             for (std::uint64_t batch = first / buffer->batch_bytes; batch <= last / buffer->batch_bytes;
                  ++batch) {
-                note(moved, batches_[batch]);
+                note(moved, batches_[buffer->first_batch + batch]);
             }
         }
     }
@@ -116,6 +124,7 @@ private:
         isa::RowRange whole;  ///< the bytes of all inferences
         std::uint64_t batch_bytes = 0;
         bool is_output = false;
+        std::uint64_t first_batch = 0;
     };
 
     struct Batch {

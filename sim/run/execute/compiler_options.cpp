@@ -9,8 +9,9 @@
 
 namespace systole::run {
 
-compiler::Options compiler_options(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
-    compiler::Options options{.mapping = spec.compiler.mapping, .batches = batches_of(spec, inputs)};
+compiler::Options compiler_options(const RunSpec& spec, const ir::Graph& graph,
+                                   const std::vector<NamedImages>& inputs) {
+    compiler::Options options{.mapping = spec.compiler.mapping, .batches = batches_of(spec, graph, inputs)};
     if (spec.host) {
         const baselines::WorkCosts costs =
             baselines::work_costs(baselines::read_baseline(nlohmann::json(*spec.host), "host"));

@@ -64,7 +64,8 @@ std::uint64_t elements_in(const isa::BorderTensor& tensor) {
     return elements;
 }
 
-/// Throws unless each border tensor of the side fills a buffer with one tensor for each inference.
+/// Throws unless each border tensor of the side fills a buffer with one tensor for each inference, or of
+/// state for each of a batch.
 void check_border(const isa::Program& program, const machine::MachineConfig& machine, isa::BufferKind kind,
                   const std::string& name) {
     const bool is_input = kind == isa::BufferKind::Input;
@@ -82,13 +83,15 @@ void check_border(const isa::Program& program, const machine::MachineConfig& mac
         // A machine that computes in floats has words, whatever the format in files.
         const std::uint64_t bytes =
             elements_in(tensor) * (machine.computes_floats() ? isa::word_bytes : bytes_of(tensor.type));
-        if (!tensor.shape.empty() && program.inferences > 0 && buffers[i]->bytes % program.inferences == 0 &&
-            buffers[i]->bytes / program.inferences == bytes) {
+        const std::uint64_t inferences =
+            is_input ? isa::inferences_of_input(program, i) : isa::inferences_of_output(program, i);
+        if (!tensor.shape.empty() && inferences > 0 && buffers[i]->bytes % inferences == 0 &&
+            buffers[i]->bytes / inferences == bytes) {
             continue;
         }
-        throw isa::ProgramError(fmt::format(
-            "{}: {} \"{}\" must fill its buffer, {} elements of {} for each of {} inferences", name, side,
-            tensor.name, elements_in(tensor), name_of(tensor.type), program.inferences));
+        throw isa::ProgramError(
+            fmt::format("{}: {} \"{}\" must fill its buffer, {} elements of {} for each of {} inferences",
+                        name, side, tensor.name, elements_in(tensor), name_of(tensor.type), inferences));
     }
 }
 
@@ -117,8 +120,13 @@ const isa::BorderTensor* classes_of(const Prepared& prepared) {
 /// limit.
 std::vector<std::uint32_t> read_labels(const RunSpec& spec, const std::vector<NamedImages>& inputs) {
     if (!spec.data.labels || inputs.empty()) return {};
-    const NamedImages& input = inputs.front();
     const std::string& path = spec.data.labels->path.text;
+    const NamedImages* const first = first_without_state(inputs);
+    if (first == nullptr) {
+        throw input::InputError(
+            fmt::format("{}: all inputs are state, and have no images with labels", path));
+    }
+    const NamedImages& input = *first;
     std::vector<std::uint32_t> labels = input::read_labels(path);
     if (labels.size() != input.in_files) {
         throw input::InputError(fmt::format("{}: there are {} labels; {} has {} images", path, labels.size(),
@@ -184,10 +192,10 @@ void check_program_input(const std::vector<NamedImages>& inputs, const isa::Prog
         throw isa::ProgramError(
             fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
     }
-    if (inputs.front().images.count != program.inferences) {
+    const NamedImages* const first = first_without_state(inputs);
+    if (first != nullptr && first->images.count != program.inferences) {
         throw isa::ProgramError(fmt::format("{}: the program was made for {} images; {} has {}", name,
-                                            program.inferences, inputs.front().name,
-                                            inputs.front().images.count));
+                                            program.inferences, first->name, first->images.count));
     }
 }
 
@@ -201,10 +209,7 @@ std::vector<NamedImages> program_input(const RunSpec& spec, const isa::Program& 
             is_random ? fmt::format("{}: the program takes no input, so --random-input does not apply", name)
                       : fmt::format("{}: the program takes no images; it declares no input", name));
     }
-    std::vector<InputTensor> tensors;
-    for (const isa::BorderTensor& tensor : program.inputs) {
-        tensors.push_back({.name = tensor.name, .shape = tensor.shape, .file_axes = {}, .type = tensor.type});
-    }
+    const std::vector<InputTensor> tensors = array_tensors(program);
     const std::uint64_t count = spec.compiler.limit > 0 ? spec.compiler.limit : program.inferences;
     if (takes_arrays(program, spec.machine)) return array_inputs(spec, tensors, name, count);
     if (is_random) return random_inputs(spec, tensors, count);
@@ -580,7 +585,7 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
     timed.timing_only = true;
     naming_file(spec, graph, [&] {
         const ir::Graph shapes = compiler::ready_for_run(graph, {.timing_only = true});
-        compiler::Options options = compiler_options(timed, inputs);
+        compiler::Options options = compiler_options(timed, graph, inputs);
         options.simulate = {};  // one mapping that fits is enough
         return compiler::compile(shapes, calibration_of(shapes, timed, {}), spec.machine, options);
     });
@@ -588,9 +593,8 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
 
 }  // namespace
 
-Prepared prepare(const RunSpec& given) {
+Prepared prepare(const RunSpec& spec) {
     Prepared prepared;
-    RunSpec spec = given;
     if (spec.program) {
         const Stopwatch reading;
         prepared.program = named_program(*spec.program);
@@ -603,11 +607,15 @@ Prepared prepare(const RunSpec& given) {
         ReadNetwork read = read_model(spec);
         prepared.graph = std::move(read.graph);
         prepared.read_seconds = read.seconds;
-        // One batch is a step of all replicas.
-        if (prepared.graph->replicas > 1 && spec.compiler.batch <= 1)
-            spec.compiler.batch = prepared.graph->replicas;
         prepared.of_arrays = takes_arrays(*prepared.graph, spec.machine);
-        if (prepared.of_arrays && (spec.float_reference || spec.observed.float_outputs)) {
+        const bool wants_floats = spec.float_reference || spec.observed.float_outputs;
+        if (wants_floats && !prepared.graph->state.empty()) {
+            throw machine::ConfigError(fmt::format(
+                "{} is given; {} has state, which the float network that is "
+                "computed beside a run does not keep",
+                spec.float_reference ? "float_reference" : "float_outputs", prepared.graph->name));
+        }
+        if (prepared.of_arrays && wants_floats) {
             throw machine::ConfigError(fmt::format(
                 "{} is given; the operators of {} state each bit of its numbers: there is no other "
                 "float network to compare with",
@@ -644,7 +652,7 @@ Prepared prepare(const RunSpec& given) {
         prepared.program = naming_file(spec, *prepared.graph, [&] {
             compiler::Compiled compiled =
                 compiler::compile(*prepared.graph, calibration_of(*prepared.graph, spec, prepared.inputs),
-                                  spec.machine, compiler_options(spec, prepared.inputs));
+                                  spec.machine, compiler_options(spec, *prepared.graph, prepared.inputs));
             prepared.batch = compiled.batch;
             prepared.cut_images = std::move(compiled.cut_images);
             return std::move(compiled.program);
@@ -662,7 +670,7 @@ Prepared prepare(const RunSpec& given) {
     check_program_input(prepared.inputs, program, name, spec.timing_only);
     check_labels(spec, prepared, name);
     prepared.label_names = read_label_names(spec, prepared, name);
-    if (!prepared.labels.empty()) prepared.labels.resize(prepared.inputs.front().images.count);
+    if (!prepared.labels.empty()) prepared.labels.resize(first_without_state(prepared.inputs)->images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
     prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
     if (graph != nullptr && !spec.timing_only)

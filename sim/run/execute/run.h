@@ -62,7 +62,7 @@ std::string prepared_key(const RunSpec& spec);
 
 /// Reads the spec's files and compiles its network. Throws ConfigError, ModelError, ProgramError or
 /// InputError for errors that the user can correct.
-Prepared prepare(const RunSpec& given);
+Prepared prepare(const RunSpec& spec);
 
 /// Simulates the inputs that were prepared for this spec and returns the record. A SystemC context allows one
 /// run. Throws as `prepare` does.

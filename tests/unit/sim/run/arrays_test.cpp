@@ -103,6 +103,32 @@ TEST_CASE("A program is one of arrays if a border of it is not float32", "[run]"
     program.outputs[0].type = DataType::Float32;
     program.inputs[0].type = DataType::Int32;
     CHECK(run::takes_arrays(program, core));
+    program.inputs[0].type = DataType::Float32;
+    program.state = {{.input = 0, .output = 0}};
+    CHECK(run::takes_arrays(program, core));
+}
+
+TEST_CASE("Networks and programs with state are of arrays, and say which inputs are state", "[run]") {
+    const ir::Graph graph = tests::graph_of_text(
+        "graph \"g\"\nreplicas 3\ninputs %0, %1\noutputs %2\nstate %1 -> %2\n%0 float32 1x2 \"x\"\n"
+        "%1 float32 1x2 \"s\"\n%2 float32 1x2 \"t\"\n%2 = add(%0, %1) \"t\"\n");
+    CHECK(run::takes_arrays(graph, machine_of(machine::Family::TensorCore)));
+    CHECK_THROWS_WITH(
+        run::check_takes_arrays(graph, machine_of(machine::Family::EdgeTpu)),
+        "g: an output replaces \"s\" in the next run, which only machines with tensor cores keep; m is none");
+    CHECK(run::array_tensors(graph)[0].state_inferences == 0);
+    CHECK(run::array_tensors(graph)[1].state_inferences == 3);
+    isa::Program program;
+    program.batch = 3;
+    program.inferences = 6;
+    program.inputs = {{.name = "x", .shape = {2}}, {.name = "s", .shape = {2}}};
+    program.outputs = {{.name = "t", .shape = {2}}};
+    program.state = {{.input = 1, .output = 0}};
+    CHECK(run::array_tensors(program)[0].state_inferences == 0);
+    CHECK(run::array_tensors(program)[1].state_inferences == 3);
+    // The output is there once.
+    const run::OutputArray array = run::array_of_words(program, nullptr, 1, Words(6), 0);
+    CHECK(array.shape == std::vector<std::uint64_t>{3, 2});
 }
 
 TEST_CASE("Machines of integers take no formats that files alone have", "[run]") {
@@ -210,6 +236,27 @@ TEST_CASE("Several inferences are a first axis, or several arrays for an input",
     CHECK(words_of(joined[0]) == Words{1, 2, 3, 4, 5, 6, 7, 8});
     CHECK(error_of(Files().add(a, "a").add(folder.file("c.npy", int8s("()", {1})), "1")) ==
           (folder / "c.npy").string() + ": there are 1 inferences; " + a + " has 3");
+}
+
+TEST_CASE("State has the inferences of a batch, and the other inputs have equally many", "[run]") {
+    const tests::Folder folder;
+    std::vector<run::InputTensor> tensors{{.name = "s", .shape = {2}, .type = DataType::Int32},
+                                          {.name = "a", .shape = {2}, .type = DataType::Int32},
+                                          {.name = "b", .shape = {2}, .type = DataType::Int32}};
+    tensors[0].state_inferences = 2;
+    const std::string s = folder.file("s.npy", int8s("(2, 2)", {1, 2, 3, 4}));
+    const std::string a = folder.file("a.npy", int8s("(4, 2)", {1, 2, 3, 4, 5, 6, 7, 8}));
+    const std::string b = folder.file("b.npy", int8s("(3, 2)", {1, 2, 3, 4, 5, 6}));
+    const auto inputs = run::read_arrays(Files().add(s, "s").add(a, "a").add(a, "b").given, tensors, "net");
+    CHECK(inputs[0].is_state);
+    CHECK(inputs[0].images.count == 2);
+    CHECK_FALSE(inputs[1].is_state);
+    CHECK(run::first_without_state(inputs) == &inputs[1]);
+    CHECK(run::first_without_state({inputs[0]}) == nullptr);
+    CHECK(error_of(Files().add(s, "s").add(a, "a").add(b, "b"), tensors) ==
+          b + ": there are 3 inferences; " + a + " has 4");
+    CHECK(error_of(Files().add(a, "s").add(a, "a").add(a, "b"), tensors) ==
+          a + ": there are 4 inferences; input \"s\" is state, which goes in once, with 2");
 }
 
 TEST_CASE("Arrays that are missing, of no input or of another shape are errors of one line", "[run]") {
@@ -348,6 +395,12 @@ TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "
     CHECK(numbers.values == std::vector<float>{-2, 1, 2, 3, 4, 5});
     program.outputs[1].type = DataType::Bool;
     CHECK_FALSE(run::class_output(program, true));
+    // State has none.
+    program.outputs = {{.name = "s", .shape = {3}, .type = DataType::Float32},
+                       {.name = "f", .shape = {2}, .type = DataType::Float32}};
+    CHECK_FALSE(run::class_output(program, true));
+    program.state = {{.input = 0, .output = 0}};
+    CHECK(run::class_output(program, true) == 1U);
 }
 
 TEST_CASE("Constant outputs of a network of arrays have their format", "[run]") {

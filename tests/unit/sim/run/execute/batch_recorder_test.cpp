@@ -102,6 +102,22 @@ TEST_CASE("The host's work on inputs and results begins and ends batches", "[run
                                                              {.begin = 10, .end = 50}});
 }
 
+TEST_CASE("State comes in with the first batch and goes out with the last", "[run]") {
+    const isa::Program program = isa::assemble(
+        ".tensor_core 4 4 lanes=4\n.model m batch=1 inferences=3\n.input x shape=1\n.input s shape=1\n"
+        ".output y shape=1\n.output t shape=1\n.state 1 1\n.buffer x input 0 12\n.buffer s input 0x40 4\n"
+        ".buffer y output 0x80 12\n.buffer t output 0xc0 4\n"
+        "infeed x hbm=0 rows=1 columns=1\ninfeed s hbm=8 rows=1 columns=1\ninfeed x+4 hbm=16 rows=1 "
+        "columns=1\n"
+        "outfeed y hbm=0 rows=1 columns=1\ninfeed x+8 hbm=0 rows=1 columns=1\n"
+        "outfeed y+4 hbm=16 rows=1 columns=1\noutfeed y+8 hbm=0 rows=1 columns=1\n"
+        "outfeed t hbm=8 rows=1 columns=1\nhalt\n",
+        "test");
+    CHECK(batches_of(program, 90) == std::vector<BatchTimes>{{.begin = 0, .end = 45},
+                                                             {.begin = 30, .end = 65},
+                                                             {.begin = 50, .end = 90}});
+}
+
 TEST_CASE("Without batches, or without results of each, there is no latency", "[run]") {
     isa::Program program = in_pairs(pair_reads + "write_host out ub=0 block=8\n");
     CHECK(batches_of(program, 100).empty());  // nothing of the last inference
