@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,5 +57,15 @@ private:
 
     std::unique_ptr<zip, Close> file_;
 };
+
+/// An entry of a zip file to write.
+struct ZipEntry {
+    std::string name;
+    std::string bytes;
+};
+
+/// The bytes of a zip file with these entries, which are stored. Equal entries give equal bytes: no entry has
+/// the time at which it was written. Throws ZipError, with the entry, for two of one name.
+std::string zip_bytes(std::span<const ZipEntry> entries);
 
 }  // namespace systole

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/whole_file.h"
+#include "base/zip/zip_file.h"
 
 namespace systole::arrays {
 namespace {
@@ -65,6 +66,15 @@ void write_npy(const std::filesystem::path& path, DataType type, std::span<const
     file.write(npy_header(type, shape));
     file.write({reinterpret_cast<const char*>(values.data()), values.size()});
     file.commit();
+}
+
+void write_npz(const std::filesystem::path& path, std::span<const NamedArray> arrays) {
+    std::vector<ZipEntry> entries;
+    for (const NamedArray& array : arrays) {
+        ZipEntry& entry = entries.emplace_back(array.name + ".npy", npy_header(array.type, array.shape));
+        entry.bytes.append(array.values.begin(), array.values.end());
+    }
+    write_file(path, zip_bytes(entries));
 }
 
 }  // namespace systole::arrays
