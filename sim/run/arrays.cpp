@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -29,15 +28,6 @@ std::vector<ir::ValueId> borders_of(const ir::Graph& graph) {
     std::vector<ir::ValueId> borders = graph.inputs;
     borders.insert(borders.end(), graph.outputs.begin(), graph.outputs.end());
     return borders;
-}
-
-/// The position that a text states; absent for another text, or if there is no such position.
-std::optional<std::size_t> position_in(std::string_view text, std::size_t size) {
-    std::size_t position = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, position);
-    if (error != std::errc() || stopped != end || position >= size) return std::nullopt;
-    return position;
 }
 
 /// An array that is for an input.
@@ -197,18 +187,9 @@ std::vector<std::uint32_t> parts_of_replicas(const std::vector<std::uint32_t>& w
     return parts;
 }
 
-/// The shape of the array that the replicas share.
-std::vector<std::uint32_t> whole_shape(const InputTensor& tensor) {
-    std::vector<std::uint32_t> shape = tensor.shape;
-    if (tensor.split_axis) shape.at(*tensor.split_axis) *= tensor.replicas;
-    return shape;
-}
-
-/// The values of an array in the order of the graph; each inference is a vector.
-input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
-    const std::string place = found.file->place_of(found.name);
-    input::WordArray array = found.file->read(found.name, {.name = tensor.name, .type = tensor.type});
-    const std::vector<std::uint32_t> wanted = input::permuted(whole_shape(tensor), tensor.file_axes);
+/// The values of an array in the order of the graph; each inference is a vector. `place` leads messages.
+input::Images values_of(input::WordArray array, const InputTensor& tensor, const std::string& place) {
+    const std::vector<std::uint32_t> wanted = array_shape(tensor);
     std::optional<std::uint32_t> count = input::inputs_in(array.shape, wanted);
     const bool is_number = wanted == std::vector<std::uint32_t>{1} && array.shape.empty();
     if (is_number) count = 1;
@@ -232,6 +213,11 @@ input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
                                         : input::permuted(std::move(array.words), *count, wanted,
                                                           input::inverse(tensor.file_axes));
     return images;
+}
+
+input::Images values_of(const FoundArray& found, const InputTensor& tensor) {
+    return values_of(found.file->read(found.name, {.name = tensor.name, .type = tensor.type}), tensor,
+                     found.file->place_of(found.name));
 }
 
 NamedImages read_input_arrays(const std::vector<FoundArray>& arrays, const InputTensor& tensor) {
@@ -330,6 +316,21 @@ std::vector<InputTensor> array_tensors(const isa::Program& program) {
     return tensors;
 }
 
+std::vector<std::uint32_t> array_shape(const InputTensor& tensor) {
+    std::vector<std::uint32_t> shape = tensor.shape;
+    if (tensor.split_axis) shape.at(*tensor.split_axis) *= tensor.replicas;
+    return input::permuted(shape, tensor.file_axes);
+}
+
+NamedImages named_array(input::WordArray array, const InputTensor& tensor, const std::string& name) {
+    NamedImages named{.name = name,
+                      .images = values_of(std::move(array), tensor, name),
+                      .input = tensor.name,
+                      .is_state = tensor.state_inferences > 0};
+    named.in_files = named.images.count;
+    return named;
+}
+
 std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const std::string& model) {
     ArraySearch search(tensors, model);
@@ -349,7 +350,7 @@ std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
 NamedImages random_whole_array(const InputTensor& tensor, std::uint64_t count, std::uint64_t seed) {
     if (tensor.replicas == 1) return random_array(tensor, count, seed);
     InputTensor whole = tensor;
-    whole.shape = whole_shape(tensor);
+    whole.shape = array_shape(tensor);  // programs of several replicas have no order of axes of their own
     const std::uint64_t arrays = divide_up(count, std::uint64_t{tensor.replicas});
     NamedImages made = random_array(whole, arrays, seed);
     auto& words = std::get<std::vector<std::uint32_t>>(made.images.values);

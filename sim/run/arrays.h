@@ -8,6 +8,7 @@
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
 #include "sim/run/images.h"
+#include "sim/run/input/array_file.h"
 #include "sim/run/record/spec.h"
 
 /// Networks of arrays: their inputs and outputs are arrays of any number format, and no images.
@@ -27,6 +28,14 @@ void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& ma
 /// The inputs of a network or program of arrays, in its order; their types are those in files.
 std::vector<InputTensor> array_tensors(const ir::Graph& graph);
 std::vector<InputTensor> array_tensors(const isa::Program& program);
+
+/// The shape that an input's array has in files, for one inference; replicas share an array, or have parts of
+/// one.
+std::vector<std::uint32_t> array_shape(const InputTensor& tensor);
+
+/// An array as the values of an input, for as many inferences as it has. `name` leads messages. Throws
+/// InputError for another shape.
+NamedImages named_array(input::WordArray array, const InputTensor& tensor, const std::string& name);
 
 /// The values of each input, as words: from files for an input by its name or position, from .npz files by
 /// the name or position of their arrays ("0", "arr_0"), or from a file for the only input. A number that is a

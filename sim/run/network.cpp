@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <list>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/message_text.h"
 #include "compiler/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "sim/run/input/axes.h"
@@ -32,6 +35,51 @@ std::optional<frontend::TfliteRuntime> runtime_of(TfliteRuntime runtime) {
     throw std::logic_error("a TFLite runtime that does not exist");
 }
 
+/// The place of an input or output that a run names, by its name or else by its position. Throws ModelError.
+std::size_t place_of(const ir::Graph& graph, const std::vector<ir::ValueId>& borders, std::string_view side,
+                     const std::string& given) {
+    for (std::size_t i = 0; i < borders.size(); ++i) {
+        if (graph.values[borders[i]].name == given) return i;
+    }
+    if (const auto position = position_in(given, borders.size())) return *position;
+    throw ModelError(fmt::format("{}: state names the {} {}; there are {}, by their names or positions from 0",
+                                 graph.name, side, in_quotes(given), borders.size()));
+}
+
+void check_pair(const ir::Graph& graph, const ir::Graph::State& pair) {
+    const ir::Value& before = graph.values[graph.inputs[pair.input]];
+    const ir::Value& after = graph.values[graph.outputs[pair.output]];
+    const auto told = [](const ir::Value& value) {
+        return fmt::format("{} {}{}", name_of(value.file_type.value_or(value.type)), to_text(value.shape),
+                           value.split_axis ? fmt::format(", split along axis {}", *value.split_axis) : "");
+    };
+    if (told(before) == told(after)) return;
+    throw ModelError(fmt::format("{}: state pairs input {}, which is {}, with output {}, which is {}",
+                                 graph.name, in_quotes(before.name), told(before), in_quotes(after.name),
+                                 told(after)));
+}
+
+/// Adds the state that a run names to that of the file.
+ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
+    for (const StatePairs& pairs : state) {
+        const std::size_t input = place_of(graph, graph.inputs, "input", pairs.input);
+        const std::size_t output = place_of(graph, graph.outputs, "output", pairs.output);
+        if (pairs.count > graph.inputs.size() - input || pairs.count > graph.outputs.size() - output) {
+            throw ModelError(fmt::format(
+                "{}: state names {} inputs from {} and outputs from {} on; there are {} inputs and {} outputs",
+                graph.name, pairs.count, input, output, graph.inputs.size(), graph.outputs.size()));
+        }
+        for (std::size_t i = 0; i < pairs.count; ++i) {
+            const ir::Graph::State pair{.input = static_cast<std::uint32_t>(input + i),
+                                        .output = static_cast<std::uint32_t>(output + i)};
+            if (std::ranges::find(graph.state, pair) != graph.state.end()) continue;  // the file has it
+            check_pair(graph, pair);
+            graph.state.push_back(pair);
+        }
+    }
+    return graph;
+}
+
 /// The network in the file; without weights in a timing-only run.
 ReadNetwork read_file(const RunSpec& spec) {
     const Stopwatch time;
@@ -45,7 +93,7 @@ ReadNetwork read_file(const RunSpec& spec) {
     // Inputs and outputs then have the order of axes that the program has.
     ir::Graph graph = naming_file(spec, read, [&] {
         return compiler::ready_for_run(
-            read, {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
+            with_state(read, spec.state), {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }
@@ -78,6 +126,7 @@ std::string network_key(const RunSpec& spec) {
     RunSpec seen;
     seen.network = spec.network;
     seen.input_shapes = spec.input_shapes;
+    seen.state = spec.state;
     seen.tflite_runtime = spec.tflite_runtime;
     seen.signature = spec.signature;
     seen.size_multiplier = spec.size_multiplier;
@@ -91,6 +140,14 @@ void throw_with_file(const ModelError& error, const RunSpec& spec, const ir::Gra
     const std::string name = graph.name + ": ";
     if (rule.starts_with(name)) rule.remove_prefix(name.size());
     throw ModelError(fmt::format("{}: {}", spec.network.value().path.text, rule));
+}
+
+std::optional<std::size_t> position_in(std::string_view text, std::size_t size) {
+    std::size_t position = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, position);
+    if (error != std::errc() || stopped != end || position >= size) return std::nullopt;
+    return position;
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -20,6 +23,9 @@ struct ReadNetwork {
 /// weights for later runs, because to read a file often takes longer than to compile the network. Throws
 /// ModelError.
 ReadNetwork read_model(const RunSpec& spec);
+
+/// The position that a text states; absent for another text, or if there is no such position.
+std::optional<std::size_t> position_in(std::string_view text, std::size_t size);
 
 /// The axes of one inference of an input or output of a network, in the order of the graph.
 struct InferenceAxes {

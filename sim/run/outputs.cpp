@@ -76,10 +76,10 @@ std::vector<std::uint8_t> stored_in_file_order(const isa::BorderTensor& tensor,
     }
 }
 
-/// An array of a number format, from words.
+}  // namespace
+
 OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, DataType type,
                             std::span<const std::uint32_t> words) {
-    // NumPy has no bfloat16; a float32 holds each.
     const DataType written = type == DataType::Bfloat16 ? DataType::Float32 : type;
     OutputArray array{
         .name = std::move(name), .shape = std::move(shape), .values = {}, .type = written, .stored = {}};
@@ -87,8 +87,6 @@ OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, 
     math::from_words(words, written, array.stored.data());
     return array;
 }
-
-}  // namespace
 
 OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std::vector<float> values) {
     return in_file_order(output.name, inferences, axes_of(output), std::move(values));

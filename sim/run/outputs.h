@@ -20,6 +20,10 @@ OutputArray output_array(const ir::Value& output, std::uint64_t inferences, std:
 OutputArray output_array(const isa::Program& program, const ir::Value* output, const Outputs& outputs,
                          std::span<const std::uint8_t> stored, std::size_t number = 0);
 
+/// An array of a number format, from words. NumPy has no bfloat16: a float32 holds each.
+OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, DataType type,
+                            std::span<const std::uint32_t> words);
+
 /// An output of a network of arrays (sim/run/arrays.h), for all inferences, or of state for a batch, in
 /// words: in its format, bfloat16 as the float32 that it is, and without the number of inferences if that
 /// is 1. Of several replicas, for each step the whole array.

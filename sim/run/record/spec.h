@@ -86,6 +86,15 @@ struct InputShape {
 };
 SYSTOLE_RECORD_FIELDS(InputShape, input, extents)
 
+/// Inputs that outputs replace in the next step: `count` inputs and as many outputs, from these on. Each is
+/// the name of one, or its position.
+struct StatePairs {
+    std::string input;
+    std::string output;
+    std::uint32_t count = 1;
+};
+SYSTOLE_RECORD_FIELDS(StatePairs, input, output, count)
+
 /// The TensorFlow release whose reference kernels define what a TFLite file computes.
 enum class TfliteRuntime : std::uint8_t { Newest, V2_19, V2_21 };
 constexpr std::array<std::string_view, 3> names_of(TfliteRuntime) {
@@ -162,6 +171,7 @@ struct RunSpec {
     std::optional<Content> network;        ///< either a network
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
+    std::vector<StatePairs> state;         ///< besides those that the network's file has
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;
     std::string signature;              ///< of a TFLite file with several networks
     std::uint32_t size_multiplier = 1;  ///< images so many times as wide and high as in the file
@@ -176,8 +186,8 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, tflite_runtime,
-                      signature, size_multiplier, compiler, data, timing_only, float_reference, host,
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state,
+                      tflite_runtime, signature, size_multiplier, compiler, data, timing_only, float_reference, host,
                       baselines, host_time, arrivals, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.

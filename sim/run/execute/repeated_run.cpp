@@ -1,0 +1,74 @@
+#include "sim/run/execute/repeated_run.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+#include "base/user_error.h"
+#include "hw/machine/config_error.h"
+#include "hw/math/floats/word_values.h"
+#include "sim/run/arrays.h"
+#include "sim/run/input/array_file.h"
+#include "sim/run/record/bytes.h"
+
+namespace systole::run {
+
+/// What the process of a simulation answers.
+struct RunAnswer {
+    Cycle cycles = 0;
+    std::vector<OutputArray> outputs;
+};
+SYSTOLE_RECORD_FIELDS(RunAnswer, cycles, outputs)
+
+namespace {
+
+/// The network is compiled for inputs of the right size, which each run replaces.
+RunSpec with_made_up_input(RunSpec spec) {
+    spec.data.input.clear();
+    spec.data.labels.reset();
+    spec.data.random_input = 1;
+    spec.compiler.limit = 0;
+    spec.compiler.batch = spec.machine.cores();
+    spec.timing_only = false;
+    spec.observed = {};
+    spec.observed.outputs = true;
+    return spec;
+}
+
+input::WordArray words_of(const OutputArray& array) {
+    input::WordArray words{.shape = {array.shape.begin(), array.shape.end()}, .words = {}};
+    words.words.resize(array.stored.size() / bytes_of(array.type));
+    math::to_words(array.stored.data(), array.type, words.words);
+    return words;
+}
+
+}  // namespace
+
+RepeatedRun::RepeatedRun(RunSpec spec)
+    : spec_(with_made_up_input(std::move(spec))), prepared_(prepare(spec_)) {
+    if (!prepared_.graph || !prepared_.of_arrays) {
+        throw machine::ConfigError(
+            fmt::format("{}: its inputs and outputs are images and classes; arrays of a program are needed",
+                        prepared_.program.model));
+    }
+    inputs_ = array_tensors(*prepared_.graph);
+}
+
+std::vector<OutputArray> RepeatedRun::run(std::span<const OutputArray> arrays) {
+    if (arrays.size() != inputs_.size()) throw std::logic_error("a run needs an array of each input");
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        prepared_.inputs[i] = named_array(words_of(arrays[i]), inputs_[i], inputs_[i].name);
+    const ChildAnswer answer = child_.run([&] {
+        RunRecord record = simulate(spec_, prepared_);
+        return to_bytes(
+            RunAnswer{.cycles = record.cycles, .outputs = std::move(record.answers.output_arrays)});
+    });
+    if (!answer.is_result) throw UserError(answer.bytes);
+    auto read = from_bytes<RunAnswer>(answer.bytes);
+    cycles_ = read.cycles;
+    return std::move(read.outputs);
+}
+
+}  // namespace systole::run
