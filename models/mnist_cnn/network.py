@@ -1,50 +1,17 @@
-"""The article's network, in Keras, and the files that it is saved in."""
+"""The files that the article's network is saved in."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import keras
 import numpy as np
 import tensorflow as tf
 import tf2onnx
 import tf_keras
+from model import make_model
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
-MNIST_SIDE = 28
-NUM_CLASSES = 10
 ONNX_OPSET = 13
-
-
-def make_model(api: ModuleType, size_multiplier: int = 1) -> keras.Model:
-    """The layers as the article has them; `api` is keras (Keras 3) or tf_keras (Keras 2).
-
-    The size multiplier makes the sides of the images as many times 28.
-    """
-    side = MNIST_SIDE * size_multiplier
-    layers = api.layers
-    return api.Sequential(
-        [
-            layers.Input((side * side,), name="image_input"),
-            layers.Reshape(target_shape=(side, side, 1), name="image"),
-            layers.Conv2D(12, 3, padding="same", use_bias=False, name="conv2d"),
-            layers.BatchNormalization(scale=False, center=True, name="batch_normalization"),
-            layers.Activation("relu", name="activation"),
-            layers.Conv2D(24, 6, padding="same", use_bias=False, strides=2, name="conv2d_1"),
-            layers.BatchNormalization(scale=False, center=True, name="batch_normalization_1"),
-            layers.Activation("relu", name="activation_1"),
-            layers.Conv2D(64, 6, padding="same", use_bias=False, strides=2, name="conv2d_2"),
-            layers.BatchNormalization(scale=False, center=True, name="batch_normalization_2"),
-            layers.Activation("relu", name="activation_2"),
-            layers.Flatten(name="flatten"),
-            layers.Dense(200, use_bias=False, name="dense"),
-            layers.BatchNormalization(scale=False, center=True, name="batch_normalization_3"),
-            layers.Activation("relu", name="activation_3"),
-            layers.Dropout(0.4, name="dropout"),
-            layers.Dense(NUM_CLASSES, activation="softmax", name="dense_1"),
-        ],
-        name="mnist_cnn",
-    )
 
 
 def save(model: keras.Model, size_multiplier: int, samples: np.ndarray, path: Path) -> None:

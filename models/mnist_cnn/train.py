@@ -23,7 +23,8 @@ import tensorflow as tf  # noqa: E402
 from augment import augment  # noqa: E402
 from digits import FONT_ROOT, DigitPainter  # noqa: E402
 from idx import read_idx  # noqa: E402
-from network import MNIST_SIDE, NUM_CLASSES, make_model, save  # noqa: E402
+from model import MNIST_SIDE, NUM_CLASSES, make_model  # noqa: E402
+from network import save  # noqa: E402
 
 MNIST_IMAGES_FOR_TRAINING = 8000
 CALIBRATION_IMAGES = 500
