@@ -18,6 +18,7 @@ void add_advise_command(CLI::App& app, Context& context);
 /// A hidden command.
 void add_chunk_command(CLI::App& app, Context& context);
 void add_sweep_command(CLI::App& app, Context& context);
+void add_train_command(CLI::App& app, Context& context);
 void add_explain_command(CLI::App& app, Context& context);
 void add_schema_command(CLI::App& app, Context& context);
 /// Also adds the hidden command `complete-words`, which the completion scripts call.

@@ -500,6 +500,33 @@ struct Answers {
 SYSTOLE_RECORD_FIELDS(Answers, outputs, accuracy, float_accuracy, float_agreements, best_classes,
                       shown_outputs, output_arrays, float_output_arrays, layer_accuracy)
 
+/// An epoch of a training.
+struct TrainedEpoch {
+    std::vector<double> means;        ///< over its steps, by column
+    std::optional<double> evaluated;  ///< the share of right answers on examples that it was not trained on
+    bool operator==(const TrainedEpoch&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(TrainedEpoch, means, evaluated)
+
+/// A training, of which the run is a part: its first steps.
+struct Training {
+    std::uint64_t batch = 0;  ///< examples a step
+    std::uint64_t steps_an_epoch = 0;
+    std::uint64_t epochs = 0;
+    std::uint64_t left_out = 0;           ///< examples of an epoch that fill no batch
+    std::uint64_t evaluated_on = 0;       ///< examples
+    std::uint64_t first_step = 0;         ///< after a checkpoint: so many steps came before
+    std::uint64_t timed_steps = 0;        ///< those of the run
+    Cycle cycles_a_step = 0;              ///< from the end of one to that of the next
+    Cycle cycles = 0;                     ///< of all steps
+    std::vector<std::string> columns;     ///< results that steps have
+    std::vector<std::vector<double>> steps;  ///< by step and column; empty without values
+    std::vector<TrainedEpoch> by_epoch;
+    bool operator==(const Training&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(Training, batch, steps_an_epoch, epochs, left_out, evaluated_on, first_step,
+                      timed_steps, cycles_a_step, cycles, columns, steps, by_epoch)
+
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {
     using Uncompared = void;
@@ -547,6 +574,7 @@ struct RunRecord {
     std::vector<BufferContents> printed;
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     std::vector<PixelScaling> pixel_scaling;    ///< where the run says nothing of the scale of pixels
+    std::optional<Training> training;           ///< that the run belongs to
     Speed speed;
 
     /// The unit whose cycles reports divide.
@@ -569,7 +597,7 @@ struct RunRecord {
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, parts, bounds, program, batch,
                       cut_images, latency, network, host_work, host_segments, answers, instruction_times,
                       work, phases, occupancy, cores_alike, pictures, registers, printed, unfilled_buffers,
-                      pixel_scaling, speed)
+                      pixel_scaling, training, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -105,6 +105,7 @@ private:
             std::pair{"bounds", "no part of the machine has work"},
             std::pair{"cores", "the machine has one"},
             std::pair{"accuracy", "no layer has numbers to compare"},
+            std::pair{"training", "the run is no training; sim train makes one"},
             std::pair{"requests", "the run asks for none; give --arrivals or --latency-limit"},
             std::pair{"area", "the machine does not say its process"},
             std::pair{"comparison", "the run names no baseline; give --baseline"},
@@ -113,6 +114,10 @@ private:
         };
         const auto found = std::ranges::find(reasons, section, [](const auto& each) { return each.first; });
         return found == reasons.end() ? "the run has none" : found->second;
+    }
+
+    void write_training() {
+        if (has("training")) add(training_text(report_["training"], look_) + "\n");
     }
 
     void write_headline() {
@@ -125,7 +130,9 @@ private:
             line("{}", heading(title));
         } else {
             const std::string amount =
-                fmt::format("{} inference{} {}", grouped(inferences_), inferences_ == 1 ? "" : "s",
+                has("training")
+                    ? fmt::format("the first {}", counted(report_["training"]["timed_steps"].get<std::uint64_t>(), "step"))
+                    : fmt::format("{} inference{} {}", grouped(inferences_), inferences_ == 1 ? "" : "s",
                             batches_text(report_.value("batching", Json()), batch_, inferences_));
             const bool one_line = title.size() + 2 + amount.size() <= columns_;
             if (one_line) {
@@ -599,7 +606,7 @@ private:
 };
 
 std::vector<Writer::Section> Writer::sections() {
-    std::vector<Section> all{{"summary", &Writer::write_headline}};
+    std::vector<Section> all{{"training", &Writer::write_training}, {"summary", &Writer::write_headline}};
     for (const machine::NamedMainUnit& each : machine::main_units()) {
         all.push_back({each.name, &Writer::write_cycles, true});
     }

@@ -17,11 +17,12 @@ import { memory } from './sections/memory.js';
 import { predictions } from './sections/predictions.js';
 import { requests } from './sections/requests.js';
 import { roofline } from './sections/roofline.js';
+import { training } from './sections/training.js';
 import { themeSwitch } from './theme.js';
 
 /// The sections in the order of the page. Each makes its section from a report, or several, or null if the report has no
 /// data for it.
-const sections = [headline, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
+const sections = [headline, training, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
     accuracy, counters, configuration];
 
 const links = h('nav', { 'aria-label': 'Sections' });

@@ -200,8 +200,9 @@ function batchesOf({ batch, inferences, batching }) {
 }
 
 export function headline(report) {
-    const meaning = report.inferences > 0 ? `${counted(report.inferences, 'inference')} ${batchesOf(report)}`
+    const ofInferences = report.inferences > 0 ? `${counted(report.inferences, 'inference')} ${batchesOf(report)}`
         : 'a program of its own';
+    const meaning = report.training ? `the first ${counted(report.training.timed_steps, 'step')} of a training` : ofInferences;
     return mainSection('headline', `${report.model} on ${report.machine}`, meaning, hostShare(report), leftOut(report),
         h('div', { class: 'cards' }, cards(report)),
         report.comparison.length > 0 ? h('div', { class: 'cards' }, baselineCards(report)) : null,
