@@ -44,8 +44,7 @@ std::string zip_bytes(std::span<const ZipEntry> entries) {
         zip_error_fini(&error);
         throw ZipError(fmt::format("it cannot be written: {}", reason));
     };
-    const std::unique_ptr<zip_source_t, FreeSource> target(
-        zip_source_buffer_create(nullptr, 0, 0, &error));
+    const std::unique_ptr<zip_source_t, FreeSource> target(zip_source_buffer_create(nullptr, 0, 0, &error));
     if (target == nullptr) fail();
     // The file and this function own the target.
     zip_source_keep(target.get());
@@ -61,8 +60,7 @@ std::string zip_bytes(std::span<const ZipEntry> entries) {
     if (zip_source_open(target.get()) != 0 || zip_source_seek(target.get(), 0, SEEK_END) != 0) fail();
     std::string bytes(static_cast<std::size_t>(zip_source_tell(target.get())), '\0');
     if (zip_source_seek(target.get(), 0, SEEK_SET) != 0 ||
-        zip_source_read(target.get(), bytes.data(), bytes.size()) !=
-            static_cast<zip_int64_t>(bytes.size())) {
+        zip_source_read(target.get(), bytes.data(), bytes.size()) != static_cast<zip_int64_t>(bytes.size())) {
         fail();
     }
     zip_source_close(target.get());

@@ -17,6 +17,7 @@
 #include "sim/cli/run_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/run/run_config.h"
+#include "sim/study/train/keras_file.h"
 #include "sim/study/train/train.h"
 #include "sim/view/page/page.h"
 #include "sim/view/report/report.h"
@@ -41,6 +42,7 @@ struct TrainCommand {
     std::string initial;
     std::string resume;
     std::string evaluate;
+    std::string keras;
     double validation_split = 0.0;
     std::string validation_input, validation_labels;
     const terminal::Screen* screen = nullptr;
@@ -48,14 +50,17 @@ struct TrainCommand {
 
     void operator()() const {
         const run::RunConfig config = options.config();
+        if (!keras.empty() && config.out.empty())
+            throw machine::ConfigError("--keras writes a file into the folder of --out, which is not given");
         if (!config.out.empty()) report::make_folder(config.out);
         const train::Order order = order_of(config);
         train::Training training(order);
         if (!initial.empty()) training.set_values(initial);
         if (!resume.empty()) training.go_on_from(resume);
         if (!config.timing_only) compute(training, config);
-        const run::RunRecord record =
-            train::time_steps(order, training.replicas(), training.record());
+        if (!keras.empty() && !config.timing_only)
+            train::write_keras_file(keras, training.state(), keras_copy(config));
+        const run::RunRecord record = train::time_steps(order, training.replicas(), training.record());
         const report::Json report = report::make_report(record, {});
         if (!config.out.empty()) write(report, record, config);
         if (print.json) {
@@ -67,6 +72,10 @@ struct TrainCommand {
     }
 
 private:
+    std::filesystem::path keras_copy(const run::RunConfig& config) const {
+        return std::filesystem::path(config.out) / std::filesystem::path(keras).filename();
+    }
+
     train::Order order_of(const run::RunConfig& config) const {
         const run::PathFinder paths(config.file);
         train::Order order{.file = train::read_training(paths.find(state)),
@@ -162,12 +171,13 @@ private:
             write_file(std::filesystem::path(config.out) / steps_name, steps_csv(*record.training));
     }
 
-    static void print_files(const run::RunConfig& config) {
+    void print_files(const run::RunConfig& config) const {
         print_text({}, "Report in {}, its page in {}\n", report::report_path(config.out).string(),
                    report::page_path(config.out).string());
         if (config.timing_only) return;
         print_text({}, "Each step in {0}/{1}, the state in {0}/{2}\n", config.out, steps_name,
                    checkpoint_name);
+        if (!keras.empty()) print_text({}, "The trained network in {}\n", keras_copy(config).string());
     }
 };
 
@@ -192,7 +202,8 @@ void add_train_command(CLI::App& app, Context& context) {
             ->required();
     command->add_option("--input", options.input, "examples: images or arrays, as sim run takes them")
         ->type_name("FILE...");
-    command->add_option("--labels", options.labels, "the class of each example: IDX or NPY")->type_name("FILE");
+    command->add_option("--labels", options.labels, "the class of each example: IDX or NPY")
+        ->type_name("FILE");
     command->add_option("--random-input", options.random_input, "made-up examples and labels from this seed")
         ->type_name("SEED")
         ->excludes("--input");
@@ -204,8 +215,7 @@ void add_train_command(CLI::App& app, Context& context) {
     command->add_option("--epochs", train->epochs, "how often all examples are used (1)")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
-    command
-        ->add_option("--seed", train->seed, "of values at first and of the order of examples (1)")
+    command->add_option("--seed", train->seed, "of values at first and of the order of examples (1)")
         ->type_name("SEED");
     command->add_option("--initial", train->initial, "values at first: .npz, by the names of inputs")
         ->type_name("FILE");
@@ -227,9 +237,16 @@ void add_train_command(CLI::App& app, Context& context) {
     command->add_option("--validation-labels", train->validation_labels, "and the class of each")
         ->type_name("FILE")
         ->needs(evaluate);
-    command->add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")->type_name("X");
-    command->add_flag("--timing-only", options.timing_only, "cycles without values: faster, nothing is trained");
-    command->add_option("--out", options.out, "folder for report, steps.csv and checkpoint.npz")->type_name("DIR");
+    command
+        ->add_option("--keras", train->keras,
+                     "Keras file of the network (.h5): a copy with the trained values")
+        ->type_name("FILE");
+    command->add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
+        ->type_name("X");
+    command->add_flag("--timing-only", options.timing_only,
+                      "cycles without values: faster, nothing is trained");
+    command->add_option("--out", options.out, "folder for report, steps.csv and checkpoint.npz")
+        ->type_name("DIR");
     CLI::Option* set = command->add_option("--set", options.set, "sets a key of the machine: machine.KEY")
                            ->type_name("KEY=VALUE")
                            ->allow_extra_args(false);

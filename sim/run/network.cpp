@@ -42,8 +42,9 @@ std::size_t place_of(const ir::Graph& graph, const std::vector<ir::ValueId>& bor
         if (graph.values[borders[i]].name == given) return i;
     }
     if (const auto position = position_in(given, borders.size())) return *position;
-    throw ModelError(fmt::format("{}: state names the {} {}; there are {}, by their names or positions from 0",
-                                 graph.name, side, in_quotes(given), borders.size()));
+    throw ModelError(
+        fmt::format("{}: state names the {} {}; there are {}, by their names or positions from 0", graph.name,
+                    side, in_quotes(given), borders.size()));
 }
 
 void check_pair(const ir::Graph& graph, const ir::Graph::State& pair) {
@@ -66,7 +67,8 @@ ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
         const std::size_t output = place_of(graph, graph.outputs, "output", pairs.output);
         if (pairs.count > graph.inputs.size() - input || pairs.count > graph.outputs.size() - output) {
             throw ModelError(fmt::format(
-                "{}: state names {} inputs from {} and outputs from {} on; there are {} inputs and {} outputs",
+                "{}: state names {} inputs from {} and outputs from {} on; there are {} inputs and {} "
+                "outputs",
                 graph.name, pairs.count, input, output, graph.inputs.size(), graph.outputs.size()));
         }
         for (std::size_t i = 0; i < pairs.count; ++i) {
@@ -92,8 +94,8 @@ ReadNetwork read_file(const RunSpec& spec) {
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
     ir::Graph graph = naming_file(spec, read, [&] {
-        return compiler::ready_for_run(
-            with_state(read, spec.state), {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
+        return compiler::ready_for_run(with_state(read, spec.state), {.timing_only = spec.timing_only,
+                                                                      .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }

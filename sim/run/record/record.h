@@ -513,13 +513,13 @@ struct Training {
     std::uint64_t batch = 0;  ///< examples a step
     std::uint64_t steps_an_epoch = 0;
     std::uint64_t epochs = 0;
-    std::uint64_t left_out = 0;           ///< examples of an epoch that fill no batch
-    std::uint64_t evaluated_on = 0;       ///< examples
-    std::uint64_t first_step = 0;         ///< after a checkpoint: so many steps came before
-    std::uint64_t timed_steps = 0;        ///< those of the run
-    Cycle cycles_a_step = 0;              ///< from the end of one to that of the next
-    Cycle cycles = 0;                     ///< of all steps
-    std::vector<std::string> columns;     ///< results that steps have
+    std::uint64_t left_out = 0;              ///< examples of an epoch that fill no batch
+    std::uint64_t evaluated_on = 0;          ///< examples
+    std::uint64_t first_step = 0;            ///< after a checkpoint: so many steps came before
+    std::uint64_t timed_steps = 0;           ///< those of the run
+    Cycle cycles_a_step = 0;                 ///< from the end of one to that of the next
+    Cycle cycles = 0;                        ///< of all steps
+    std::vector<std::string> columns;        ///< results that steps have
     std::vector<std::vector<double>> steps;  ///< by step and column; empty without values
     std::vector<TrainedEpoch> by_epoch;
     bool operator==(const Training&) const = default;

@@ -187,8 +187,8 @@ struct RunSpec {
     RunLabels labels;
 };
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state,
-                      tflite_runtime, signature, size_multiplier, compiler, data, timing_only, float_reference, host,
-                      baselines, host_time, arrivals, observed, labels)
+                      tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
+                      float_reference, host, baselines, host_time, arrivals, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

@@ -24,8 +24,7 @@ using run::InputTensor;
 InputTensor example_of(const InputTensor& input) {
     const std::vector<std::uint32_t> shape = run::array_shape(input);
     if (shape.empty()) {
-        throw InputError(
-            fmt::format("input {} is one number; examples have an axis", in_quotes(input.name)));
+        throw InputError(fmt::format("input {} is one number; examples have an axis", in_quotes(input.name)));
     }
     return {.name = input.name, .shape = {shape.begin() + 1, shape.end()}, .type = input.type};
 }
@@ -86,8 +85,7 @@ Examples read_labels(const run::Content& file, const InputTensor& input) {
 }
 
 Examples random_examples(const InputTensor& input, std::uint64_t count, std::uint64_t seed) {
-    const run::NamedImages made =
-        run::random_array(example_of(input), count, seed_for(seed, input.name));
+    const run::NamedImages made = run::random_array(example_of(input), count, seed_for(seed, input.name));
     return {.place = made.name, .count = count, .words = *made.images.words()};
 }
 

@@ -35,8 +35,7 @@ struct Fans {
 
 Fans fans_of(const std::vector<std::uint32_t>& shape) {
     const auto size = [](std::uint64_t product, std::uint32_t extent) { return product * extent; };
-    const std::uint64_t window =
-        std::accumulate(shape.begin(), shape.end() - 2, std::uint64_t{1}, size);
+    const std::uint64_t window = std::accumulate(shape.begin(), shape.end() - 2, std::uint64_t{1}, size);
     return {.in = static_cast<double>(window * shape[shape.size() - 2]),
             .out = static_cast<double>(window * shape.back())};
 }
@@ -63,7 +62,8 @@ double cut_normal(SplitMix64& random) {
 
 [[noreturn]] void fail(const InputTensor& input, const std::string& place, std::string_view rule) {
     throw machine::ConfigError(fmt::format("{}: input {} is {} {}; {}", place, in_quotes(input.name),
-                                           name_of(input.type), input::shape_text(run::array_shape(input)), rule));
+                                           name_of(input.type), input::shape_text(run::array_shape(input)),
+                                           rule));
 }
 
 std::uint32_t word_of(double number, const InputTensor& input, const std::string& place) {
@@ -151,8 +151,8 @@ std::uint64_t read_number(const input::ArrayFile& file, const std::string& name)
 }
 
 arrays::NamedArray number_array(const char* name, std::uint64_t number) {
-    const OutputArray array = run::array_in_format(name, {}, DataType::Uint32,
-                                                   std::vector{static_cast<std::uint32_t>(number)});
+    const OutputArray array =
+        run::array_in_format(name, {}, DataType::Uint32, std::vector{static_cast<std::uint32_t>(number)});
     return {.name = array.name, .type = array.type, .shape = {}, .values = array.stored};
 }
 
@@ -185,9 +185,9 @@ void read_state(std::vector<OutputArray>& state, const std::vector<InputTensor>&
     bool is_used = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) is_used |= read_array(state[i], file, inputs[i]);
     if (is_used) return;
-    throw InputError(fmt::format("{}: none of its {} arrays has the name of an input that is state, such as {}",
-                                 path.string(), file.names().size(),
-                                 in_quotes(inputs.empty() ? "" : inputs.front().name)));
+    throw InputError(fmt::format(
+        "{}: none of its {} arrays has the name of an input that is state, such as {}", path.string(),
+        file.names().size(), in_quotes(inputs.empty() ? "" : inputs.front().name)));
 }
 
 void write_checkpoint(const std::vector<OutputArray>& state, const Progress& progress,

@@ -22,18 +22,18 @@ struct Progress {
 inline constexpr const char* steps_array = "training.steps";
 inline constexpr const char* seed_array = "training.seed";
 
-/// The state at first of such inputs, by the rules of the file; a seed and a name give the same values on every
-/// computer. Throws ConfigError for an input without a rule, and for a rule that does not fit its type or
-/// shape.
-std::vector<run::OutputArray> initial_state(const std::vector<run::InputTensor>& inputs, const TrainingFile& file,
-                                            std::uint64_t seed);
+/// The state at first of such inputs, by the rules of the file; a seed and a name give the same values on
+/// every computer. Throws ConfigError for an input without a rule, and for a rule that does not fit its type
+/// or shape.
+std::vector<run::OutputArray> initial_state(const std::vector<run::InputTensor>& inputs,
+                                            const TrainingFile& file, std::uint64_t seed);
 
 /// The array of an input with one number everywhere; `place` leads messages. Throws ConfigError for a number
 /// that is not whole, for an input of whole numbers.
 run::OutputArray filled(const run::InputTensor& input, double number, const std::string& place);
 
-/// Replaces arrays of the state by those of an .npz file that have the names of inputs. Throws InputError for a
-/// file that has none of them, and for an array of another shape or with a number that its format does not
+/// Replaces arrays of the state by those of an .npz file that have the names of inputs. Throws InputError for
+/// a file that has none of them, and for an array of another shape or with a number that its format does not
 /// hold.
 void read_state(std::vector<run::OutputArray>& state, const std::vector<run::InputTensor>& inputs,
                 const std::filesystem::path& file);

@@ -49,8 +49,7 @@ std::uint32_t largest(std::span<const float> answers) {
 
 }  // namespace
 
-Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state)
-    : program_(std::move(spec)) {
+Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state) : program_(std::move(spec)) {
     const std::vector<InputTensor>& inputs = program_.inputs();
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -64,18 +63,18 @@ Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state)
             throw ConfigError(fmt::format("{}: input {} is {} {}; in the training it is {} {}",
                                           path_of(program_.spec()), in_quotes(inputs[i].name),
                                           name_of(inputs[i].type),
-                                          input::shape_text(run::array_shape(inputs[i])), name_of(found->type),
-                                          input::shape_text(run::array_shape(*found))));
+                                          input::shape_text(run::array_shape(inputs[i])),
+                                          name_of(found->type), input::shape_text(run::array_shape(*found))));
         }
         states_.back() = static_cast<std::size_t>(found - state.begin());
     }
     if (others.size() != 1) {
         std::vector<std::string> names;
         for (const std::size_t place : others) names.push_back(in_quotes(inputs[place].name));
-        throw ConfigError(fmt::format("{}: one input must take the examples, the others the names of the "
-                                      "training's state; of {} inputs, these have none of its names: {}",
-                                      path_of(program_.spec()), inputs.size(),
-                                      names.empty() ? "none" : joined(names)));
+        throw ConfigError(
+            fmt::format("{}: one input must take the examples, the others the names of the "
+                        "training's state; of {} inputs, these have none of its names: {}",
+                        path_of(program_.spec()), inputs.size(), names.empty() ? "none" : joined(names)));
     }
     place_ = others.front();
     if (run::array_shape(inputs[place_]).empty()) {
@@ -84,8 +83,8 @@ Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state)
     }
 }
 
-std::vector<std::uint32_t> Evaluation::answers(const std::vector<OutputArray>& state, const Examples& examples,
-                                               std::uint64_t first) {
+std::vector<std::uint32_t> Evaluation::answers(const std::vector<OutputArray>& state,
+                                               const Examples& examples, std::uint64_t first) {
     const std::uint64_t at_once = std::uint64_t{run::array_shape(input()).front()} * program_.inferences();
     std::vector<std::uint32_t> found;
     for (std::uint64_t next = first; next < examples.count; next += at_once) {
@@ -122,8 +121,7 @@ std::vector<float> Evaluation::floats_of(const OutputArray& array, std::uint64_t
     return floats;
 }
 
-Training::Training(Order order)
-    : order_(std::move(order)), program_(with_state(order_.step, order_.file)) {
+Training::Training(Order order) : order_(std::move(order)), program_(with_state(order_.step, order_.file)) {
     find_inputs();
     if (order_.forward) evaluation_ = std::make_unique<Evaluation>(*order_.forward, state_inputs_);
     read_data();
@@ -133,8 +131,7 @@ Training::Training(Order order)
 
 std::size_t Training::place_of(const std::string& input, const char* key) const {
     const auto found = std::ranges::find(program_.inputs(), input, &InputTensor::name);
-    if (found != program_.inputs().end())
-        return static_cast<std::size_t>(found - program_.inputs().begin());
+    if (found != program_.inputs().end()) return static_cast<std::size_t>(found - program_.inputs().begin());
     if (const auto position = run::position_in(input, program_.inputs().size())) return *position;
     throw ConfigError(fmt::format("{}: {} is {}; {} has no input of that name or position", order_.file.path,
                                   key, in_quotes(input), path_of(order_.step)));
@@ -143,9 +140,10 @@ std::size_t Training::place_of(const std::string& input, const char* key) const 
 void Training::find_inputs() {
     const ir::Graph& graph = program_.graph();
     if (graph.state.empty()) {
-        throw ConfigError(fmt::format("{}: it has no state, and neither has {}: no output replaces an input, and "
-                                      "a step would change nothing",
-                                      path_of(order_.step), order_.file.path));
+        throw ConfigError(
+            fmt::format("{}: it has no state, and neither has {}: no output replaces an input, and "
+                        "a step would change nothing",
+                        path_of(order_.step), order_.file.path));
     }
     std::vector<bool> is_found(graph.inputs.size(), false);
     for (const ir::Graph::State& pair : graph.state) {
@@ -174,7 +172,8 @@ void Training::find_inputs() {
     const auto missing = std::ranges::find(is_found, false);
     if (missing != is_found.end()) {
         throw ConfigError(fmt::format(
-            "{}: input {} of {} is neither state nor one of images, labels, step and values", order_.file.path,
+            "{}: input {} of {} is neither state nor one of images, labels, step and values",
+            order_.file.path,
             in_quotes(program_.inputs()[static_cast<std::size_t>(missing - is_found.begin())].name),
             path_of(order_.step)));
     }
@@ -195,7 +194,8 @@ void Training::read_data() {
     const run::RunData& given = order_.step.data;
     for (auto& [place, examples] : data_) {
         const InputTensor& input = program_.inputs()[place];
-        const bool are_labels = !order_.file.labels.empty() && place == place_of(order_.file.labels, "labels");
+        const bool are_labels =
+            !order_.file.labels.empty() && place == place_of(order_.file.labels, "labels");
         if (given.random_input != 0) {
             examples = random_examples(input, record_.batch * order_.random_steps, given.random_input);
         } else if (are_labels) {
@@ -226,16 +226,15 @@ void Training::read_data() {
     }
     const std::vector<ir::ValueId>& outputs = program_.graph().outputs;
     for (const auto& [column, given_output] : order_.file.columns) {
-        const auto found = std::ranges::find_if(outputs, [&](ir::ValueId id) {
-            return program_.graph().values[id].name == given_output;
-        });
+        const auto found = std::ranges::find_if(
+            outputs, [&](ir::ValueId id) { return program_.graph().values[id].name == given_output; });
         std::optional<std::size_t> place = run::position_in(given_output, outputs.size());
         if (found != outputs.end()) place = static_cast<std::size_t>(found - outputs.begin());
         if (!place || program_.graph().values[outputs[*place]].shape.elements() != 1) {
-            throw ConfigError(fmt::format("{}: columns.{} is {}; {} has no output of one number of that name or "
-                                          "position",
-                                          order_.file.path, column, in_quotes(given_output),
-                                          path_of(order_.step)));
+            throw ConfigError(
+                fmt::format("{}: columns.{} is {}; {} has no output of one number of that name or "
+                            "position",
+                            order_.file.path, column, in_quotes(given_output), path_of(order_.step)));
         }
         columns_.push_back(*place);
         record_.columns.push_back(column);
@@ -252,22 +251,27 @@ void Training::read_evaluated() {
     std::uint64_t first = 0;
     if (!given.input.empty()) {
         if (order_.validation_split > 0.0) {
-            throw ConfigError("--validation-split and --validation-input are given; one says what is "
-                              "evaluated on");
+            throw ConfigError(
+                "--validation-split and --validation-input are given; one says what is "
+                "evaluated on");
         }
-        if (!given.labels) throw ConfigError("--validation-input needs the classes: give --validation-labels");
-        evaluated_ = read_examples(given.input, evaluation_->input(), given.preparation, path_of(*order_.forward));
+        if (!given.labels)
+            throw ConfigError("--validation-input needs the classes: give --validation-labels");
+        evaluated_ =
+            read_examples(given.input, evaluation_->input(), given.preparation, path_of(*order_.forward));
         classes_ = input::read_labels(given.labels->path.text);
     } else {
         if (order_.validation_split <= 0.0 || !order_.step.data.labels) {
-            throw ConfigError("--evaluate needs examples with labels: give --validation-split, or "
-                              "--validation-input and --validation-labels");
+            throw ConfigError(
+                "--evaluate needs examples with labels: give --validation-split, or "
+                "--validation-input and --validation-labels");
         }
         evaluated_ = read_examples(order_.step.data.input, evaluation_->input(), order_.step.data.preparation,
                                    path_of(*order_.forward));
         classes_ = input::read_labels(order_.step.data.labels->path.text);
         // As Keras does: the last ones, before any order.
-        first = static_cast<std::uint64_t>(static_cast<double>(trained_on_) * (1.0 - order_.validation_split));
+        first =
+            static_cast<std::uint64_t>(static_cast<double>(trained_on_) * (1.0 - order_.validation_split));
         trained_on_ = first;
     }
     if (classes_.size() != evaluated_.count) {

@@ -26,9 +26,9 @@ struct Order {
     std::optional<run::RunSpec> forward;  ///< the program that answers; its data are those to evaluate on
     std::uint32_t batch = 0;              ///< examples a step; 0: those that the program takes
     std::uint64_t epochs = 1;
-    std::uint64_t seed = 1;           ///< of values at first and of the order of examples
-    double validation_split = 0.0;    ///< the share of examples, the last ones, that are evaluated on instead
-    std::uint64_t random_steps = 1;   ///< steps of an epoch of made-up examples
+    std::uint64_t seed = 1;          ///< of values at first and of the order of examples
+    double validation_split = 0.0;   ///< the share of examples, the last ones, that are evaluated on instead
+    std::uint64_t random_steps = 1;  ///< steps of an epoch of made-up examples
 };
 
 /// The program that answers, with the values that a training has given it.
@@ -84,11 +84,11 @@ private:
     run::RepeatedRun program_;
     std::unique_ptr<Evaluation> evaluation_;
     std::vector<run::InputTensor> state_inputs_;
-    std::vector<std::size_t> state_places_;   ///< among the inputs
-    std::vector<std::size_t> state_outputs_;  ///< among the outputs
-    std::map<std::size_t, Examples> data_;    ///< by place of the input
-    std::vector<std::size_t> columns_;        ///< outputs that are shown
-    std::optional<std::size_t> step_place_;   ///< the input that takes the number of the step
+    std::vector<std::size_t> state_places_;              ///< among the inputs
+    std::vector<std::size_t> state_outputs_;             ///< among the outputs
+    std::map<std::size_t, Examples> data_;               ///< by place of the input
+    std::vector<std::size_t> columns_;                   ///< outputs that are shown
+    std::optional<std::size_t> step_place_;              ///< the input that takes the number of the step
     std::map<std::size_t, run::OutputArray> constants_;  ///< by place of the input
     Examples evaluated_;                                 ///< the last ones of which are evaluated on
     std::vector<std::uint32_t> classes_;                 ///< of these examples

@@ -12,7 +12,8 @@ namespace systole::run {
 
 template <class Visitor>
 void describe(Visitor& visitor, StatePairs& pairs) {
-    visitor.field(machine::needed("input", "", "the first input, by its name or position from 0"), pairs.input);
+    visitor.field(machine::needed("input", "", "the first input, by its name or position from 0"),
+                  pairs.input);
     visitor.field(machine::needed("output", "", "the output that replaces it in the next step, likewise"),
                   pairs.output);
     visitor.field({"count", "", "so many inputs and outputs, one after the other"}, pairs.count,
@@ -34,8 +35,8 @@ void describe(Visitor& visitor, InitialValues& values) {
     visitor.field(machine::needed("inputs", "", "names that the rule is for; * stands for any text"),
                   values.inputs);
     visitor.choice({"rule", "", "how the values are made"}, values.rule, rule_names);
-    visitor.field({.key = "value", .meaning = "the number everywhere", .if_absent = "another rule"}, values.value,
-                  machine::RealRange{-1e30, 1e30});
+    visitor.field({.key = "value", .meaning = "the number everywhere", .if_absent = "another rule"},
+                  values.value, machine::RealRange{-1e30, 1e30});
 }
 
 template <class Visitor>
@@ -46,7 +47,8 @@ void describe(Visitor& visitor, TrainingFile& file) {
                       .meaning = "inputs and the outputs that replace them in the next step",
                       .if_absent = "those that the program has"},
                      file.state);
-    visitor.field(machine::needed("images", "", "the input that takes the images or other examples"), file.images);
+    visitor.field(machine::needed("images", "", "the input that takes the images or other examples"),
+                  file.images);
     visitor.field({.key = "labels", .meaning = "the input that takes their labels", .if_absent = "none"},
                   file.labels);
     visitor.field({.key = "step",
@@ -55,10 +57,12 @@ void describe(Visitor& visitor, TrainingFile& file) {
                   file.step);
     visitor.values({"values", "", "inputs that are the same number in each step: its value by their name"},
                    file.values);
-    visitor.texts({"columns", "", "outputs to show of each step: by the name of the column, a name or position"},
-                  file.columns);
-    visitor.sections({"initial", "", "the values at first of inputs that are state: the first rule that fits"},
-                     file.initial);
+    visitor.texts(
+        {"columns", "", "outputs to show of each step: by the name of the column, a name or position"},
+        file.columns);
+    visitor.sections(
+        {"initial", "", "the values at first of inputs that are state: the first rule that fits"},
+        file.initial);
 }
 
 std::vector<machine::KeyDescription> training_keys() {
@@ -74,14 +78,16 @@ TrainingFile read_training(const std::filesystem::path& path) {
     describe(reader, file);
     reader.check_keys();
     for (const auto& [input, value] : file.values) {
-        if (!value.is_number()) reader.fail("values", fmt::format("the value of \"{}\" must be a number", input));
+        if (!value.is_number())
+            reader.fail("values", fmt::format("the value of \"{}\" must be a number", input));
     }
     for (std::size_t i = 0; i < file.initial.size(); ++i) {
         InitialValues& values = file.initial[i];
         if (values.value.has_value() == (values.rule == InitialRule::Value)) continue;
-        throw machine::ConfigError(fmt::format(
-            "{}: initial[{}]: rule \"{}\" {}", file.path, i, rule_names[static_cast<std::size_t>(values.rule)],
-            values.value ? "takes no value; \"value\" does" : "needs the key value"));
+        throw machine::ConfigError(
+            fmt::format("{}: initial[{}]: rule \"{}\" {}", file.path, i,
+                        rule_names[static_cast<std::size_t>(values.rule)],
+                        values.value ? "takes no value; \"value\" does" : "needs the key value"));
     }
     return file;
 }

@@ -38,12 +38,12 @@ struct InitialValues {
 struct TrainingFile {
     std::string path;
     std::vector<run::StatePairs> state;
-    std::string images;                      ///< the input that takes the images or other examples
-    std::string labels;                      ///< that takes their labels; empty: none
-    std::string step;                        ///< that takes the number of the step, from 0; empty: none
+    std::string images;                            ///< the input that takes the images or other examples
+    std::string labels;                            ///< that takes their labels; empty: none
+    std::string step;                              ///< that takes the number of the step, from 0; empty: none
     std::map<std::string, nlohmann::json> values;  ///< inputs that are the same number in each step
-    std::map<std::string, std::string> columns;  ///< outputs to show, by the name of their column
-    std::vector<InitialValues> initial;          ///< the first that fits
+    std::map<std::string, std::string> columns;    ///< outputs to show, by the name of their column
+    std::vector<InitialValues> initial;            ///< the first that fits
 };
 
 /// Describes each key of the file.

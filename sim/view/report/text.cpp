@@ -131,9 +131,10 @@ private:
         } else {
             const std::string amount =
                 has("training")
-                    ? fmt::format("the first {}", counted(report_["training"]["timed_steps"].get<std::uint64_t>(), "step"))
+                    ? fmt::format("the first {}",
+                                  counted(report_["training"]["timed_steps"].get<std::uint64_t>(), "step"))
                     : fmt::format("{} inference{} {}", grouped(inferences_), inferences_ == 1 ? "" : "s",
-                            batches_text(report_.value("batching", Json()), batch_, inferences_));
+                                  batches_text(report_.value("batching", Json()), batch_, inferences_));
             const bool one_line = title.size() + 2 + amount.size() <= columns_;
             if (one_line) {
                 line("{}: {}", heading(title), amount);
