@@ -169,8 +169,9 @@ judge-networks: packages-judge
 # Drawn functions of JAX, and whole programs: as HLO, and as JAX computes them.
 judge-hlo: packages-judge
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target judge_hlo
+	cmake --build --preset release --parallel $(JOBS) --target judge_hlo sim
 	tests/judges/make_environment.sh jax
+	$(jax_python) tests/judges/hlo/judge_training.py build/release/sim build/judges/hlo_training
 	rm -rf build/judges/hlo
 	$(jax_python) tests/judges/hlo/draw_cases.py build/judges/hlo --programs --jobs $(JOBS) \
 	    --count $(JUDGE_HLO_CASES) --first $(JUDGE_HLO_FIRST)

@@ -3,8 +3,8 @@
 
     build/judges/env_jax/bin/python models/mnist_cnn/training/make.py [FOLDER]
 
-tests/judges/make_environment.sh jax makes the environment, with Keras 3 and JAX. The programs are what a Cloud TPU's compiler is given:
-serialized HLO modules, without anything that names a place on this machine.
+tests/judges/make_environment.sh jax makes the environment, with Keras 3 and JAX. The programs are what a Cloud TPU's
+compiler is given: serialized HLO modules, without anything that names a place on this machine.
 """
 
 import os
@@ -36,11 +36,6 @@ LEARNING_RATE = 1e-3
 MOMENTUM = 0.9
 SEEDS = "seed_generator/seed_generator_state"
 
-model = make_model(keras, momentum=MOMENTUM)
-optimizer = keras.optimizers.Adam(LEARNING_RATE)
-optimizer.build(model.trainable_variables)
-compute_loss = keras.losses.SparseCategoricalCrossentropy()
-
 
 def named(variables):
     """Values by the path of their variable, in which no two are the same."""
@@ -52,60 +47,73 @@ def named(variables):
     return found
 
 
-TRAINABLE = named(model.trainable_variables)
-OTHERS = named(model.non_trainable_variables)
-OF_OPTIMIZER = named(optimizer.variables)
+class Training:
+    """The network with an optimizer, as functions of all their variables."""
 
+    def __init__(self, optimizer):
+        self.model = make_model(keras, momentum=MOMENTUM)
+        self.optimizer = optimizer
+        self.optimizer.build(self.model.trainable_variables)
+        self.loss = keras.losses.SparseCategoricalCrossentropy()
+        self.trainable = named(self.model.trainable_variables)
+        self.others = named(self.model.non_trainable_variables)
+        self.of_optimizer = named(self.optimizer.variables)
 
-def shapes(*groups, seeds_of=1):
-    """The shapes of variables; each core has random numbers of its own."""
-    found = {path: jax.ShapeDtypeStruct(variable.shape, variable.dtype)
-             for group in groups for path, variable in group.items()}
-    if SEEDS in found:
-        found[SEEDS] = jax.ShapeDtypeStruct((seeds_of, 2), jnp.uint32)
-    return found
+    def values(self):
+        """Those of all variables at first."""
+        groups = (self.trainable, self.others, self.of_optimizer)
+        found = {path: np.asarray(variable.value) for group in groups for path, variable in group.items()}
+        return found | {SEEDS: found[SEEDS].reshape(1, 2)}
 
+    def shapes(self, cores=1):
+        """Each core has random numbers of its own."""
+        found = {path: jax.ShapeDtypeStruct(value.shape, value.dtype) for path, value in self.values().items()}
+        return found | {SEEDS: jax.ShapeDtypeStruct((cores, 2), jnp.uint32)}
 
-def step(variables, images, labels, mean=lambda x: x):
-    """One step of Adam: the new variables, the mean loss, and the share of right answers. `mean` is that over the
-    cores. Means of batch normalization are those of a core's images; what is kept of them is the mean over cores."""
-    variables = dict(variables) | {SEEDS: variables[SEEDS][0]}
-    trainable = [variables[path] for path in TRAINABLE]
-    others = [variables[path] for path in OTHERS]
+    def shapes_of_answers(self):
+        kept = {*self.trainable, *self.others} - {SEEDS}
+        return {path: shape for path, shape in self.shapes().items() if path in kept}
 
-    def loss_of(trainable):
-        answers, changed = model.stateless_call(trainable, others, images, training=True)
-        with jax.named_scope("loss"):
-            return compute_loss(labels, answers), (answers, changed)
+    def step(self, variables, images, labels, mean=lambda x: x):
+        """The new variables, the mean loss, and the share of right answers. `mean` is that over the cores. Means of
+        batch normalization are those of a core's images; what is kept of them is the mean over the cores."""
+        variables = dict(variables) | {SEEDS: variables[SEEDS][0]}
+        trainable = [variables[path] for path in self.trainable]
+        others = [variables[path] for path in self.others]
 
-    (loss, (answers, others)), gradients = jax.value_and_grad(loss_of, has_aux=True)(trainable)
-    with jax.named_scope("accuracy"):
-        accuracy = (answers.argmax(1) == labels).astype(jnp.float32).mean()
-    others = dict(zip(OTHERS, others))
-    seeds = others.pop(SEEDS)
-    with jax.named_scope("average"):
-        gradients, others, loss, accuracy = jax.tree.map(mean, (gradients, others, loss, accuracy))
-    trainable, of_optimizer = optimizer.stateless_apply(
-        [variables[path] for path in OF_OPTIMIZER], gradients, trainable)
-    new = dict(zip(TRAINABLE, trainable)) | others | {SEEDS: seeds[None]} | dict(zip(OF_OPTIMIZER, of_optimizer))
-    return new, loss, accuracy
+        def loss_of(trainable):
+            answers, changed = self.model.stateless_call(trainable, others, images, training=True)
+            with jax.named_scope("loss"):
+                return self.loss(labels, answers), (answers, changed)
 
+        (loss, (answers, others)), gradients = jax.value_and_grad(loss_of, has_aux=True)(trainable)
+        with jax.named_scope("accuracy"):
+            accuracy = (answers.argmax(1) == labels).astype(jnp.float32).mean()
+        others = dict(zip(self.others, others))
+        seeds = others.pop(SEEDS)
+        with jax.named_scope("average"):
+            gradients, others, loss, accuracy = jax.tree.map(mean, (gradients, others, loss, accuracy))
+        trainable, of_optimizer = self.optimizer.stateless_apply(
+            [variables[path] for path in self.of_optimizer], gradients, trainable
+        )
+        new = dict(zip(self.trainable, trainable)) | dict(zip(self.of_optimizer, of_optimizer)) | others
+        return new | {SEEDS: seeds[None]}, loss, accuracy
 
-def step_of_replicas(variables, images, labels):
-    split, whole = PartitionSpec("cores"), PartitionSpec()
-    of_variables = {path: split if path == SEEDS else whole for path in variables}
-    return jax.shard_map(
-        lambda *arguments: step(*arguments, lambda x: jax.lax.pmean(x, "cores")),
-        mesh=Mesh(np.array(jax.devices()), ("cores",)),
-        in_specs=(of_variables, split, split),
-        out_specs=(of_variables, whole, whole),
-    )(variables, images, labels)
+    def step_of_replicas(self, variables, images, labels):
+        split, whole = PartitionSpec("cores"), PartitionSpec()
+        of_variables = {path: split if path == SEEDS else whole for path in variables}
+        return jax.shard_map(
+            lambda *arguments: self.step(*arguments, lambda x: jax.lax.pmean(x, "cores")),
+            mesh=Mesh(np.array(jax.devices()), ("cores",)),
+            in_specs=(of_variables, split, split),
+            out_specs=(of_variables, whole, whole),
+        )(variables, images, labels)
 
-
-def forward(variables, images):
-    """The answers for images, with the means that were kept."""
-    others = [variables.get(path, jnp.zeros((2,), jnp.uint32)) for path in OTHERS]
-    return model.stateless_call([variables[path] for path in TRAINABLE], others, images, training=False)[0]
+    def forward(self, variables, images):
+        """The answers for images, by the means that are kept."""
+        others = [variables.get(path, jnp.zeros((2,), jnp.uint32)) for path in self.others]
+        trainable = [variables[path] for path in self.trainable]
+        return self.model.stateless_call(trainable, others, images, training=False)[0]
 
 
 def write(path, function, *arguments, **options):
@@ -122,13 +130,12 @@ def data(images):
 
 def main():
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    of_model = {path: variable for path, variable in OTHERS.items() if path != SEEDS}
+    training = Training(keras.optimizers.Adam(LEARNING_RATE))
     for images in IMAGES_OF_CORE:
-        variables = shapes(TRAINABLE, OTHERS, OF_OPTIMIZER)
-        write(folder / f"step_{images}.hlo", step, variables, *data(images), donate_argnums=(0,))
-        variables = shapes(TRAINABLE, OTHERS, OF_OPTIMIZER, seeds_of=CORES)
-        write(folder / f"step_{CORES}x{images}.hlo", step_of_replicas, variables, *data(CORES * images))
-    write(folder / "forward.hlo", forward, shapes(TRAINABLE, of_model), data(100)[0])
+        write(folder / f"step_{images}.hlo", training.step, training.shapes(), *data(images), donate_argnums=(0,))
+        write(folder / f"step_{CORES}x{images}.hlo", training.step_of_replicas, training.shapes(CORES),
+              *data(CORES * images))
+    write(folder / "forward.hlo", training.forward, training.shapes_of_answers(), data(100)[0])
 
 
 if __name__ == "__main__":

@@ -19,9 +19,12 @@ import sys
 
 import ml_dtypes  # noqa: F401  (types of arrays by name)
 import numpy as np
+from rounded_products import RUNS
 
 PART = 1e-5
 AT_ONCE = 8
+# No output of a program is beyond its bound by more.
+MOST_BEYOND = 2.0
 
 
 def run_judge(options, names):
@@ -71,7 +74,7 @@ def neighbours(found, expected):
 
 
 def compare_floats(found, expected, moves, exact):
-    """(fault or None, largest difference in parts of the largest number)."""
+    """(fault or None, largest difference in parts of the largest number, and in bounds where there is one)."""
     a, b = settled(found), settled(expected)
     finite = np.isfinite(b)
     with np.errstate(invalid="ignore"):
@@ -84,28 +87,39 @@ def compare_floats(found, expected, moves, exact):
         right |= neighbours(found, expected)
     part = float(np.max(difference[finite & np.isfinite(a)], initial=0)) / largest if largest else 0.0
     if right.all():
-        return None, part
+        return None, part, 0.0
     place = int(np.flatnonzero(~right)[0])
+    wrong = difference[~right]
+    bounds = float(np.max(wrong)) / bound if bound and np.isfinite(wrong).all() else math.inf
     return (f"element {place} of {right.size} is {a.flat[place]:.9g} instead of {b.flat[place]:.9g}, "
-            f"{np.count_nonzero(~right)} are off, bound {bound:.3g}"), part
+            f"{np.count_nonzero(~right)} are off, bound {bound:.3g}"), part, bounds
 
 
 def compare(case, found, expected):
-    """(fault or None, largest part, whether an output needed more than 1e-5 of its largest number)."""
+    """(fault or None, largest part, whether an output needed more than 1e-5 of its largest number, outputs beyond their
+    bounds by chance). README.md says when it is chance."""
     most, wide = 0.0, False
+    beyond = []
+    floats = 0
     for i, (each, a, b) in enumerate(zip(case["outputs"], found, expected)):
         if b.dtype.kind in "biu":
             wrong = set(np.flatnonzero(a != b).tolist()) - set(each["moves"] or [])
             if wrong:
                 place = min(wrong)
-                return f"output {i}: element {place} is {a.flat[place]} instead of {b.flat[place]}", most, wide
+                return f"output {i}: element {place} is {a.flat[place]} instead of {b.flat[place]}", most, wide, 0
             continue
-        fault, part = compare_floats(a, b, each["moves"] or 0, case["exact"])
+        floats += 1
+        fault, part, bounds = compare_floats(a, b, each["moves"] or 0, case["exact"])
         if fault:
-            return f"output {i} ({each['type']}): {fault}", most, wide
+            text = f"output {i} ({each['type']}): {fault}"
+            if case["family"] != "programs" or bounds > MOST_BEYOND:
+                return text, most, wide, 0
+            beyond.append(text)
         most = max(most, part)
         wide |= part > PART
-    return None, most, wide
+    if len(beyond) * (RUNS + 1) > floats:
+        return f"{len(beyond)} of {floats} outputs are beyond their bounds, more than chance has; {beyond[0]}", most, wide, 0
+    return None, most, wide, len(beyond)
 
 
 def part_of(case, found, expected):
@@ -163,7 +177,7 @@ def main():
             faults.append(f"{name}: {error}")
             continue
         instructions, sums, off = text.split()
-        fault, part, wide = compare(case, found, expected)
+        fault, part, wide, beyond = compare(case, found, expected)
         if float(off) > PART:
             fault = f"a sum is {off} of its addends' sizes from the one in float64"
         of_plain = part_of(case, found, plain)
@@ -178,7 +192,8 @@ def main():
             furthest[family] = max(furthest[family], float(off))
             most[family] = [max(most[family][0], part), max(most[family][1], of_plain)]
         if options.rows:
-            print(f"{name}: {fault or 'equal'}, {part:.1e} from rounded, {of_plain:.1e} from plain, "
+            by_chance = f" but for {beyond} outputs by chance" if beyond else ""
+            print(f"{name}: {fault or 'equal' + by_chance}, {part:.1e} from rounded, {of_plain:.1e} from plain, "
                   f"{instructions} instructions, {sums} sums, {off}")
     print(f"{'family':24}{'cases':>6}{'equal':>6}{'exact':>6}{'wide':>5}{'refused':>8}{'wrong':>6}{'sums':>6}{'off':>9}"
           f"{'rounded':>9}{'plain':>9}")

@@ -24,9 +24,7 @@ import jax  # noqa: E402
 import numpy as np  # noqa: E402
 import families  # noqa: E402
 import programs  # noqa: E402
-from rounded_products import is_exact, moved, rounded  # noqa: E402
-
-RUNS = 4  # with numbers moved at random
+from rounded_products import RUNS, is_exact, moved, rounded  # noqa: E402
 
 
 def drawn(name):
