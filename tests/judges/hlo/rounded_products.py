@@ -21,9 +21,10 @@ FUNCTIONS = (
     "scatter_mul", "reduce_window",
 )
 
-# Sizes are in parts of the sum of the addends' sizes, of the result, and of the operands' sizes: a product and the sum behind it
-# are rounded once or twice.
 RUNS = 4  # with numbers moved
+
+# In parts of the sum of the addends' sizes, of the result, and of the operands' sizes: a product and the sum behind it
+# are rounded once or twice.
 OF_SUMS = 1e-5
 OF_FUNCTIONS = 1e-6
 OF_ADDITIONS = 2.0**-23
