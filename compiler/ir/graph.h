@@ -70,7 +70,7 @@ struct Graph {
     /// False: the values of the weights are unknown. Such a network can be timed but not computed.
     bool has_weights = true;
     /// Above 1: the graph is what each of so many replicas of one program does. They are the inferences of a
-    /// batch, which is a multiple of them, each on a core of its own.
+    /// batch, each on a core of its own.
     std::uint32_t replicas = 1;
     /// The first extent of images. Above 1 only while a file with a fixed batch is read (split_batch).
     std::uint32_t batch = 1;

@@ -15,8 +15,9 @@
 /// The run's values of the inputs of its network or program.
 namespace systole::run {
 
-/// Batch and number of inferences: as many as there are images; without images the limit, or one batch. A
-/// program's batch is a step of all replicas, unless the run states more.
+/// Batch and number of inferences: as many as there are images; without images the limit, or one batch. The
+/// batch of a program for several replicas is a step of them, unless the run states another, which the
+/// compiler refuses.
 compiler::Batches batches_of(const RunSpec& spec, const ir::Graph& graph,
                              const std::vector<NamedImages>& inputs);
 

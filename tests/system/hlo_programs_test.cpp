@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -41,38 +42,110 @@ std::vector<float> whole_numbers(std::size_t count, int first) {
     return numbers;
 }
 
-TEST_CASE("A program for eight devices runs on eight cores, with whole arrays in and out", "[system][hlo]") {
-    const Folder folder;
-    const std::vector<float> w = whole_numbers(12, 1);
-    const std::vector<float> x = whole_numbers(64, 2);
-    const std::vector<float> y = whole_numbers(48, 3);
-    const std::string out = (folder / "out").string();
-    const std::string inputs = " --input w=" + folder.file("w.npy", npy("<f4", "(4, 3)", bytes_of(w))) +
-                               " x=" + folder.file("x.npy", npy("<f4", "(16, 4)", bytes_of(x))) +
-                               " y=" + folder.file("y.npy", npy("<f4", "(3, 16)", bytes_of(y)));
-    const Outcome outcome =
-        sim("run " + program("data_parallel") + " --machine tpu_v2_8" + inputs + " --outputs " + out);
+/// The golden program data_parallel: a step of gradient descent, of eight devices with a part of x and y
+/// each.
+struct GradientStep {
+    std::vector<float> w = whole_numbers(12, 1);  ///< (4, 3)
+    std::vector<float> x;                         ///< (16, 4)
+    std::vector<float> y;                         ///< (3, 16)
+
+    /// The two outputs, one after the other: the next w, and the error.
+    std::vector<float> outputs() const {
+        std::vector<float> error(48);
+        for (std::size_t row = 0; row < 16; ++row) {
+            for (std::size_t column = 0; column < 3; ++column) {
+                float sum = 0;
+                for (std::size_t k = 0; k < 4; ++k) sum += x[row * 4 + k] * w[k * 3 + column];
+                error[row * 3 + column] = sum - y[column * 16 + row];
+            }
+        }
+        std::vector<float> next = w;
+        for (std::size_t k = 0; k < 4; ++k) {
+            for (std::size_t column = 0; column < 3; ++column) {
+                float sum = 0;
+                for (std::size_t row = 0; row < 16; ++row) sum += x[row * 4 + k] * error[row * 3 + column];
+                const float change = 0.1F * sum;
+                next[k * 3 + column] = w[k * 3 + column] - change;
+            }
+        }
+        next.insert(next.end(), error.begin(), error.end());
+        return next;
+    }
+};
+
+/// Options for the inputs of several steps.
+std::string input_options(const Folder& folder, const std::vector<GradientStep>& steps) {
+    const std::string count = steps.size() == 1 ? "" : std::to_string(steps.size()) + ", ";
+    std::string w;
+    std::string x;
+    std::string y;
+    for (const GradientStep& step : steps) {
+        w += bytes_of(step.w);
+        x += bytes_of(step.x);
+        y += bytes_of(step.y);
+    }
+    return " --input w=" + folder.file("w.npy", npy("<f4", "(" + count + "4, 3)", w)) +
+           " x=" + folder.file("x.npy", npy("<f4", "(" + count + "16, 4)", x)) +
+           " y=" + folder.file("y.npy", npy("<f4", "(" + count + "3, 16)", y));
+}
+
+/// The outputs of a run of data_parallel, as GradientStep::outputs of its steps.
+std::vector<float> outputs_of(const std::string& arguments, const std::string& folder, std::size_t steps) {
+    const Outcome outcome = sim("run " + arguments + " --machine tpu_v2_8 --quiet --outputs " + folder);
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
-    std::vector<float> error(48);
-    std::vector<float> next = w;
-    for (std::size_t row = 0; row < 16; ++row) {
-        for (std::size_t column = 0; column < 3; ++column) {
-            float sum = 0;
-            for (std::size_t k = 0; k < 4; ++k) sum += x[row * 4 + k] * w[k * 3 + column];
-            error[row * 3 + column] = sum - y[column * 16 + row];
-        }
+    const std::vector<float> next = floats_in(folder + "/output_0.npy");
+    const std::vector<float> error = floats_in(folder + "/output_1.npy");
+    REQUIRE(next.size() == steps * 12);
+    REQUIRE(error.size() == steps * 48);
+    std::vector<float> outputs;
+    for (std::size_t step = 0; step < steps; ++step) {
+        const auto add = [&](const std::vector<float>& from, std::size_t size) {
+            const auto first = from.begin() + static_cast<std::ptrdiff_t>(step * size);
+            outputs.insert(outputs.end(), first, first + static_cast<std::ptrdiff_t>(size));
+        };
+        add(next, 12);
+        add(error, 48);
     }
-    for (std::size_t k = 0; k < 4; ++k) {
-        for (std::size_t column = 0; column < 3; ++column) {
-            float sum = 0;
-            for (std::size_t row = 0; row < 16; ++row) sum += x[row * 4 + k] * error[row * 3 + column];
-            const float step = 0.1F * sum;
-            next[k * 3 + column] = w[k * 3 + column] - step;
-        }
-    }
-    CHECK(floats_in(out + "/output_0.npy") == next);
-    CHECK(floats_in(out + "/output_1.npy") == error);
+    return outputs;
+}
+
+TEST_CASE("A program for eight devices runs on eight cores, with whole arrays in and out", "[system][hlo]") {
+    const Folder folder;
+    const GradientStep first{.x = whole_numbers(64, 2), .y = whole_numbers(48, 3)};
+    const GradientStep second{
+        .w = whole_numbers(12, 3), .x = whole_numbers(64, 4), .y = whole_numbers(48, 2)};
+    const std::string out = (folder / "out").string();
+    CHECK(outputs_of(program("data_parallel") + input_options(folder, {first}), out, 1) == first.outputs());
+    std::vector<float> both = first.outputs();
+    const std::vector<float> then = second.outputs();
+    both.insert(both.end(), then.begin(), then.end());
+    const std::string two = program("data_parallel") + input_options(folder, {first, second});
+    CHECK(outputs_of(two, out, 2) == both);
+    CHECK(outputs_of(two + " --batch 8", out, 2) == both);
+}
+
+TEST_CASE("A batch of a program for several devices is one step", "[system][hlo]") {
+    const std::string parallel = program("data_parallel");
+    const auto refusal = [&](const std::string& options) {
+        const Outcome outcome = sim("run " + parallel + " --machine tpu_v2_8 " + options);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.out.empty());
+        return outcome.err;
+    };
+    const std::string message =
+        "sim: " + parallel +
+        ": batch is 16; it has 8 replicas, and a step has an inference for each replica: 8\n";
+    CHECK(refusal("--batch 16 --limit 16 --random-input 1") == message);
+    CHECK(refusal("--batch 16 --limit 16 --timing-only") == message);
+    const Outcome outcome = sim("advise " + parallel + " --machine tpu_v2_8 --batches 8,16 --sizes 1 --json");
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const nlohmann::ordered_json points = nlohmann::ordered_json::parse(outcome.out).at("points");
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].contains("inferences_per_second"));
+    CHECK_FALSE(points[1].contains("inferences_per_second"));
+    CHECK_THAT(points[1].at("error").get<std::string>(), Catch::Contains("batch is 16; it has 8 replicas"));
 }
 
 TEST_CASE("Programs go to machines with tensor cores that have a core for each device", "[system][hlo]") {
@@ -85,8 +158,8 @@ TEST_CASE("Programs go to machines with tensor cores that have a core for each d
     const std::string parallel = program("data_parallel");
     CHECK(refusal(parallel + " --machine tpu_v2_1core") ==
           "sim: " + parallel +
-              ": it is a program for 8 devices; machine tpu_v2_1core has 1 core, and there must be one for "
-              "each\n");
+              ": it is a program for 8 devices; machine tpu_v2_1core has 1 core, and there must be as "
+              "many\n");
     const std::string products = program("products");
     CHECK_THAT(
         refusal(products + " --machine tpu_v1"),

@@ -91,23 +91,26 @@ mapping::Choice images_at_a_time(const MappedGraph& mapped) {
     return choice;
 }
 
-/// With state, a step is a batch: an inference for each replica, of which each core has one.
+/// With state, and of several replicas, a batch is a step: an inference for each replica, of which each core
+/// has one. A sum over the replicas would else be one over several steps.
 void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
                  const mapping::Batches& batches) {
-    if (graph.state.empty()) return;
+    if (graph.state.empty() && graph.replicas == 1) return;
     if (graph.replicas != machine.cores()) {
         throw ModelError(fmt::format(
-            "{}: it has state and {}; machine {} has {}, and there must be a replica for each", graph.name,
-            counted(graph.replicas, "replica"), machine.name, counted(machine.cores(), "core")));
+            "{}: it is a program for {}; machine {} has {}, and there must be as many", graph.name,
+            counted(graph.replicas, "device"), machine.name, counted(machine.cores(), "core")));
     }
     if (batches.batch != graph.replicas) {
-        throw ModelError(fmt::format(
-            "{}: batch is {}; it has state, and a step has as many inferences as there are replicas, {}",
-            graph.name, batches.batch, graph.replicas));
+        throw ModelError(
+            fmt::format("{}: batch is {}; it has {}, and a step has an inference for each replica: {}",
+                        graph.name, batches.batch,
+                        graph.state.empty() ? counted(graph.replicas, "replica") : "state", graph.replicas));
     }
     if (batches.inferences % batches.batch != 0) {
-        throw ModelError(fmt::format("{}: {} inferences are no whole steps; it has state, and a step has {}",
-                                     graph.name, batches.inferences, batches.batch));
+        throw ModelError(
+            fmt::format("{}: {} inferences are no whole steps; a step has {}, one for each replica",
+                        graph.name, batches.inferences, batches.batch));
     }
 }
 
@@ -117,12 +120,6 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     const auto batch = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
     const std::uint32_t cores = machine.cores();
-    if (prepared.replicas > 1 && prepared.replicas != cores) {
-        throw ModelError(
-            fmt::format("{}: it is a program for {} devices; machine {} has {}, and there must be "
-                        "one for each",
-                        prepared.name, prepared.replicas, machine.name, counted(cores, "core")));
-    }
     if (options.batches.batch % cores != 0) {
         throw ModelError(
             fmt::format("{}: batch is {}; machine {} has {}, which have equal parts of it: it must "

@@ -704,25 +704,48 @@ TEST_CASE("State of any kind is kept for any number of steps", "[tensor_core][wo
 }
 
 TEST_CASE("A step has an inference for each replica, on a core of its own", "[tensor_core][word_graphs]") {
-    ir::Graph graph = tests::graph_of_text(
-        "graph \"g\"\nreplicas 2\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x2 \"x\"\n"
-        "%1 float32 1x2 \"y\"\n%1 = word_chain(%0) \"y\" {steps [\"add 0 0\"]}\n");
+    const std::string values =
+        "%0 float32 1x2 \"x\"\n%1 float32 1x2 \"y\"\n%1 = word_chain(%0) \"y\" {steps [\"add 0 0\"]}\n";
     std::mt19937 random(1);
     machine::MachineConfig machine = random_core(random);
     machine.name = "m";
-    mapping::Options options;
-    CHECK_THROWS_WITH(
-        tensor_core::family.compile(graph, machine, options),
-        "g: it has state and 2 replicas; machine m has 1 core, and there must be a replica for each");
-    machine.system = {.chips = 1, .cores = 2};
-    CHECK_THROWS_WITH(
-        tensor_core::family.compile(graph, machine, options),
-        "g: batch is 1; it has state, and a step has as many inferences as there are replicas, 2");
-    options.batches = {.batch = 2, .inferences = 5};
-    CHECK_THROWS_WITH(tensor_core::family.compile(graph, machine, options),
-                      "g: 5 inferences are no whole steps; it has state, and a step has 2");
-    options.batches.inferences = 6;
-    CHECK_NOTHROW(tensor_core::family.compile(graph, machine, options));
+    const auto error_of = [&](const ir::Graph& graph, const mapping::Batches& batches) -> std::string {
+        mapping::Options options;
+        options.batches = batches;
+        try {
+            tensor_core::family.compile(graph, machine, options);
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    const std::string has_two = "graph \"g\"\nreplicas 2\ninputs %0\noutputs %1\n";
+    for (const std::string state : {"", "state %0 -> %1\n"}) {
+        const ir::Graph graph = tests::graph_of_text(has_two + state + values);
+        const std::string has = state.empty() ? "2 replicas" : "state";
+        machine.system = {};
+        CHECK(error_of(graph, {.batch = 2, .inferences = 2}) ==
+              "g: it is a program for 2 devices; machine m has 1 core, and there must be as many");
+        machine.system = {.chips = 1, .cores = 2};
+        for (const std::uint32_t batch : {1U, 4U}) {
+            CHECK(error_of(graph, {.batch = batch, .inferences = 4}) ==
+                  "g: batch is " + std::to_string(batch) + "; it has " + has +
+                      ", and a step has an inference for each replica: 2");
+        }
+        for (const std::uint64_t inferences : {1U, 5U}) {
+            CHECK(error_of(graph, {.batch = 2, .inferences = inferences}) ==
+                  "g: " + std::to_string(inferences) +
+                      " inferences are no whole steps; a step has 2, one for each replica");
+        }
+        CHECK(error_of(graph, {.batch = 2, .inferences = 6}) == "none");
+    }
+    const ir::Graph one =
+        tests::graph_of_text("graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n" + values);
+    CHECK(error_of(one, {.batch = 2, .inferences = 2}) ==
+          "g: it is a program for 1 device; machine m has 2 cores, and there must be as many");
+    machine.system = {};
+    CHECK(error_of(one, {.batch = 2, .inferences = 2}) ==
+          "g: batch is 2; it has state, and a step has an inference for each replica: 1");
 }
 
 TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
