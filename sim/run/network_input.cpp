@@ -1,5 +1,7 @@
 #include "sim/run/network_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include "base/data_type.h"
 #include "compiler/reference/pixel_scaling.h"
+#include "hw/machine/config_error.h"
 #include "sim/run/arrays.h"
 #include "sim/run/network.h"
 
@@ -70,9 +73,24 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const std::vector<Input
     return limited(read_inputs(spec.data.input, tensors, spec.data.preparation, name), spec);
 }
 
+namespace {
+
+/// Throws ConfigError unless the limit is one of whole steps, in which each replica has an inference.
+void check_limit(const RunSpec& spec, const std::vector<InputTensor>& tensors, const std::string& name) {
+    const std::uint32_t replicas = tensors.empty() ? 1 : tensors.front().replicas;
+    if (spec.compiler.limit % replicas == 0) return;
+    throw machine::ConfigError(
+        fmt::format("limit is {}; {} has {} replicas, of which each has an inference in a step: it must be a "
+                    "multiple of {}",
+                    spec.compiler.limit, name, replicas, replicas));
+}
+
+}  // namespace
+
 std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                       const std::string& name, std::uint64_t count) {
     check_no_preparation(spec.data.preparation, name);
+    check_limit(spec, tensors, name);
     std::vector<NamedImages> inputs;
     if (spec.data.random_input == 0) {
         if (!spec.data.input.empty()) inputs = limited(read_arrays(spec.data.input, tensors, name), spec);

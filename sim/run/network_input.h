@@ -39,7 +39,7 @@ std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph)
 
 /// The values of each input of a network or program of arrays (sim/run/arrays.h): those of files up to the
 /// run's limit, or `count` made-up ones, of state those of a batch; none if the run names none. Throws
-/// InputError.
+/// InputError, or ConfigError for a limit that is no whole steps of all replicas.
 std::vector<NamedImages> array_inputs(const RunSpec& spec, const std::vector<InputTensor>& tensors,
                                       const std::string& name, std::uint64_t count);
 

@@ -148,6 +148,30 @@ TEST_CASE("A batch of a program for several devices is one step", "[system][hlo]
     CHECK_THAT(points[1].at("error").get<std::string>(), Catch::Contains("batch is 16; it has 8 replicas"));
 }
 
+TEST_CASE("A limit of a program for several devices is whole steps", "[system][hlo]") {
+    const Folder folder;
+    const std::string parallel = program("data_parallel");
+    const GradientStep first{.x = whole_numbers(64, 2), .y = whole_numbers(48, 3)};
+    const std::string files = input_options(folder, {first, first});
+    for (const std::string limit : {"3", "12"}) {
+        for (const std::string& data : {files, std::string(" --random-input 1")}) {
+            const Outcome outcome = sim("run " + parallel + " --machine tpu_v2_8 --limit " + limit + data);
+            CHECK(outcome.exit_code == 2);
+            CHECK(outcome.err ==
+                  "sim: limit is " + limit +
+                      "; data_parallel has 8 replicas, of which each has an inference in a step: "
+                      "it must be a multiple of 8\n");
+        }
+        const Outcome outcome = sim("run " + parallel + " --machine tpu_v2_8 --timing-only --limit " + limit);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.err == "sim: " + parallel + ": " + limit +
+                                 " inferences are no whole steps; a step has 8, one for each replica\n");
+    }
+    const std::string two =
+        parallel + input_options(folder, {first, {.x = whole_numbers(64, 4), .y = whole_numbers(48, 2)}});
+    CHECK(outputs_of(two + " --limit 8", (folder / "out").string(), 1) == first.outputs());
+}
+
 TEST_CASE("Programs go to machines with tensor cores that have a core for each device", "[system][hlo]") {
     const auto refusal = [](const std::string& arguments) {
         const Outcome outcome = sim("run " + arguments + " --random-input 1");
