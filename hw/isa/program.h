@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,6 +111,9 @@ struct BorderTensor {
     std::int32_t zero_point = 0;
     DataType type = DataType::Uint8;
     Conversion conversion = Conversion::Nearest;  ///< of an input's real numbers to stored ones
+    /// Of a program of several replicas: the axis of `shape` along which the parts of all replicas lie in the
+    /// array in the file; absent: all have the same array.
+    std::optional<std::uint32_t> split_axis = {};
 
     Storage storage() const { return {scale, zero_point, type, conversion}; }
 
@@ -167,6 +171,25 @@ struct StateTensors {
     bool operator==(const StateTensors&) const = default;
 };
 
+/// An output of the network that nothing computes: it is the same for all inferences.
+struct ConstantOutput {
+    std::uint32_t place = 0;  ///< among all outputs of the network
+    BorderTensor tensor;
+    std::vector<std::uint8_t> words = {};  ///< of its elements, each of 4 bytes
+
+    bool operator==(const ConstantOutput&) const = default;
+};
+
+/// What files have for the inputs and outputs of a program for a tensor core: arrays, whose numbers keep
+/// their values, and no images.
+struct ArrayFiles {
+    /// Above 1: the inferences of a batch are those of so many replicas, and share an array.
+    std::uint32_t replicas = 1;
+    std::vector<ConstantOutput> constants = {};  ///< in the order of their places
+
+    bool operator==(const ArrayFiles&) const = default;
+};
+
 /// Everything a run needs besides the machine and the data.
 struct Program {
     Geometry geometry;
@@ -186,6 +209,7 @@ struct Program {
     std::vector<BorderTensor> inputs;   ///< one for each Input buffer, in which its elements lie packed
     std::vector<BorderTensor> outputs;  ///< one for each Output buffer, in which its elements lie packed
     std::vector<StateTensors> state;    ///< an input or output is in at most one
+    std::optional<ArrayFiles> arrays;   ///< absent: files have images, or it is not stated
     std::vector<HostOperation> host_operations;
     std::vector<HostSegment> host_segments;
 

@@ -52,7 +52,10 @@ inline constexpr std::uint32_t version_with_tiles = 7;
 inline constexpr std::uint32_t version_with_tensor_core = 8;
 /// The same with state: the section of the core is followed by one of state.
 inline constexpr std::uint32_t version_with_state = 9;
-inline constexpr std::uint32_t newest_version = version_with_state;
+/// The same, of a program whose inputs and outputs are arrays in files: the section of state, which may be
+/// empty, is followed by one of arrays.
+inline constexpr std::uint32_t version_with_arrays = 10;
+inline constexpr std::uint32_t newest_version = version_with_arrays;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -74,6 +77,7 @@ inline constexpr Tag conversion_section = {'C', 'O', 'N', 'V'};
 inline constexpr Tag grid_section = {'G', 'R', 'I', 'D'};
 inline constexpr Tag core_section = {'C', 'O', 'R', 'E'};
 inline constexpr Tag state_section = {'S', 'T', 'A', 'T'};
+inline constexpr Tag arrays_section = {'F', 'A', 'R', 'R'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

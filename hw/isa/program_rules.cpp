@@ -172,6 +172,42 @@ void check_state(const Program& program) {
     }
 }
 
+void check_split_axes(const Program& program, std::uint32_t replicas) {
+    for (const auto* tensors : {&program.inputs, &program.outputs}) {
+        for (const BorderTensor& tensor : *tensors) {
+            if (!tensor.split_axis) continue;
+            const auto part = [&] { return "tensor " + isa::quoted(tensor.name); };
+            if (replicas == 1) fail(part(), "it is split; only arrays of several replicas are");
+            if (*tensor.split_axis >= tensor.shape.size()) {
+                fail(part(), fmt::format("it is split along axis {}; its shape has {}", *tensor.split_axis,
+                                         tensor.shape.size()));
+            }
+        }
+    }
+}
+
+void check_arrays(const Program& program) {
+    const std::uint32_t replicas = program.arrays ? program.arrays->replicas : 1;
+    check_split_axes(program, replicas);
+    if (!program.arrays) return;
+    if (!program.geometry.has_tensor_core()) fail("arrays", "only programs for a tensor core have them");
+    if (replicas == 0) fail("arrays", "there are 0 replicas; there must be at least 1");
+    if (replicas > 1 && (program.batch != replicas || program.inferences % replicas != 0)) {
+        fail("arrays",
+             fmt::format("there are {} replicas, batch is {} and inferences {}; a batch has an inference for "
+                         "each replica, and all batches are whole",
+                         replicas, program.batch, program.inferences));
+    }
+    std::optional<std::uint32_t> before;
+    for (const ConstantOutput& constant : program.arrays->constants) {
+        const auto part = [&] { return "constant output " + isa::quoted(constant.tensor.name); };
+        if (const auto rule = broken_rule(constant)) fail(part(), *rule);
+        if (before && constant.place <= *before)
+            fail(part(), fmt::format("place is {}; the one before has {}", constant.place, *before));
+        before = constant.place;
+    }
+}
+
 void check_instruction(const Program& program, std::size_t index) {
     const Instruction& instruction = program.instructions[index];
     const auto part = [&] { return fmt::format("instruction {}: {}", index, to_string(instruction)); };
@@ -392,6 +428,17 @@ std::optional<std::string> broken_rule(const StateTensors& state, const Program&
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule(const ConstantOutput& constant) {
+    const BorderTensor& tensor = constant.tensor;
+    if (auto rule = broken_rule(tensor)) return rule;
+    if (tensor.split_axis || tensor.conversion != Conversion::Nearest)
+        return "it is split or has a conversion; a constant output is neither";
+    std::uint64_t bytes = word_bytes;
+    for (const std::uint32_t size : tensor.shape) bytes *= size;  // at most 2^42: see above
+    if (constant.words.size() == bytes) return std::nullopt;
+    return fmt::format("the words are {} bytes; they must be {}", constant.words.size(), bytes);
+}
+
 std::optional<std::string> broken_rule(const RunChain& run, const Program& program) {
     if (run.chain >= program.chains.size())
         return fmt::format("the program has {} chains", program.chains.size());
@@ -455,6 +502,7 @@ void validate(const Program& program) {
              fmt::format("it has conversion {}; only inputs have one", name_of(tensor.conversion)));
     }
     check_state(program);
+    check_arrays(program);
     for (const HostSegment& segment : program.host_segments) {
         if (const auto rule = broken_rule(segment, program)) {
             fail("host segment " + isa::quoted(segment.name), *rule);

@@ -72,6 +72,8 @@ BorderTensor border_tensor(Operands& operands) {
         if (!conversion) operands.fail(*name, "must be nearest, half_to_even or half_away");
         tensor.conversion = *conversion;
     }
+    if (const Token* const split = operands.keyed("split"))
+        tensor.split_axis = static_cast<std::uint32_t>(operands.number(*split, 0, largest32 - 1));
     if (const auto rule = broken_rule(tensor)) operands.fail(*rule);
     return tensor;
 }
@@ -83,7 +85,7 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 24> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 26> entries = {{{".array", &Directives::array},
                                                        {".tiles", &Directives::tiles},
                                                        {".tensor_core", &Directives::tensor_core},
                                                        {".chain", &Directives::chain},
@@ -94,6 +96,8 @@ bool Directives::take(Operands& operands) {
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
                                                        {".state", &Directives::state},
+                                                       {".arrays", &Directives::arrays},
+                                                       {".constant_output", &Directives::constant_output},
                                                        {".host_operation", &Directives::host_operation},
                                                        {".host_segment", &Directives::host_segment},
                                                        {".computes", &Directives::segment_layers},
@@ -136,6 +140,8 @@ std::vector<std::uint8_t>& Directives::open_values() {
             return program_.buffers.back().contents;
         case Kind::InitialRows:
             return program_.initial[open_->memory].back().values;
+        case Kind::ConstantOutput:
+            return program_.arrays->constants.back().words;
     }
     throw std::logic_error("a declaration of no kind");
 }
@@ -143,6 +149,7 @@ std::vector<std::uint8_t>& Directives::open_values() {
 std::optional<std::string> Directives::broken_rule_of_open() const {
     if (open_->kind == Kind::Tile) return broken_rule(program_.tiles.back(), program_.geometry);
     if (open_->kind == Kind::HostBuffer) return broken_rule(program_.buffers.back());
+    if (open_->kind == Kind::ConstantOutput) return broken_rule(program_.arrays->constants.back());
     const InitialRows& initial = program_.initial[open_->memory].back();
     if (initial.values.size() == open_->bytes) return std::nullopt;
     return fmt::format("the values are {} bytes; they must be {}", initial.values.size(), open_->bytes);
@@ -280,6 +287,26 @@ void Directives::state(Operands& operands) {
             operands.fail("its input or output is in another state");
     }
     program_.state.push_back(state);
+}
+
+void Directives::arrays(Operands& operands) {
+    if (!program_.geometry.has_tensor_core()) operands.fail("is for machines with a tensor core");
+    if (program_.arrays) operands.fail("there is one for a program");
+    program_.arrays.emplace().replicas =
+        static_cast<std::uint32_t>(operands.keyed_number("replicas", 1, 1, largest32));
+}
+
+void Directives::constant_output(Operands& operands) {
+    if (!program_.arrays) operands.fail("there is no .arrays above it");
+    ConstantOutput constant;
+    constant.place = static_cast<std::uint32_t>(operands.number("place", 0, largest32));
+    constant.tensor = border_tensor(operands);
+    std::uint64_t bytes = word_bytes;
+    for (const std::uint32_t size : constant.tensor.shape) bytes *= size;
+    const ElementRules word{.bytes = word_bytes};
+    constant.words = generated_values(operands, bytes, word, budget_);
+    program_.arrays->constants.push_back(std::move(constant));
+    open_ = Open{.place = operands.place(), .kind = Kind::ConstantOutput, .element = word};
 }
 
 void Directives::host_operation(Operands& operands) {

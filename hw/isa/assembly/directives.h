@@ -50,6 +50,8 @@ private:
     void input(Operands& operands);
     void output(Operands& operands);
     void state(Operands& operands);
+    void arrays(Operands& operands);
+    void constant_output(Operands& operands);
     void host_operation(Operands& operands);
     void host_segment(Operands& operands);
     // Parts of the last host segment.
@@ -68,7 +70,7 @@ private:
     void check_overlap(Operands& operands, const Token& name, const HostBuffer& buffer) const;
 
     /// Declarations with values; each is the last of its kind in the program.
-    enum class Kind : std::uint8_t { Tile, HostBuffer, InitialRows };
+    enum class Kind : std::uint8_t { Tile, HostBuffer, InitialRows, ConstantOutput };
     /// The declaration to which values may still be added.
     struct Open {
         Place place;

@@ -43,6 +43,7 @@ public:
         fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
     }
 
+    /// Without the end of the line.
     void tensor(std::string_view directive, const BorderTensor& tensor) {
         write("{} {}", directive, as_word(tensor.name));
         std::string_view before = " shape=";
@@ -54,7 +55,24 @@ public:
         if (tensor.zero_point != 0) write(" zero_point={}", tensor.zero_point);
         write("{}", type_word(tensor));
         if (tensor.conversion != Conversion::Nearest) write(" conversion={}", name_of(tensor.conversion));
+        if (tensor.split_axis) write(" split={}", *tensor.split_axis);
+    }
+
+    void tensors(std::string_view directive, const std::vector<BorderTensor>& all) {
+        for (const BorderTensor& each : all) {
+            tensor(directive, each);
+            write("\n");
+        }
+    }
+
+    void arrays(const ArrayFiles& arrays) {
+        write(".arrays");
+        if (arrays.replicas != 1) write(" replicas={}", arrays.replicas);
         write("\n");
+        for (const ConstantOutput& constant : arrays.constants) {
+            tensor(fmt::format(".constant_output {}", constant.place), constant.tensor);
+            text_ += values_text(constant.words, word_bytes, budget_);
+        }
     }
 
     void network(const Program& program) {
@@ -64,9 +82,10 @@ public:
             if (program.inferences != 0) write(" inferences={}", program.inferences);
             write("\n");
         }
-        for (const BorderTensor& each : program.inputs) tensor(".input", each);
-        for (const BorderTensor& each : program.outputs) tensor(".output", each);
+        tensors(".input", program.inputs);
+        tensors(".output", program.outputs);
         for (const StateTensors& state : program.state) write(".state {} {}\n", state.input, state.output);
+        if (program.arrays) arrays(*program.arrays);
         for (const HostOperation& operation : program.host_operations) {
             write(".host_operation {} {}\n", as_word(operation.kind), as_word(operation.layer));
         }

@@ -358,6 +358,33 @@ void read_state_section(std::span<const std::uint8_t> file, ByteReader& content,
     state.finish("the section of state");
 }
 
+void read_split_axes(ByteReader& reader, std::vector<BorderTensor>& tensors) {
+    for (BorderTensor& tensor : tensors) {
+        const std::uint32_t axis = reader.number32("axis along which an array is split");
+        if (axis > 0) tensor.split_axis = axis - 1;
+    }
+}
+
+ConstantOutput read_constant_output(ByteReader& reader) {
+    ConstantOutput constant;
+    constant.place = reader.number32("place of a constant output");
+    constant.tensor = read_tensor(reader);
+    constant.words =
+        copy(reader.bytes(reader.number64("bytes of a constant output"), "words of a constant output"));
+    return constant;
+}
+
+void read_arrays_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t smallest = 33;
+    ByteReader reader = open_section(file, content, file_format::arrays_section);
+    ArrayFiles& arrays = program.arrays.emplace();
+    arrays.replicas = reader.number32("replicas");
+    read_split_axes(reader, program.inputs);
+    read_split_axes(reader, program.outputs);
+    arrays.constants = list<ConstantOutput>(reader, smallest, "constant outputs", read_constant_output);
+    reader.finish("the section of arrays");
+}
+
 /// Each program has one file: of the lowest version that can hold it.
 void check_version(std::uint32_t version, const Program& program) {
     const std::uint32_t needed = file_format::version_of(program);
@@ -406,6 +433,7 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version == file_format::version_with_tiles) read_grid_section(file, content, program);
     if (version >= file_format::version_with_tensor_core) read_core_section(file, content, program);
     if (version >= file_format::version_with_state) read_state_section(file, content, program);
+    if (version >= file_format::version_with_arrays) read_arrays_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

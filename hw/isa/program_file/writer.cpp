@@ -59,16 +59,18 @@ private:
     std::size_t section_ = 0;
 };
 
+void write_tensor(ByteWriter& writer, const BorderTensor& tensor) {
+    writer.string(tensor.name);
+    writer.count(tensor.shape.size());
+    for (const std::uint32_t size : tensor.shape) writer.number(size, 4);
+    writer.number(std::bit_cast<std::uint64_t>(tensor.scale), 8);
+    writer.number(static_cast<std::uint32_t>(tensor.zero_point), 4);
+    writer.number(static_cast<std::uint8_t>(tensor.type), 1);
+}
+
 void write_tensors(ByteWriter& writer, const std::vector<BorderTensor>& tensors) {
     writer.count(tensors.size());
-    for (const BorderTensor& tensor : tensors) {
-        writer.string(tensor.name);
-        writer.count(tensor.shape.size());
-        for (const std::uint32_t size : tensor.shape) writer.number(size, 4);
-        writer.number(std::bit_cast<std::uint64_t>(tensor.scale), 8);
-        writer.number(static_cast<std::uint32_t>(tensor.zero_point), 4);
-        writer.number(static_cast<std::uint8_t>(tensor.type), 1);
-    }
+    for (const BorderTensor& tensor : tensors) write_tensor(writer, tensor);
 }
 
 void write_network(ByteWriter& writer, const Program& program) {
@@ -88,6 +90,27 @@ void write_network(ByteWriter& writer, const Program& program) {
         writer.string(layer.kind);
         writer.number(layer.macs, 8);
     }
+}
+
+/// Axes are counted from 1; 0: all replicas have the same array.
+void write_split_axes(ByteWriter& writer, const std::vector<BorderTensor>& tensors) {
+    for (const BorderTensor& tensor : tensors)
+        writer.number(tensor.split_axis ? *tensor.split_axis + 1 : 0, 4);
+}
+
+void write_arrays(ByteWriter& writer, const Program& program) {
+    writer.begin_section(file_format::arrays_section);
+    writer.number(program.arrays->replicas, 4);
+    write_split_axes(writer, program.inputs);
+    write_split_axes(writer, program.outputs);
+    writer.count(program.arrays->constants.size());
+    for (const ConstantOutput& constant : program.arrays->constants) {
+        writer.number(constant.place, 4);
+        write_tensor(writer, constant.tensor);
+        writer.number(constant.words.size(), 8);
+        writer.append(constant.words);
+    }
+    writer.end_section();
 }
 
 void write_buffers(ByteWriter& writer, const std::vector<HostBuffer>& buffers) {
@@ -260,6 +283,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         }
         writer.end_section();
     }
+    if (version >= file_format::version_with_arrays) write_arrays(writer, program);
     return std::move(writer.bytes());
 }
 
@@ -280,8 +304,10 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 
 std::uint32_t file_format::version_of(const Program& program) {
     if (program.geometry.has_tiles()) return version_with_tiles;
-    if (program.geometry.has_tensor_core())
+    if (program.geometry.has_tensor_core()) {
+        if (program.arrays) return version_with_arrays;
         return program.state.empty() ? version_with_tensor_core : version_with_state;
+    }
     if (std::ranges::any_of(program.inputs, [](const BorderTensor& input) {
             return input.conversion != Conversion::Nearest;
         })) {

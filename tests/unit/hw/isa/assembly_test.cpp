@@ -214,6 +214,38 @@ TEST_CASE("State is an input and an output by their numbers", "[isa][assembly]")
                 "6:1: .model: there is one for a program");
 }
 
+TEST_CASE("Arrays in files are declared with their replicas and constant outputs", "[isa][assembly]") {
+    const std::string head = ".tensor_core 8 8 lanes=8\n.model m batch=2 inferences=6\n";
+    const Program program = assemble(head + R"(.input x shape=3x4 split=1
+.output y shape=4
+.arrays replicas=2
+.constant_output 1 c shape=2 type=bool
+.int32 1 0
+.constant_output 5 d type=float32 fill 0x3f800000
+)",
+                                     "x.asm");
+    CHECK(program.inputs[0].split_axis == 1U);
+    CHECK_FALSE(program.outputs[0].split_axis);
+    REQUIRE(program.arrays);
+    CHECK(program.arrays->replicas == 2);
+    REQUIRE(program.arrays->constants.size() == 2);
+    CHECK(program.arrays->constants[0] ==
+          ConstantOutput{.place = 1,
+                         .tensor = {.name = "c", .shape = {2}, .type = DataType::Bool},
+                         .words = {1, 0, 0, 0, 0, 0, 0, 0}});
+    CHECK(program.arrays->constants[1] == ConstantOutput{.place = 5,
+                                                         .tensor = {.name = "d", .type = DataType::Float32},
+                                                         .words = {0, 0, 0x80, 0x3f}});
+    CHECK(assemble(disassemble(program), "y.asm") == program);
+    CHECK(assemble(".tensor_core 8 8\n.arrays", "z.asm").arrays == ArrayFiles());
+    check_error(".arrays", "1:1: .arrays: is for machines with a tensor core");
+    check_error(".tensor_core 8 8\n.arrays\n.arrays", "3:1: .arrays: there is one for a program");
+    check_error(".tensor_core 8 8\n.constant_output 0 c",
+                "2:1: .constant_output: there is no .arrays above it");
+    check_error(".tensor_core 8 8\n.arrays\n.constant_output 0 c shape=2 fill 1\n.int32 2",
+                "3:1: .constant_output: the words are 12 bytes; they must be 8");
+}
+
 TEST_CASE("A tensor core and its chains are declared", "[isa][assembly]") {
     const Program program = assemble(R"(.tensor_core 64 32 lanes=16
 .chain "scale and add"

@@ -148,6 +148,90 @@ TEST_CASE("State is a section at the end, in a file of version 9", "[isa][progra
     CHECK(read_program(sealed(expected), "state.tpu") == program);
 }
 
+TEST_CASE("What files have for arrays is a section at the end, in a file of version 10",
+          "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};
+    program.batch = 2;
+    program.inferences = 6;
+    program.inputs = {{.name = "x", .shape = {1, 3}}};
+    program.outputs = {{.name = "y", .shape = {3}}};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 8);
+    program.inputs[0].split_axis = 1;
+    program.arrays = {.replicas = 2,
+                      .constants = {{.place = 258,
+                                     .tensor = {.name = "c", .shape = {2}, .type = DataType::Bool},
+                                     .words = {1, 0, 0, 0, 0, 0, 0, 0}}}};
+    const Bytes sections = {'S', 'T', 'A', 'T', 4,  0, 0,    0,    0, 0, 0, 0, 0,   0, 0, 0,  //
+                            'F', 'A', 'R', 'R', 62, 0, 0,    0,    0, 0, 0, 0,                //
+                            2,   0,   0,   0,   2,  0, 0,    0,    0, 0, 0, 0,       // replicas, splits
+                            1,   0,   0,   0,   2,  1, 0,    0,    1, 0, 0, 0, 'c',  //
+                            1,   0,   0,   0,   2,  0, 0,    0,                      // shape
+                            0,   0,   0,   0,   0,  0, 0xf0, 0x3f, 0, 0, 0, 0, 9,    // scale, zero, type
+                            8,   0,   0,   0,   0,  0, 0,    0,    1, 0, 0, 0, 0,   0, 0, 0};
+    Bytes expected = before;
+    expected[8] = 10;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "arrays.tpu") == program);
+}
+
+TEST_CASE("Arrays of replicas, and constant outputs, keep to their rules", "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};
+    program.batch = 2;
+    program.inferences = 6;
+    program.inputs = {{.name = "x", .shape = {1, 3}, .split_axis = 1}};
+    program.outputs = {{.name = "y", .shape = {3}}};
+    const ConstantOutput constant{
+        .place = 3, .tensor = {.name = "c", .shape = {2}}, .words = {1, 0, 0, 0, 0, 0, 0, 0}};
+    program.arrays = {.replicas = 2, .constants = {constant}};
+    program.instructions = {Halt{}};
+    CHECK_NOTHROW(validate(program));
+    const auto error_of = [&](const auto& change) -> std::string {
+        Program wrong = program;
+        change(wrong);
+        try {
+            validate(wrong);
+        } catch (const ProgramError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK(error_of([](Program& wrong) { wrong.geometry.tensor = {}; }) ==
+          "arrays: only programs for a tensor core have them");
+    CHECK(error_of([](Program& wrong) {
+              wrong.inputs[0].split_axis.reset();
+              wrong.arrays->replicas = 0;
+          }) == "arrays: there are 0 replicas; there must be at least 1");
+    CHECK(error_of([](Program& wrong) { wrong.inputs[0].split_axis = 2; }) ==
+          "tensor \"x\": it is split along axis 2; its shape has 2");
+    CHECK(error_of([](Program& wrong) { wrong.outputs[0].split_axis = 1; }) ==
+          "tensor \"y\": it is split along axis 1; its shape has 1");
+    CHECK(error_of([](Program& wrong) { wrong.arrays->replicas = 1; }) ==
+          "tensor \"x\": it is split; only arrays of several replicas are");
+    CHECK(error_of([](Program& wrong) { wrong.arrays.reset(); }) ==
+          "tensor \"x\": it is split; only arrays of several replicas are");
+    for (const auto& [batch, inferences] : {std::pair{4U, 8U}, std::pair{2U, 5U}}) {
+        CHECK(error_of([&](Program& wrong) {
+                  wrong.batch = batch;
+                  wrong.inferences = inferences;
+              }) == "arrays: there are 2 replicas, batch is " + std::to_string(batch) + " and inferences " +
+                        std::to_string(inferences) +
+                        "; a batch has an inference for each replica, and all batches are whole");
+    }
+    CHECK(error_of([&](Program& wrong) { wrong.arrays->constants.push_back(constant); }) ==
+          "constant output \"c\": place is 3; the one before has 3");
+    CHECK(error_of([](Program& wrong) { wrong.arrays->constants[0].words.pop_back(); }) ==
+          "constant output \"c\": the words are 7 bytes; they must be 8");
+    CHECK(error_of([](Program& wrong) { wrong.arrays->constants[0].tensor.shape = {0}; }) ==
+          "constant output \"c\": a size of the shape is 0; each must be at least 1");
+    CHECK(error_of([](Program& wrong) { wrong.arrays->constants[0].tensor.split_axis = 0; }) ==
+          "constant output \"c\": it is split or has a conversion; a constant output is neither");
+}
+
 TEST_CASE("An input and the output that replaces it fit each other", "[isa][program_file]") {
     Program program;
     program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};

@@ -65,6 +65,7 @@ public:
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.inputs.push_back(input());
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.outputs.push_back(tensor());
         add_state(program);
+        add_arrays(program);
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
@@ -359,6 +360,32 @@ private:
             program.outputs.push_back(std::move(output));
             program.batch = number32(1, 9);
             program.inferences = program.batch * from(1, 9);
+        }
+    }
+
+    /// Arrays in files, of one replica or several, and constant outputs.
+    void add_arrays(Program& program) {
+        if (!program.geometry.has_tensor_core() || coin()) return;
+        ArrayFiles& arrays = program.arrays.emplace();
+        if (coin()) {
+            arrays.replicas = number32(2, 9);
+            program.batch = arrays.replicas;
+            program.inferences = program.batch * from(1, 9);
+            for (auto* const tensors : {&program.inputs, &program.outputs}) {
+                for (BorderTensor& each : *tensors) {
+                    if (!each.shape.empty() && coin()) each.split_axis = number32(0, each.shape.size() - 1);
+                }
+            }
+        }
+        std::uint32_t place = 0;
+        for (std::uint64_t i = from(0, 2); i > 0; --i) {
+            ConstantOutput constant{.place = place + number32(0, 3), .tensor = tensor()};
+            for (std::uint32_t& size : constant.tensor.shape) size = 1 + size % 4;
+            std::uint64_t elements = 1;
+            for (const std::uint32_t size : constant.tensor.shape) elements *= size;
+            constant.words = bytes(elements * word_bytes, word_bytes);
+            place = constant.place + 1;
+            arrays.constants.push_back(std::move(constant));
         }
     }
 
