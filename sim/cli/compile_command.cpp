@@ -13,6 +13,7 @@
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
 #include "sim/cli/run_options.h"
+#include "sim/run/array_program.h"
 #include "sim/run/calibration.h"
 #include "sim/run/execute/compiler_options.h"
 #include "sim/run/images.h"
@@ -64,8 +65,8 @@ private:
         compiler::Options how = run::compiler_options(spec, graph, input);
         how.explain = explain;
         how.schedule_text = text == "schedule";
-        const compiler::Compiled compiled =
-            compiler::compile(graph, calibration, spec.machine, how, observer);
+        compiler::Compiled compiled = compiler::compile(graph, calibration, spec.machine, how, observer);
+        run::declare_arrays(compiled.program, graph, spec.machine);
         print_data(to_text(compiled.choices) + compiled.schedule_text);
         report::Batching batching = report::make_batching(how.batches.batch, compiled.batch);
         // Its text is about the unified buffer.

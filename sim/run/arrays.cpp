@@ -262,7 +262,7 @@ bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine)
 bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine) {
     const auto is_other = [](const isa::BorderTensor& tensor) { return tensor.type != DataType::Float32; };
     return machine.computes_floats() &&
-           (!program.state.empty() || std::ranges::any_of(program.inputs, is_other) ||
+           (program.arrays || !program.state.empty() || std::ranges::any_of(program.inputs, is_other) ||
             std::ranges::any_of(program.outputs, is_other));
 }
 
@@ -311,6 +311,8 @@ std::vector<InputTensor> array_tensors(const isa::Program& program) {
                            .shape = tensor.shape,
                            .file_axes = {},
                            .type = tensor.type,
+                           .replicas = program.arrays ? program.arrays->replicas : 1,
+                           .split_axis = tensor.split_axis,
                            .state_inferences = is_state ? program.batch : 0});
     }
     return tensors;

@@ -18,7 +18,7 @@ namespace systole::run {
 /// states the format that it has in files or is int32 or bfloat16, or the network has operators on words or
 /// state.
 bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine);
-/// The same for a program: one of its inputs or outputs is not float32, or it has state.
+/// The same for a program: it says so, or one of its inputs or outputs is not float32, or it has state.
 bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine);
 
 /// Throws ModelError for a network with state, with inputs or outputs of bfloat16, or of formats that only

@@ -108,23 +108,24 @@ OutputArray output_array(const isa::Program& program, const ir::Value* output, c
 namespace {
 
 /// The whole arrays of several replicas: their parts along an axis, or what the first one has.
-OutputArray whole_array(const isa::Program& program, const ir::Value& output, std::uint32_t replicas,
-                        const std::vector<std::uint32_t>& words, std::size_t number) {
+OutputArray whole_array(const isa::Program& program, const std::vector<std::uint32_t>& words,
+                        std::size_t number) {
     const isa::BorderTensor& tensor = program.outputs.at(number);
-    std::vector<std::uint32_t> extents = axes_of(output).extents;
+    const std::uint32_t replicas = program.arrays->replicas;
+    std::vector<std::uint32_t> extents = tensor.shape;
     const std::uint64_t inferences = isa::inferences_of_output(program, number);
     const std::uint64_t steps = inferences / replicas;
     const std::size_t each = words.size() / inferences;
     std::vector<std::uint32_t> whole;
     std::size_t inner = each;
-    if (output.split_axis) {
+    if (tensor.split_axis) {
         inner = 1;
-        for (std::size_t axis = *output.split_axis; axis < extents.size(); ++axis) inner *= extents[axis];
-        extents.at(*output.split_axis) *= replicas;
+        for (std::size_t axis = *tensor.split_axis; axis < extents.size(); ++axis) inner *= extents[axis];
+        extents.at(*tensor.split_axis) *= replicas;
     }
     for (std::uint64_t step = 0; step < steps; ++step) {
         for (std::size_t line = 0; line < each / inner; ++line) {
-            for (std::uint64_t replica = 0; replica < (output.split_axis ? replicas : 1); ++replica) {
+            for (std::uint64_t replica = 0; replica < (tensor.split_axis ? replicas : 1); ++replica) {
                 const std::size_t place = (step * replicas + replica) * each + line * inner;
                 const auto first = words.begin() + static_cast<std::ptrdiff_t>(place);
                 whole.insert(whole.end(), first, first + static_cast<std::ptrdiff_t>(inner));
@@ -134,14 +135,15 @@ OutputArray whole_array(const isa::Program& program, const ir::Value& output, st
     std::vector<std::uint64_t> shape;
     if (steps != 1) shape.push_back(steps);
     shape.insert(shape.end(), extents.begin(), extents.end());
-    return array_in_format(output.name, std::move(shape), tensor.type, whole);
+    return array_in_format(tensor.name, std::move(shape), tensor.type, whole);
 }
 
 }  // namespace
 
-OutputArray array_of_words(const isa::Program& program, const ir::Value* output, std::uint32_t replicas,
+OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
                            std::vector<std::uint32_t> words, std::size_t number) {
-    if (replicas > 1 && output != nullptr) return whole_array(program, *output, replicas, words, number);
+    // Programs of several replicas have no order of axes of their own.
+    if (program.arrays && program.arrays->replicas > 1) return whole_array(program, words, number);
     const isa::BorderTensor& tensor = program.outputs.at(number);
     const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
     std::vector<std::uint64_t> shape;
@@ -162,15 +164,17 @@ ShownOutput shown_output(const OutputArray& array) {
     return shown;
 }
 
-void add_constant_arrays(const ir::Graph& graph, std::vector<OutputArray>& arrays) {
-    for (const auto& [place, value] : graph.constant_outputs) {
-        std::vector<std::uint32_t> words(value.shape.elements());
-        math::to_words(value.constant->bytes().data(), value.type, words);
+void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays) {
+    if (!program.arrays) return;
+    for (const isa::ConstantOutput& constant : program.arrays->constants) {
+        std::vector<std::uint32_t> words(constant.words.size() / isa::word_bytes);
+        std::memcpy(words.data(), constant.words.data(), constant.words.size());
+        const isa::BorderTensor& tensor = constant.tensor;
         // In ascending order of their places.
         arrays.insert(
-            arrays.begin() + static_cast<std::ptrdiff_t>(std::min(place, arrays.size())),
-            array_in_format(value.name, {value.shape.extents().begin(), value.shape.extents().end()},
-                            value.file_type.value_or(value.type), words));
+            arrays.begin() +
+                static_cast<std::ptrdiff_t>(std::min<std::size_t>(constant.place, arrays.size())),
+            array_in_format(tensor.name, {tensor.shape.begin(), tensor.shape.end()}, tensor.type, words));
     }
 }
 

@@ -26,8 +26,9 @@ OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, 
 
 /// An output of a network of arrays (sim/run/arrays.h), for all inferences, or of state for a batch, in
 /// words: in its format, bfloat16 as the float32 that it is, and without the number of inferences if that
-/// is 1. Of several replicas, for each step the whole array.
-OutputArray array_of_words(const isa::Program& program, const ir::Value* output, std::uint32_t replicas,
+/// is 1. Of several replicas, for each step the whole array. `output` is that of the program's network, or
+/// null for a program without one.
+OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
                            std::vector<std::uint32_t> words, std::size_t number);
 
 /// The beginning of an output in its own format, for people.
@@ -36,8 +37,8 @@ ShownOutput shown_output(const OutputArray& array);
 /// Adds the outputs that are constants to those that the network computes, each at its place. A constant is
 /// the same for all inferences, and has the shape that it has in the file.
 void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays);
-/// The same for a network of arrays, whose outputs are in their own formats.
-void add_constant_arrays(const ir::Graph& graph, std::vector<OutputArray>& arrays);
+/// The same for a program of arrays, whose outputs are in their own formats.
+void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays);
 
 /// The five best classes, or all if they are fewer, of each of the first inferences: the largest output
 /// first, of equals the first.

@@ -25,6 +25,7 @@
 #include "hw/math/floats/float_values.h"
 #include "hw/math/floats/word_values.h"
 #include "hw/system/system.h"
+#include "sim/run/array_program.h"
 #include "sim/run/arrays.h"
 #include "sim/run/baselines/expected.h"
 #include "sim/run/buffers.h"
@@ -85,7 +86,8 @@ void check_border(const isa::Program& program, const machine::MachineConfig& mac
             elements_in(tensor) * (machine.computes_floats() ? isa::word_bytes : bytes_of(tensor.type));
         const std::uint64_t inferences =
             is_input ? isa::inferences_of_input(program, i) : isa::inferences_of_output(program, i);
-        if (!tensor.shape.empty() && inferences > 0 && buffers[i]->bytes % inferences == 0 &&
+        const bool has_shape = !tensor.shape.empty() || program.arrays;  // an array may be a number
+        if (has_shape && inferences > 0 && buffers[i]->bytes % inferences == 0 &&
             buffers[i]->bytes / inferences == bytes) {
             continue;
         }
@@ -487,10 +489,9 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
         if (i == main) record.answers.outputs = read_word_outputs(program, words, i);
         const ir::Value* const value =
             prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
-        const std::uint32_t replicas = prepared.graph ? prepared.graph->replicas : 1;
-        arrays.push_back(array_of_words(program, value, replicas, std::move(words), i));
+        arrays.push_back(array_of_words(program, value, std::move(words), i));
     }
-    if (prepared.graph) add_constant_arrays(*prepared.graph, arrays);
+    add_constant_arrays(program, arrays);
     for (const OutputArray& array : arrays) record.answers.shown_outputs.push_back(shown_output(array));
     if (record.spec.observed.outputs) record.answers.output_arrays = std::move(arrays);
     add_labelled_answers(record, prepared);
@@ -655,6 +656,7 @@ Prepared prepare(const RunSpec& spec) {
                                   spec.machine, compiler_options(spec, *prepared.graph, prepared.inputs));
             prepared.batch = compiled.batch;
             prepared.cut_images = std::move(compiled.cut_images);
+            declare_arrays(compiled.program, *prepared.graph, spec.machine);
             return std::move(compiled.program);
         });
     }

@@ -91,7 +91,7 @@ TEST_CASE("A network is one of arrays by the types of its borders or its operato
     }
 }
 
-TEST_CASE("A program is one of arrays if a border of it is not float32", "[run]") {
+TEST_CASE("A program is one of arrays if it says so or a border of it is not float32", "[run]") {
     isa::Program program;
     program.inputs = {{.name = "x", .shape = {2}, .type = DataType::Float32}};
     program.outputs = {{.name = "y", .shape = {2}, .type = DataType::Float32}};
@@ -106,6 +106,14 @@ TEST_CASE("A program is one of arrays if a border of it is not float32", "[run]"
     program.inputs[0].type = DataType::Float32;
     program.state = {{.input = 0, .output = 0}};
     CHECK(run::takes_arrays(program, core));
+    program.state.clear();
+    program.arrays.emplace();
+    CHECK(run::takes_arrays(program, core));
+    program.inputs[0].split_axis = 0;
+    CHECK(run::array_tensors(program)[0].replicas == 1);
+    program.arrays->replicas = 2;
+    CHECK(run::array_tensors(program)[0].replicas == 2);
+    CHECK(run::array_tensors(program)[0].split_axis == 0U);
 }
 
 TEST_CASE("Networks and programs with state are of arrays, and say which inputs are state", "[run]") {
@@ -127,7 +135,7 @@ TEST_CASE("Networks and programs with state are of arrays, and say which inputs 
     CHECK(run::array_tensors(program)[0].state_inferences == 0);
     CHECK(run::array_tensors(program)[1].state_inferences == 3);
     // The output is there once.
-    const run::OutputArray array = run::array_of_words(program, nullptr, 1, Words(6), 0);
+    const run::OutputArray array = run::array_of_words(program, nullptr, Words(6), 0);
     CHECK(array.shape == std::vector<std::uint64_t>{3, 2});
 }
 
@@ -336,7 +344,7 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     program.inferences = 1;
     const auto array = [&](DataType type, Words words) {
         program.outputs = {{.name = "y", .shape = {3}, .type = type}};
-        return run::array_of_words(program, nullptr, 1, std::move(words), 0);
+        return run::array_of_words(program, nullptr, std::move(words), 0);
     };
     const Words numbers{0xFFFFFFFF, 0, 7};
     const run::OutputArray int8 = array(DataType::Int8, numbers);
@@ -361,13 +369,13 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     program.inferences = 3;
     program.outputs = {{.name = "y", .shape = {1}, .type = DataType::Int32}};
     ir::Value value{.name = "z", .shape = {1, 1}, .type = DataType::Int32};
-    const run::OutputArray several = run::array_of_words(program, &value, 1, {1, 2, 3}, 0);
+    const run::OutputArray several = run::array_of_words(program, &value, {1, 2, 3}, 0);
     CHECK(several.name == "z");
     CHECK(several.shape == std::vector<std::uint64_t>{3, 1});
     program.inferences = 1;
     program.outputs = {{.name = "y", .shape = {2, 3}, .type = DataType::Uint8}};
     value = {.name = "z", .shape = {1, 2, 3}, .type = DataType::Int32, .file_axes = {0, 2, 1}};
-    const run::OutputArray turned = run::array_of_words(program, &value, 1, {1, 2, 3, 4, 5, 6}, 0);
+    const run::OutputArray turned = run::array_of_words(program, &value, {1, 2, 3, 4, 5, 6}, 0);
     CHECK(turned.shape == std::vector<std::uint64_t>{3, 2});
     CHECK(turned.stored == std::vector<std::uint8_t>{1, 4, 2, 5, 3, 6});
     const run::OutputArray large{.name = "l",
@@ -403,18 +411,25 @@ TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "
     CHECK(run::class_output(program, true) == 1U);
 }
 
-TEST_CASE("Constant outputs of a network of arrays have their format", "[run]") {
-    ir::Graph graph;
-    ir::Value truths{.name = "t", .shape = {2}, .type = DataType::Int32, .file_type = DataType::Bool};
-    truths.constant = ir::Constant::of(std::vector<std::int32_t>{1, 0});
-    graph.constant_outputs = {{0, truths}};
-    std::vector<run::OutputArray> arrays;
-    run::add_constant_arrays(graph, arrays);
-    REQUIRE(arrays.size() == 1);
+TEST_CASE("Constant outputs of a program of arrays have their format", "[run]") {
+    isa::Program program;
+    std::vector<run::OutputArray> arrays(1);
+    run::add_constant_arrays(program, arrays);
+    CHECK(arrays.size() == 1);
+    const auto constant = [](std::uint32_t place, std::uint8_t value) {
+        return isa::ConstantOutput{.place = place,
+                                   .tensor = {.name = "t", .shape = {2}, .type = DataType::Bool},
+                                   .words = {value, 0, 0, 0, 0, 0, 0, 0}};
+    };
+    program.arrays = {.constants = {constant(0, 1), constant(2, 0)}};
+    run::add_constant_arrays(program, arrays);
+    REQUIRE(arrays.size() == 3);
     CHECK(arrays[0].type == DataType::Bool);
     CHECK(arrays[0].shape == std::vector<std::uint64_t>{2});
     CHECK(arrays[0].stored == std::vector<std::uint8_t>{1, 0});
     CHECK(arrays[0].values.empty());
+    CHECK(arrays[1].name.empty());
+    CHECK(arrays[2].stored == std::vector<std::uint8_t>{0, 0});
 }
 
 TEST_CASE("Replicas have parts of an array, or all of it, and results are whole again", "[run]") {
@@ -443,17 +458,16 @@ TEST_CASE("Replicas have parts of an array, or all of it, and results are whole 
 
     isa::Program program;
     program.inferences = 4;
-    program.outputs = {{.name = "y", .shape = {2, 2}, .type = DataType::Int32}};
-    ir::Value value{.name = "y", .shape = {1, 2, 2}, .type = DataType::Int32};
-    value.split_axis = 1;
+    program.outputs = {{.name = "y", .shape = {2, 2}, .type = DataType::Int32, .split_axis = 1}};
+    program.arrays = {.replicas = 2};
     const auto stored = [](const run::OutputArray& array) {
         return tests::numbers_of<std::int32_t>(array.stored);
     };
-    const run::OutputArray whole = run::array_of_words(program, &value, 2, words_of(split), 0);
+    const run::OutputArray whole = run::array_of_words(program, nullptr, words_of(split), 0);
     CHECK(whole.shape == std::vector<std::uint64_t>{2, 2, 4});
     CHECK(stored(whole) == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
-    value.split_axis.reset();
-    const run::OutputArray first = run::array_of_words(program, &value, 2, words_of(split), 0);
+    program.outputs[0].split_axis.reset();
+    const run::OutputArray first = run::array_of_words(program, nullptr, words_of(split), 0);
     CHECK(first.shape == std::vector<std::uint64_t>{2, 2, 2});
     CHECK(stored(first) == std::vector<std::int32_t>{0, 1, 4, 5, 8, 9, 12, 13});
 }
