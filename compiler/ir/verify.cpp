@@ -111,6 +111,8 @@ private:
         }
         if (value.split_axis && (graph_.replicas < 2 || *value.split_axis + 1 >= value.shape.rank()))
             wrong("it is split along an axis that it has not, or there is one replica");
+        if (!value.file_axes.empty() && graph_.replicas > 1)
+            wrong("it has an order of axes in the file; arrays of several replicas have none");
         if (value.range) check_range(value, wrong);
         if (value.quantization) check_quantization(value, wrong);
         const bool is_stored = is_integer(value.type) && !value.constant && value.quantization;

@@ -447,6 +447,9 @@ TEST_CASE("A program of several replicas says which borders are split", "[compil
     CHECK(error_of(replaced(text, "replicas 8\n", "")) == fault);
     CHECK(error_of(replaced(text, "replicas 8", "replicas 0")) ==
           "net.txt: it has 0 replicas; there must be at least 1");
+    CHECK(
+        error_of(replaced(text, "\"x\" split 1", "\"x\" axes [0, 2, 1] split 1")) ==
+        "net.txt: value %0 \"x\": it has an order of axes in the file; arrays of several replicas have none");
 }
 
 TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compiler][ir]") {
