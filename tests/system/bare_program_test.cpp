@@ -213,6 +213,25 @@ TEST_CASE("Power over time shows when units worked, and sums to the energy", "[s
     }
 }
 
+TEST_CASE("Types that only tensor cores take are refused on other machines", "[system]") {
+    const tests::Folder folder;
+    for (const char* const type : {"bfloat16", "uint32", "float16", "bool"}) {
+        for (const std::string side : {"input", "output"}) {
+            const std::string program = folder.file(
+                "typed.asm", "." + side + " x shape=8 type=" + type +
+                                 "\n.model m batch=1 inferences=1\n.buffer b " + side + " 0 32\nhalt\n");
+            for (const char* const data : {"--random-input 1", "--timing-only"}) {
+                if (side == "output" && std::string(data) == "--random-input 1") continue;
+                const tests::Outcome outcome = sim("run " + program + " --machine tpu_v1 " + data);
+                CHECK(outcome.exit_code == 2);
+                CHECK(outcome.out.empty());
+                CHECK(outcome.err == "sim: " + program + ": " + side + " \"x\" is " + type +
+                                         ", which only machines with tensor cores take; tpu_v1 has none\n");
+            }
+        }
+    }
+}
+
 TEST_CASE("Errors of programs are one line", "[system]") {
     const tests::Folder folder;
     const std::string text = folder.file("three.asm", adds_three);

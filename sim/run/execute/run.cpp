@@ -81,6 +81,11 @@ void check_border(const isa::Program& program, const machine::MachineConfig& mac
     }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const isa::BorderTensor& tensor = tensors[i];
+        if (!machine.computes_floats() && !is_integer(tensor.type) && tensor.type != DataType::Float32) {
+            throw isa::ProgramError(
+                fmt::format("{}: {} \"{}\" is {}, which only machines with tensor cores take; {} has none",
+                            name, side, tensor.name, name_of(tensor.type), machine.name));
+        }
         // A machine that computes in floats has words, whatever the format in files.
         const std::uint64_t bytes =
             elements_in(tensor) * (machine.computes_floats() ? isa::word_bytes : bytes_of(tensor.type));
