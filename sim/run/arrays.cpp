@@ -270,16 +270,21 @@ void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& ma
     if (machine.computes_floats()) return;
     if (!graph.state.empty()) {
         throw ModelError(fmt::format(
-            "{}: an output replaces {} in the next run, which only machines with tensor cores keep; {} is "
+            "{}: an output replaces {} in the next run, which only machines with tensor cores keep; {} has "
             "none",
             graph.name, in_quotes(graph.values[graph.inputs[graph.state.front().input]].name), machine.name));
+    }
+    if (std::ranges::any_of(graph.nodes, is_on_words)) {
+        throw ModelError(
+            fmt::format("{}: it is a program in words; only machines with tensor cores run it; {} has none",
+                        graph.name, machine.name));
     }
     for (const ir::ValueId id : borders_of(graph)) {
         const ir::Value& value = graph.values[id];
         if (!value.file_type && value.type != DataType::Bfloat16) continue;
         throw ModelError(fmt::format(
-            "{}: {} is {} in files, which only networks for machines that compute in floats have; {} is none",
-            graph.name, in_quotes(value.name), name_of(value.file_type.value_or(value.type)), machine.name));
+            "{}: {} is {} in files, which only machines with tensor cores take; {} has none", graph.name,
+            in_quotes(value.name), name_of(value.file_type.value_or(value.type)), machine.name));
     }
 }
 

@@ -21,8 +21,8 @@ bool takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine)
 /// The same for a program: it says so, or one of its inputs or outputs is not float32, or it has state.
 bool takes_arrays(const isa::Program& program, const machine::MachineConfig& machine);
 
-/// Throws ModelError for a network with state, with inputs or outputs of bfloat16, or of formats that only
-/// files have, on a machine that does not compute in floats.
+/// Throws ModelError for a network with state or operators on words, with inputs or outputs of bfloat16, or
+/// of formats that only files have, on a machine that does not compute in floats.
 void check_takes_arrays(const ir::Graph& graph, const machine::MachineConfig& machine);
 
 /// The inputs of a network or program of arrays, in its order; their types are those in files.

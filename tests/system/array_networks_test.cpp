@@ -487,11 +487,9 @@ TEST_CASE("What does not apply to arrays is refused in one line", "[system][arra
                         "gives them"));
     for (const char* const machine : {"tpu_v1", "edge_tpu_usb"}) {
         for (const char* const data : {"--random-input 1", "--timing-only"}) {
-            CHECK_THAT(
-                refused("run --model " + model + " --machine " + machine + " " + data),
-                Catch::Contains("step: \"mask\" is bool in files, which only networks for machines that "
-                                "compute in floats have; " +
-                                std::string(machine) + " is none"));
+            CHECK(refused("run --model " + model + " --machine " + machine + " " + data) ==
+                  "sim: " + model + ": it is a program in words; only machines with tensor cores run it; " +
+                      machine + " has none\n");
         }
     }
 }

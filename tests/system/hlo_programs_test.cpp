@@ -185,9 +185,14 @@ TEST_CASE("Programs go to machines with tensor cores that have a core for each d
               ": it is a program for 8 devices; machine tpu_v2_1core has 1 core, and there must be as "
               "many\n");
     const std::string products = program("products");
-    CHECK_THAT(
-        refusal(products + " --machine tpu_v1"),
-        Catch::Contains("which only networks for machines that compute in floats have; tpu_v1 is none"));
+    const std::string in_words =
+        "sim: " + products +
+        ": it is a program in words; only machines with tensor cores run it; tpu_v1 has none\n";
+    CHECK(refusal(products + " --machine tpu_v1") == in_words);
+    const Outcome compiled =
+        sim("compile " + products + " --machine tpu_v1 -o " + (Folder() / "p.tpu").string());
+    CHECK(compiled.exit_code == 2);
+    CHECK(compiled.err == in_words);
     CHECK_THAT(refusal(program("control") + " --machine tpu_v2_1core"),
                Catch::Contains("(while): how often its body runs depends on data; loops are compiled whose "
                                "condition depends on constants alone"));

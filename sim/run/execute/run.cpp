@@ -651,7 +651,8 @@ Prepared prepare(const RunSpec& spec) {
         }
         prepared.network = baselines::network_of(*prepared.graph);
         // Data before the compilation, which takes longer, so that errors in it show first.
-        prepared.inputs = read_input(spec, *prepared.graph);
+        prepared.inputs =
+            naming_file(spec, *prepared.graph, [&] { return read_input(spec, *prepared.graph); });
         prepared.labels = read_labels(spec, prepared.inputs);
         if (!spec.machine.computes_floats() && takes_long_to_calibrate(*prepared.graph))
             check_compiles(*prepared.graph, spec, prepared.inputs);

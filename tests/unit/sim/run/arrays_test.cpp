@@ -121,9 +121,9 @@ TEST_CASE("Networks and programs with state are of arrays, and say which inputs 
         "graph \"g\"\nreplicas 3\ninputs %0, %1\noutputs %2\nstate %1 -> %2\n%0 float32 1x2 \"x\"\n"
         "%1 float32 1x2 \"s\"\n%2 float32 1x2 \"t\"\n%2 = add(%0, %1) \"t\"\n");
     CHECK(run::takes_arrays(graph, machine_of(machine::Family::TensorCore)));
-    CHECK_THROWS_WITH(
-        run::check_takes_arrays(graph, machine_of(machine::Family::EdgeTpu)),
-        "g: an output replaces \"s\" in the next run, which only machines with tensor cores keep; m is none");
+    CHECK_THROWS_WITH(run::check_takes_arrays(graph, machine_of(machine::Family::EdgeTpu)),
+                      "g: an output replaces \"s\" in the next run, which only machines with tensor cores "
+                      "keep; m has none");
     CHECK(run::array_tensors(graph)[0].state_inferences == 0);
     CHECK(run::array_tensors(graph)[1].state_inferences == 3);
     isa::Program program;
@@ -144,11 +144,16 @@ TEST_CASE("Machines of integers take no formats that files alone have", "[run]")
     CHECK_NOTHROW(run::check_takes_arrays(graph_with_input("int32 1x2x3 \"x\""), integers));
     const ir::Graph with_format = graph_with_input("int32 1x2x3 \"x\" file bool");
     CHECK_THROWS_AS(run::check_takes_arrays(with_format, integers), ModelError);
-    CHECK_THROWS_WITH(
-        run::check_takes_arrays(with_format, integers),
-        "g: \"x\" is bool in files, which only networks for machines that compute in floats have; m is none");
+    CHECK_THROWS_WITH(run::check_takes_arrays(with_format, integers),
+                      "g: \"x\" is bool in files, which only machines with tensor cores take; m has none");
     CHECK_THROWS_AS(run::check_takes_arrays(graph_with_input("bfloat16 1x2x3 \"x\""), integers), ModelError);
     CHECK_NOTHROW(run::check_takes_arrays(with_format, machine_of(machine::Family::TensorCore)));
+    const ir::Graph in_words = tests::graph_of_text(
+        "graph \"g\"\ninputs %0\noutputs %1\n%0 float32 1x2 \"x\" file float32\n%1 float32 1x2 \"y\"\n"
+        "%1 = word_chain(%0) \"y\" {steps [\"add 0 0\"]}\n");
+    CHECK_THROWS_WITH(run::check_takes_arrays(in_words, integers),
+                      "g: it is a program in words; only machines with tensor cores run it; m has none");
+    CHECK_NOTHROW(run::check_takes_arrays(in_words, machine_of(machine::Family::TensorCore)));
 }
 
 TEST_CASE("Inputs are the arrays without the graph's first extent, in their formats of files", "[run]") {
