@@ -113,6 +113,7 @@ bool gives_classes(const isa::BorderTensor& output) {
 }
 
 std::optional<std::size_t> class_output(const isa::Program& program, bool of_arrays) {
+    if (program.arrays && program.arrays->replicas > 1) return std::nullopt;
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         const isa::BorderTensor& output = program.outputs[i];
@@ -181,7 +182,7 @@ double number_of_word(std::uint32_t word, DataType type) {
 }
 
 Outputs read_word_outputs(const isa::Program& program, std::span<const std::uint32_t> words,
-                          std::size_t output) {
+                          std::size_t output, bool with_predictions) {
     const isa::BorderTensor& tensor = program.outputs.at(output);
     Outputs outputs;
     outputs.per_inference = elements_of(tensor);
@@ -189,7 +190,7 @@ Outputs read_word_outputs(const isa::Program& program, std::span<const std::uint
     std::ranges::transform(words, outputs.values.begin(), [&](std::uint32_t word) {
         return static_cast<float>(number_of_word(word, tensor.type));
     });
-    if (class_output(program, true) == output) {
+    if (with_predictions && class_output(program, true) == output) {
         outputs.predictions = largest_elements<float>(outputs.values, outputs.per_inference);
     }
     return outputs;

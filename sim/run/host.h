@@ -25,7 +25,8 @@ double host_seconds(const HostWork& work, const baselines::Baseline& host);
 bool gives_classes(const isa::BorderTensor& output);
 
 /// The output whose largest element is a class: the only one that has classes; of a network of arrays
-/// (sim/run/arrays.h), those are floats. State has none. Absent if there is none, or more than one.
+/// (sim/run/arrays.h), those are floats. State has none, nor have arrays that several replicas share. Absent
+/// if there is none, or more than one.
 std::optional<std::size_t> class_output(const isa::Program& program, bool of_arrays = false);
 
 /// How often the host works on inputs, and on outputs: once for each batch.
@@ -39,9 +40,10 @@ std::vector<HostWork> output_work(const isa::Program& program);
 Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> stored,
                      std::size_t output = 0);
 
-/// The same for an output of a network of arrays, in words; without the host's operations.
+/// The same for an output of a network of arrays, in words; without the host's operations. Few of such
+/// networks classify: predictions are made if they are asked for.
 Outputs read_word_outputs(const isa::Program& program, std::span<const std::uint32_t> words,
-                          std::size_t output);
+                          std::size_t output, bool with_predictions);
 
 /// The number that a word of this format is.
 double number_of_word(std::uint32_t word, DataType type);

@@ -420,8 +420,16 @@ TEST_CASE("The report shows the first numbers of outputs, and no classes of inte
         "%2 = word_chain(%0) \"f\" {steps [\"negate 0\"]}\n");
     const std::string x =
         files.folder().file("x.npy", npy("<f4", "(2, 3)", bytes_of<float>({3, 1, 2, 4, 6, 5})));
-    const Json classes = report_of("--machine tpu_v2_1core --model " + one + " --input " + x);
-    CHECK(classes.at("predictions") == Json{1, 0});
+    const std::string classify = "--machine tpu_v2_1core --model " + one + " --input " + x;
+    // Only who asks for classes gets them.
+    CHECK(report_of(classify).at("predictions").empty());
+    const std::string labels =
+        files.folder().file("labels.idx", std::string("\0\0\x08\x01\0\0\0\x02\x01\x02", 10));
+    const Json labelled = report_of(classify + " --labels " + labels);
+    CHECK(labelled.at("predictions") == Json{1, 0});
+    CHECK(labelled.at("accuracy") == 0.5);
+    const std::string names = files.folder().file("names.txt", "a\nb\nc\n");
+    CHECK(report_of(classify + " --label-names " + names).at("predictions") == Json{1, 0});
 }
 
 TEST_CASE("Wrong arrays are refused in one line with file, place, value and rule",

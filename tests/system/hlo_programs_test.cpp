@@ -172,6 +172,17 @@ TEST_CASE("A limit of a program for several devices is whole steps", "[system][h
     CHECK(outputs_of(two + " --limit 8", (folder / "out").string(), 1) == first.outputs());
 }
 
+TEST_CASE("Replicas share arrays, of which no classes are shown", "[system][hlo]") {
+    const Folder folder;
+    const std::string names = folder.file("names.txt", "a\nb\nc\n");
+    const std::string run = "run " + program("data_parallel") + " --machine tpu_v2_8 --random-input 1";
+    const Outcome outcome = sim(run + " --label-names " + names);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.err,
+               Catch::Contains("label names need an output for each inference; its 8 replicas share arrays"));
+    CHECK_THAT(sim(run).out, !Catch::Contains("predictions"));
+}
+
 TEST_CASE("Programs go to machines with tensor cores that have a core for each device", "[system][hlo]") {
     const auto refusal = [](const std::string& arguments) {
         const Outcome outcome = sim("run " + arguments + " --random-input 1");

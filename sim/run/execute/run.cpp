@@ -116,6 +116,11 @@ const isa::BorderTensor* classes_of(const Prepared& prepared) {
 
 [[noreturn]] void fail_without_classes(const isa::Program& program, const std::string& name,
                                        const char* what) {
+    if (program.arrays && program.arrays->replicas > 1) {
+        throw isa::ProgramError(
+            fmt::format("{}: {} need an output for each inference; its {} replicas share arrays", name, what,
+                        program.arrays->replicas));
+    }
     throw isa::ProgramError(
         fmt::format("{}: {} need an output that is a vector of two or more; {}", name, what,
                     program.outputs.size() > 1
@@ -486,12 +491,13 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
     const isa::Program& program = prepared.program;
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(program, isa::BufferKind::Output);
     const std::size_t main = class_output(program, true).value_or(0);
+    const bool with_predictions = record.spec.data.labels || record.spec.data.label_names;
     std::vector<OutputArray> arrays;
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         const std::span<const std::uint8_t> bytes = system.host_bytes(*buffers.at(i));
         std::vector<std::uint32_t> words(bytes.size() / isa::word_bytes);
         std::memcpy(words.data(), bytes.data(), bytes.size());
-        if (i == main) record.answers.outputs = read_word_outputs(program, words, i);
+        if (i == main) record.answers.outputs = read_word_outputs(program, words, i, with_predictions);
         const ir::Value* const value =
             prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
         arrays.push_back(array_of_words(program, value, std::move(words), i));

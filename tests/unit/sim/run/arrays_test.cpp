@@ -399,11 +399,12 @@ TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "
     CHECK(run::class_output(program, true) == 1U);
     CHECK_FALSE(run::class_output(program));  // two vectors
     const Words floats{0, 0x3F800000, 0x40000000, 0x3F800000};
-    const run::Outputs outputs = run::read_word_outputs(program, floats, 1);
+    CHECK(run::read_word_outputs(program, floats, 1, false).predictions.empty());
+    const run::Outputs outputs = run::read_word_outputs(program, floats, 1, true);
     CHECK(outputs.per_inference == 2);
     CHECK(outputs.values == std::vector<float>{0, 1, 2, 1});
     CHECK(outputs.predictions == Words{1, 0});
-    const run::Outputs numbers = run::read_word_outputs(program, Words{0xFFFFFFFE, 1, 2, 3, 4, 5}, 0);
+    const run::Outputs numbers = run::read_word_outputs(program, Words{0xFFFFFFFE, 1, 2, 3, 4, 5}, 0, true);
     CHECK(numbers.predictions.empty());
     CHECK(numbers.values == std::vector<float>{-2, 1, 2, 3, 4, 5});
     program.outputs[1].type = DataType::Bool;
@@ -414,6 +415,10 @@ TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "
     CHECK_FALSE(run::class_output(program, true));
     program.state = {{.input = 0, .output = 0}};
     CHECK(run::class_output(program, true) == 1U);
+    program.arrays.emplace();
+    CHECK(run::class_output(program, true) == 1U);
+    program.arrays->replicas = 2;
+    CHECK_FALSE(run::class_output(program, true));
 }
 
 TEST_CASE("Constant outputs of a program of arrays have their format", "[run]") {
