@@ -201,6 +201,35 @@ TEST_CASE("A compiled program takes and gives the same arrays", "[system][array_
                            files.archive()) == Step::expected());
 }
 
+TEST_CASE("A compiled program of float32 takes arrays, and no images", "[system][array_networks]") {
+    const Folder folder;
+    const std::string model =
+        folder.file("twice.txt",
+                    "graph \"twice\"\ninputs %0\noutputs %1\n"
+                    "%0 float32 1x3 \"x\" file float32\n%1 float32 1x3 \"y\" file float32\n"
+                    "%1 = word_chain(%0) \"y\" {steps [\"add 0 0\"]}\n");
+    const std::string program = (folder / "twice.tpu").string();
+    REQUIRE(sim("compile --machine tpu_v2_1core --quiet --model " + model + " -o " + program).exit_code == 0);
+    const std::string text = folder.file("twice.asm", sim("disasm " + program).out);
+    const auto y_of = [&](const std::string& given, const std::string& x) {
+        const Outcome outcome = sim("run --machine tpu_v2_1core --quiet --program " + given + " --input " +
+                                    x + " --outputs " + folder.path().string());
+        INFO(outcome.err);
+        REQUIRE(outcome.exit_code == 0);
+        CHECK(outcome.err.empty());
+        return read(folder / "y.npy");
+    };
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::string bytes = npy("|u1", "(3,)", {1, 2, 100});
+    for (const std::string& given : {program, text}) {
+        CHECK(y_of(given, folder.file("x.npy", bytes)) == Written{"<f4", "3,", bytes_of<float>({2, 4, 200})});
+        CHECK(y_of(given, folder.file("x.npz", packed_zip({{"arr_0.npy", bytes}}))) ==
+              Written{"<f4", "3,", bytes_of<float>({2, 4, 200})});
+        CHECK(y_of(given, folder.file("x.npy", npy("<f4", "(3,)", bytes_of<float>({infinity, 1, 2})))) ==
+              Written{"<f4", "3,", bytes_of<float>({infinity, 2, 4})});
+    }
+}
+
 TEST_CASE("Several inferences are the first axis of inputs and outputs", "[system][array_networks]") {
     const Folder folder;
     const std::string model = folder.file("twice.txt",

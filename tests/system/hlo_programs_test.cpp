@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -123,6 +125,39 @@ TEST_CASE("A program for eight devices runs on eight cores, with whole arrays in
     const std::string two = program("data_parallel") + input_options(folder, {first, second});
     CHECK(outputs_of(two, out, 2) == both);
     CHECK(outputs_of(two + " --batch 8", out, 2) == both);
+}
+
+/// All files in a folder, by name.
+std::map<std::string, std::string> files_in(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        files.emplace(entry.path().filename(), text_in(entry.path()));
+    return files;
+}
+
+TEST_CASE("A compiled program gives the files that its module gives", "[system][hlo]") {
+    // Numbers without axes, constant outputs, state, and arrays of eight devices.
+    const auto& [name, machine, steps] =
+        GENERATE(table<std::string, std::string, std::string>({{"types", "tpu_v2_1core", "1"},
+                                                               {"donated", "tpu_v2_1core", "2"},
+                                                               {"data_parallel", "tpu_v2_8", "16"}}));
+    CAPTURE(name);
+    const Folder folder;
+    const std::string options = " --machine " + machine + " --limit " + steps + " --quiet ";
+    const std::string compiled = (folder / "p.tpu").string();
+    REQUIRE(sim("compile " + program(name) + options + "-o " + compiled).exit_code == 0);
+    const auto outputs_of = [&](const std::string& what) {
+        const std::filesystem::path out = folder / "out";
+        std::filesystem::remove_all(out);
+        const Outcome outcome = sim("run " + what + options + "--random-input 1 --outputs " + out.string());
+        INFO(outcome.err);
+        REQUIRE(outcome.exit_code == 0);
+        return files_in(out);
+    };
+    const auto outputs = outputs_of(program(name));
+    CHECK(outputs.size() > 1);
+    CHECK(outputs_of(compiled) == outputs);
+    CHECK(outputs_of(folder.file("p.asm", sim("disasm " + compiled).out)) == outputs);
 }
 
 TEST_CASE("A batch of a program for several devices is one step", "[system][hlo]") {
