@@ -155,26 +155,28 @@ OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
                            words);
 }
 
-ShownOutput shown_output(const OutputArray& array) {
+ShownOutput shown_output(const OutputArray& array, DataType type) {
     constexpr std::size_t most = 8;
     std::vector<std::uint32_t> words(std::min(most, array.stored.size() / bytes_of(array.type)));
     math::to_words(array.stored.data(), array.type, words);
-    ShownOutput shown{.name = array.name, .type = array.type, .shape = array.shape, .first = {}};
+    ShownOutput shown{.name = array.name, .type = type, .shape = array.shape, .first = {}};
     for (const std::uint32_t word : words) shown.first.push_back(number_of_word(word, array.type));
     return shown;
 }
 
-void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays) {
+void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays,
+                         std::vector<DataType>& types) {
     if (!program.arrays) return;
     for (const isa::ConstantOutput& constant : program.arrays->constants) {
         std::vector<std::uint32_t> words(constant.words.size() / isa::word_bytes);
         std::memcpy(words.data(), constant.words.data(), constant.words.size());
         const isa::BorderTensor& tensor = constant.tensor;
         // In ascending order of their places.
+        const auto place = static_cast<std::ptrdiff_t>(std::min<std::size_t>(constant.place, arrays.size()));
         arrays.insert(
-            arrays.begin() +
-                static_cast<std::ptrdiff_t>(std::min<std::size_t>(constant.place, arrays.size())),
+            arrays.begin() + place,
             array_in_format(tensor.name, {tensor.shape.begin(), tensor.shape.end()}, tensor.type, words));
+        types.insert(types.begin() + place, tensor.type);
     }
 }
 

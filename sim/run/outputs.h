@@ -31,14 +31,17 @@ OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, 
 OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
                            std::vector<std::uint32_t> words, std::size_t number);
 
-/// The beginning of an output in its own format, for people.
-ShownOutput shown_output(const OutputArray& array);
+/// The beginning of an output in its own format, for people. The network's number format may be another one
+/// than the array's.
+ShownOutput shown_output(const OutputArray& array, DataType type);
 
 /// Adds the outputs that are constants to those that the network computes, each at its place. A constant is
 /// the same for all inferences, and has the shape that it has in the file.
 void add_constant_outputs(const ir::Graph& graph, std::vector<OutputArray>& arrays);
-/// The same for a program of arrays, whose outputs are in their own formats.
-void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays);
+/// The same for a program of arrays, whose outputs are in their own formats; `types` are those that the
+/// network's outputs have.
+void add_constant_arrays(const isa::Program& program, std::vector<OutputArray>& arrays,
+                         std::vector<DataType>& types);
 
 /// The five best classes, or all if they are fewer, of each of the first inferences: the largest output
 /// first, of equals the first.

@@ -436,6 +436,7 @@ TEST_CASE("The report shows the first numbers of outputs, and no classes of inte
                              {"shape", {2, 3}},
                              {"first", {1.5, 2, 0, 4, 5, 3}}});
     CHECK(outputs[1].at("first") == Json{0, 1, 0, 1, 1, 0});
+    CHECK(outputs[2].at("type") == "bfloat16");
     CHECK(outputs[4].at("first") == Json{2147483647, 1, 3});
     CHECK(outputs[5].at("first") == Json{2, -3, nullptr});
     const std::string text = sim(run + " --show summary").out;

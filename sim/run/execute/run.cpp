@@ -493,6 +493,7 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
     const std::size_t main = class_output(program, true).value_or(0);
     const bool with_predictions = record.spec.data.labels || record.spec.data.label_names;
     std::vector<OutputArray> arrays;
+    std::vector<DataType> types;  // of the network; files have float32 for bfloat16
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         const std::span<const std::uint8_t> bytes = system.host_bytes(*buffers.at(i));
         std::vector<std::uint32_t> words(bytes.size() / isa::word_bytes);
@@ -501,9 +502,11 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
         const ir::Value* const value =
             prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
         arrays.push_back(array_of_words(program, value, std::move(words), i));
+        types.push_back(program.outputs[i].type);
     }
-    add_constant_arrays(program, arrays);
-    for (const OutputArray& array : arrays) record.answers.shown_outputs.push_back(shown_output(array));
+    add_constant_arrays(program, arrays, types);
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        record.answers.shown_outputs.push_back(shown_output(arrays[i], types[i]));
     if (record.spec.observed.outputs) record.answers.output_arrays = std::move(arrays);
     add_labelled_answers(record, prepared);
 }

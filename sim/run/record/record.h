@@ -447,9 +447,9 @@ SYSTOLE_RECORD_FIELDS(OutputArray, name, shape, values, type, stored)
 /// The beginning of an output of a network of arrays.
 struct ShownOutput {
     std::string name;
-    DataType type = DataType::Float32;
-    std::vector<std::uint64_t> shape;  ///< as that of OutputArray
-    std::vector<double> first;         ///< its first numbers, in row-major order
+    DataType type = DataType::Float32;  ///< of the network
+    std::vector<std::uint64_t> shape;   ///< as that of OutputArray
+    std::vector<double> first;          ///< its first numbers, in row-major order
     bool operator==(const ShownOutput&) const = default;
 };
 SYSTOLE_RECORD_FIELDS(ShownOutput, name, type, shape, first)

@@ -69,6 +69,8 @@ constexpr std::array host_time_keys{Key{"text", kinds::text}, Key{"in_chip", kin
 
 constexpr std::array host_share_keys{Key{"layers", kinds::list}, Key{"macs_share", kinds::number},
                                      Key{"seconds_share", kinds::number_or_null}};
+constexpr std::array output_keys{Key{"name", kinds::text}, Key{"type", kinds::text},
+                                 Key{"shape", kinds::list}, Key{"first", kinds::list}};
 constexpr std::array host_layer_keys{Key{"name", kinds::text}};
 
 constexpr std::array drawing_keys{Key{"boxes", kinds::list}, Key{"routes", kinds::list}};
@@ -131,6 +133,14 @@ void check_explanation(const Json& report, const std::string& file) {
     if (found == report.end()) return;
     check(*found, explanation_keys, file, "explanation");
     check_each((*found)["what_ifs"], what_if_keys, file, "explanation.what_ifs");
+}
+
+/// The first numbers of outputs, in reports of networks of arrays.
+void check_first_outputs(const Json& report, const std::string& file) {
+    const auto found = report.find("first_outputs");
+    if (found == report.end()) return;
+    if (!kinds::list.holds(*found)) fail(file, "first_outputs", *found, kinds::list.rule);
+    check_each(*found, output_keys, file, "first_outputs");
 }
 
 /// The host's time in the comparison, in reports that know of it.
@@ -234,6 +244,7 @@ Json parse_report(std::string_view text, const std::string& file) {
     check_main_units(report, file);
     check_figures(report, file);
     check_explanation(report, file);
+    check_first_outputs(report, file);
     check_host_time(report, file);
     check_host_share(report, file);
     check_left_out(report, file);

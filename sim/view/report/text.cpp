@@ -316,16 +316,19 @@ private:
     /// The first numbers of the first outputs of a network of arrays.
     void write_first_outputs() {
         constexpr std::size_t most = 8;
-        const std::vector<run::ShownOutput>& outputs = record_.answers.shown_outputs;
-        for (const run::ShownOutput& output : std::span(outputs).first(std::min(most, outputs.size()))) {
-            const std::string kind = fmt::format("{} ({}{})", name_of(output.type), joined(output.shape),
-                                                 output.shape.size() == 1 ? "," : "");
-            const std::uint64_t elements = std::accumulate(output.shape.begin(), output.shape.end(),
-                                                           std::uint64_t{1}, std::multiplies<>());
-            line("  {:<18}{}", fitted(output.name, 16), kind);
+        if (!has("first_outputs")) return;
+        const Json& outputs = report_["first_outputs"];
+        for (std::size_t i = 0; i < std::min(most, outputs.size()); ++i) {
+            const Json& output = outputs[i];
+            const std::vector<std::uint64_t> shape = output["shape"];
+            const std::string kind = fmt::format("{} ({}{})", output["type"].get<std::string>(),
+                                                 joined(shape), shape.size() == 1 ? "," : "");
+            const std::uint64_t elements =
+                std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+            line("  {:<18}{}", fitted(output["name"].get<std::string>(), 16), kind);
             std::string shown;
             std::size_t written = 0;
-            for (const double each : output.first) {
+            for (const double each : output["first"]) {
                 // Each whole number of 32 bits has all its digits.
                 const bool is_whole = std::trunc(each) == each && std::abs(each) < 1e10;
                 const std::string number =

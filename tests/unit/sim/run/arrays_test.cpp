@@ -358,19 +358,22 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     CHECK(int8.type == DataType::Int8);
     CHECK(int8.values.empty());
     CHECK(int8.stored == std::vector<std::uint8_t>{0xFF, 0, 7});
-    CHECK(run::shown_output(int8).first == std::vector<double>{-1, 0, 7});
-    CHECK(run::shown_output(array(DataType::Uint32, numbers)).first ==
+    CHECK(run::shown_output(int8, DataType::Int8).first == std::vector<double>{-1, 0, 7});
+    CHECK(run::shown_output(array(DataType::Uint32, numbers), DataType::Uint32).first ==
           std::vector<double>{4294967295.0, 0, 7});
-    CHECK(run::shown_output(array(DataType::Int32, numbers)).first == std::vector<double>{-1, 0, 7});
+    CHECK(run::shown_output(array(DataType::Int32, numbers), DataType::Int32).first ==
+          std::vector<double>{-1, 0, 7});
     CHECK(array(DataType::Bool, {0, 1, 1}).stored == std::vector<std::uint8_t>{0, 1, 1});
     const Words floats{0x3FC00000, 0xC0000000, 0};
     const run::OutputArray brain = array(DataType::Bfloat16, floats);
     CHECK(brain.type == DataType::Float32);
     CHECK(brain.stored.size() == 12);
-    CHECK(run::shown_output(brain).first == std::vector<double>{1.5, -2, 0});
+    // The file has float32, the network bfloat16.
+    CHECK(run::shown_output(brain, DataType::Bfloat16).first == std::vector<double>{1.5, -2, 0});
+    CHECK(run::shown_output(brain, DataType::Bfloat16).type == DataType::Bfloat16);
     const run::OutputArray half = array(DataType::Float16, floats);
     CHECK(half.stored == std::vector<std::uint8_t>{0, 0x3E, 0, 0xC0, 0, 0});
-    CHECK(run::shown_output(half).first == std::vector<double>{1.5, -2, 0});
+    CHECK(run::shown_output(half, DataType::Float16).first == std::vector<double>{1.5, -2, 0});
     program.inferences = 3;
     program.outputs = {{.name = "y", .shape = {1}, .type = DataType::Int32}};
     ir::Value value{.name = "z", .shape = {1, 1}, .type = DataType::Int32};
@@ -388,7 +391,7 @@ TEST_CASE("An output of words is an array of its format, without a single infere
                                  .values = {},
                                  .type = DataType::Int8,
                                  .stored = std::vector<std::uint8_t>(20)};
-    CHECK(run::shown_output(large).first.size() == 8);
+    CHECK(run::shown_output(large, DataType::Int8).first.size() == 8);
 }
 
 TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "[run]") {
@@ -424,7 +427,8 @@ TEST_CASE("Outputs of arrays have classes only where one vector of floats is", "
 TEST_CASE("Constant outputs of a program of arrays have their format", "[run]") {
     isa::Program program;
     std::vector<run::OutputArray> arrays(1);
-    run::add_constant_arrays(program, arrays);
+    std::vector<DataType> types{DataType::Bfloat16};
+    run::add_constant_arrays(program, arrays, types);
     CHECK(arrays.size() == 1);
     const auto constant = [](std::uint32_t place, std::uint8_t value) {
         return isa::ConstantOutput{.place = place,
@@ -432,7 +436,8 @@ TEST_CASE("Constant outputs of a program of arrays have their format", "[run]") 
                                    .words = {value, 0, 0, 0, 0, 0, 0, 0}};
     };
     program.arrays = {.constants = {constant(0, 1), constant(2, 0)}};
-    run::add_constant_arrays(program, arrays);
+    run::add_constant_arrays(program, arrays, types);
+    CHECK(types == std::vector<DataType>{DataType::Bool, DataType::Bfloat16, DataType::Bool});
     REQUIRE(arrays.size() == 3);
     CHECK(arrays[0].type == DataType::Bool);
     CHECK(arrays[0].shape == std::vector<std::uint64_t>{2});

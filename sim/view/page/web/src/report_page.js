@@ -14,6 +14,7 @@ import { headline } from './sections/headline.js';
 import { layers } from './sections/layers.js';
 import { machine } from './sections/machine.js';
 import { memory } from './sections/memory.js';
+import { outputs } from './sections/outputs.js';
 import { predictions } from './sections/predictions.js';
 import { requests } from './sections/requests.js';
 import { roofline } from './sections/roofline.js';
@@ -22,8 +23,8 @@ import { themeSwitch } from './theme.js';
 
 /// The sections in the order of the page. Each makes its section from a report, or several, or null if the report has no
 /// data for it.
-const sections = [headline, training, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap, predictions,
-    accuracy, counters, configuration];
+const sections = [headline, training, requests, cycles, cores, explanations, roofline, layers, machine, energy, memory, bufferMap,
+    outputs, predictions, accuracy, counters, configuration];
 
 const links = h('nav', { 'aria-label': 'Sections' });
 const compared = h('div');

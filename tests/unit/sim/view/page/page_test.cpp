@@ -142,6 +142,9 @@ TEST_CASE("A report is checked before it becomes a page", "[page]") {
         report["host_time"] = nullptr;  // no comparison
         page::parse_report(report.dump(), "r.json");
     }());
+    CHECK(with("/first_outputs", 5) == "r.json: first_outputs is 5; it must be a list");
+    CHECK(with("/first_outputs", {{{"name", "y"}, {"type", "int32"}, {"shape", {2}}, {"first", 1}}}) ==
+          "r.json: first_outputs[0].first is 1; it must be a list");
     CHECK(with("/host_time", Json{{"text", "x"}, {"in_chip", 1}, {"inferences_per_second", 1}}) ==
           "r.json: host_time.in_chip is 1; it must be true or false");
     CHECK(
