@@ -159,7 +159,7 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     CLI::Option* model =
         command
             .add_option("--model", options.model,
-                        "network file (Keras, TFLite, ONNX, graph .json), or a name in models")
+                        "network file (Keras, TFLite, ONNX, HLO, graph .json or .txt), or a name in models")
             ->type_name("FILE");
     context.note(model, {.presets = "models", .files = true});
     command

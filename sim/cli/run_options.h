@@ -58,8 +58,8 @@ struct RunOptions {
 
 /// Whether the extension of a file is that of a program: .tpu, or .asm or .s for assembly.
 bool names_program(const std::string& file);
-/// Whether the extension is that of a network: .h5, .hdf5, .keras, .onnx, .tflite, or .txt for the text of a
-/// graph. Graph files (.json) are not told from run files by their name.
+/// Whether the extension is that of a network: .h5, .hdf5, .keras, .onnx, .tflite, .hlo, or .txt for the text
+/// of a graph. Graph files (.json) are not told from run files by their name.
 bool names_network(const std::string& file);
 
 /// Adds the options for machine, model and data, which running and compiling have in common. `file_is`

@@ -301,7 +301,7 @@ TEST_CASE("State goes from step to step, and comes out once", "[system][array_ne
     const std::string text = folder.file("adding.asm", sim("disasm " + program).out);
     CHECK(run("--program " + text + " --input x=" + of_three + total) == thrice);
     CHECK_THAT(refused("run --machine tpu_v2_1core --program " + program + " --input x=" + of_one + total),
-               Catch::Contains("the program was made for 3 images; " + of_one + " has 1"));
+               Catch::Contains("the program was made for 3 inferences; " + of_one + " has 1"));
 }
 
 TEST_CASE("Each replica has its part of state, or all of it", "[system][array_networks]") {

@@ -106,7 +106,7 @@ TEST_CASE("An error in a graph file or made-up input is one line", "[system]") {
                  "run --machine tpu_v1 --timing-only --model " + wrong,
                  "sim: " + wrong + ": schema is \"sim.graph/2\"; it must be \"sim.graph/1\" for a network\n"},
              Case{"run --machine tpu_v1 --model " + model,
-                  "sim: a run computes on images: give --input, --random-input or --timing-only\n"},
+                  "sim: a run computes on its input: give --input, --random-input or --timing-only\n"},
              Case{"run --machine tpu_v1 --model " + model + " --random-input -1",
                   "sim: command line: random_input is -1; it must be a whole number from 0 to "
                   "18446744073709551615\n"},

@@ -197,17 +197,20 @@ std::vector<std::vector<float>> float_outputs(const RunSpec& spec, const ir::Gra
     return outputs;
 }
 
-void check_program_input(const std::vector<NamedImages>& inputs, const isa::Program& program,
-                         const std::string& name, bool timing_only) {
+void check_program_input(const Prepared& prepared, const std::string& name, bool timing_only) {
+    const std::vector<NamedImages>& inputs = prepared.inputs;
+    const isa::Program& program = prepared.program;
     if (inputs.empty()) {
         if (program.inputs.empty() || timing_only) return;
         throw isa::ProgramError(
-            fmt::format("{}: the program takes images; give --input, --random-input or --timing-only", name));
+            fmt::format("{}: the program takes {}; give --input, --random-input or --timing-only", name,
+                        prepared.of_arrays ? "arrays" : "images"));
     }
     const NamedImages* const first = first_without_state(inputs);
     if (first != nullptr && first->images.count != program.inferences) {
-        throw isa::ProgramError(fmt::format("{}: the program was made for {} images; {} has {}", name,
-                                            program.inferences, first->name, first->images.count));
+        throw isa::ProgramError(fmt::format("{}: the program was made for {} {}; {} has {}", name,
+                                            program.inferences, prepared.of_arrays ? "inferences" : "images",
+                                            first->name, first->images.count));
     }
 }
 
@@ -617,7 +620,7 @@ Prepared prepare(const RunSpec& spec) {
     } else {
         if (spec.data.input.empty() && spec.data.random_input == 0 && !spec.timing_only) {
             throw machine::ConfigError(
-                "a run computes on images: give --input, --random-input or --timing-only");
+                "a run computes on its input: give --input, --random-input or --timing-only");
         }
         ReadNetwork read = read_model(spec);
         prepared.graph = std::move(read.graph);
@@ -684,7 +687,7 @@ Prepared prepare(const RunSpec& spec) {
         prepared.inputs = program_input(spec, program, name);
         prepared.labels = read_labels(spec, prepared.inputs);
     }
-    check_program_input(prepared.inputs, program, name, spec.timing_only);
+    check_program_input(prepared, name, spec.timing_only);
     check_labels(spec, prepared, name);
     prepared.label_names = read_label_names(spec, prepared, name);
     if (!prepared.labels.empty()) prepared.labels.resize(first_without_state(prepared.inputs)->images.count);
