@@ -53,6 +53,7 @@ private:
 
     void compile(const run::RunSpec& spec, const ir::Graph& graph) const {
         const auto input = run::read_input(spec, graph);
+        for (const std::string& warning : run::file_warnings(input)) print_warning(screen->error(), warning);
         for (const std::string& warning : run::scale_warnings(spec, &graph, {}, input)) {
             print_warning(screen->error(), warning);
         }

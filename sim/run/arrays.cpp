@@ -67,6 +67,9 @@ public:
         return found_;
     }
 
+    /// Of each .npz file, the arrays that are for no input.
+    std::vector<std::string> warnings() && { return std::move(warnings_); }
+
 private:
     /// The input of a name, else that of a position; absent if there is none.
     std::optional<std::size_t> find_input(std::string_view given) const {
@@ -119,15 +122,24 @@ private:
                 "{}: the network has several inputs; NAME={} says which one it is for", path, path));
         }
         bool is_used = false;
+        std::vector<std::string> others = file.names();
         for (std::size_t place = 0; place < tensors_.size(); ++place) {
             const std::optional<std::string> name = find_array(file, place, tensors_.size() == 1);
             if (!name) continue;
             is_used = true;
+            std::erase(others, *name);
             if (named[place].empty()) found_[place].push_back({.file = &file, .name = *name});
         }
-        if (is_used) return;
-        throw InputError(fmt::format("{}: no array has the name or position of an input; {} has {}", path,
-                                     model_, all_names()));
+        if (!is_used) {
+            throw InputError(fmt::format("{}: no array has the name or position of an input; {} has {}", path,
+                                         model_, all_names()));
+        }
+        if (others.empty()) return;
+        for (std::string& name : others) name = in_quotes(name);
+        warnings_.push_back(
+            fmt::format("{}: {} for no input of {}: {}", path,
+                        others.size() == 1 ? "an array is" : std::to_string(others.size()) + " arrays are",
+                        model_, joined(others)));
     }
 
     void check_complete() const {
@@ -153,6 +165,7 @@ private:
     const std::string& model_;
     OpenArrays files_;
     std::vector<std::vector<FoundArray>> found_;
+    std::vector<std::string> warnings_;
 };
 
 /// The parts of whole arrays, of which the replicas have one each, or all of it.
@@ -351,6 +364,7 @@ std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
             check_as_many(inputs.back(), *first_without_state(inputs));
         }
     }
+    if (!inputs.empty()) inputs.front().warnings = std::move(search).warnings();
     return inputs;
 }
 

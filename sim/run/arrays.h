@@ -39,8 +39,8 @@ NamedImages named_array(input::WordArray array, const InputTensor& tensor, const
 
 /// The values of each input, as words: from files for an input by its name or position, from .npz files by
 /// the name or position of their arrays ("0", "arr_0"), or from a file for the only input. A number that is a
-/// name is no position. All inputs have as many inferences, and those of state have a batch's. Throws
-/// InputError.
+/// name is no position. All inputs have as many inferences, and those of state have a batch's. The first one
+/// has warnings of arrays that are for no input. Throws InputError.
 std::vector<NamedImages> read_arrays(const std::vector<InputFile>& files,
                                      const std::vector<InputTensor>& tensors, const std::string& model);
 

@@ -24,6 +24,7 @@ struct NamedImages {
     std::uint64_t in_files = 0;  ///< images in the files; `images` may hold fewer
     std::string input = {};      ///< the network's input that they are for
     bool is_state = false;       ///< the chip keeps them from batch to batch: there are those of one
+    std::vector<std::string> warnings = {};  ///< about their files
 };
 
 /// An input of a network or program.

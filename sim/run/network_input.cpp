@@ -195,6 +195,13 @@ std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& grap
     return scaling;
 }
 
+std::vector<std::string> file_warnings(const std::vector<NamedImages>& inputs) {
+    std::vector<std::string> warnings;
+    for (const NamedImages& input : inputs)
+        warnings.insert(warnings.end(), input.warnings.begin(), input.warnings.end());
+    return warnings;
+}
+
 std::vector<std::string> scale_warnings(const RunSpec& spec, const ir::Graph* graph,
                                         std::span<const isa::BorderTensor> tensors,
                                         const std::vector<NamedImages>& inputs) {

@@ -52,6 +52,9 @@ std::vector<NamedImages> random_inputs(const RunSpec& spec, const std::vector<In
 std::vector<PixelScaling> own_scaling(const RunSpec& spec, const ir::Graph& graph,
                                       const std::vector<NamedImages>& inputs);
 
+/// Warnings about the files of the inputs.
+std::vector<std::string> file_warnings(const std::vector<NamedImages>& inputs);
+
 /// Warnings for images of another scale than they are expected in: by a float network, or as the program's
 /// inputs `tensors` store them. No graph: there is no network; no tensors: no program yet. None if the run
 /// reads no image files or computes no values.

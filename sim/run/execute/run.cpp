@@ -692,7 +692,9 @@ Prepared prepare(const RunSpec& spec) {
     prepared.label_names = read_label_names(spec, prepared, name);
     if (!prepared.labels.empty()) prepared.labels.resize(first_without_state(prepared.inputs)->images.count);
     const ir::Graph* const graph = prepared.graph ? &*prepared.graph : nullptr;
-    prepared.warnings = scale_warnings(spec, graph, program.inputs, prepared.inputs);
+    prepared.warnings = file_warnings(prepared.inputs);
+    std::ranges::move(scale_warnings(spec, graph, program.inputs, prepared.inputs),
+                      std::back_inserter(prepared.warnings));
     if (graph != nullptr && !spec.timing_only)
         prepared.pixel_scaling = own_scaling(spec, *graph, prepared.inputs);
     std::ranges::move(storage_warnings(spec, program.inputs, prepared.inputs),

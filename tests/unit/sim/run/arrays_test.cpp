@@ -203,6 +203,22 @@ TEST_CASE("Arrays are given by name, by position, and in archives by both", "[ru
     check(Files().add(b, "state['b']").add(a, "a"));
     check(Files().add(a, "0").add(b, "1"));
     check(Files().add(archive("names.npz", "a", "state['b']")));
+    const auto warnings_of = [](const Files& files) {
+        return run::read_arrays(files.given, two, "net").front().warnings;
+    };
+    using Lines = std::vector<std::string>;
+    const std::string archived = archive("names.npz", "a", "state['b']");
+    CHECK(warnings_of(Files().add(archived)) ==
+          Lines{archived + ": an array is for no input of net: \"more\""});
+    CHECK(warnings_of(Files().add(a, "a").add(b, "1")) == Lines{});
+    // What a name was given for is one array of a file.
+    CHECK(warnings_of(Files().add(archived, "a").add(b, "1")) == Lines{});
+    const std::string several = folder.file("several.npz", tests::packed_zip({{"a.npy", tests::text_in(a)},
+                                                                              {"arr_0.npy", other},
+                                                                              {"1.npy", tests::text_in(b)},
+                                                                              {"2.npy", other}}));
+    CHECK(warnings_of(Files().add(several)) ==
+          Lines{several + ": 2 arrays are for no input of net: \"arr_0\", \"2\""});
     check(Files().add(archive("positions.npz", "0", "1")));
     check(Files().add(archive("savez.npz", "arr_0", "arr_1")));
     check(Files().add(archive("mixed.npz", "0", "state['b']"), "0").add(b, "1"));
