@@ -57,11 +57,12 @@ struct Sums {
     }
 
     /// Sums of infinities, which are infinite or not a number in both, and those of which subnormal numbers
-    /// are a part that counts: they are zeros on the chip.
+    /// are a part that counts: they are zeros on the chip, and so is about the result.
     bool is_without_size(std::size_t i, float result) const {
         constexpr double least = 0x1p-100;
         if (std::isnan(exact[i])) return std::isnan(result);
-        return std::isinf(exact[i]) ? exact[i] == static_cast<double>(result) : sizes[i] < least;
+        if (std::isinf(exact[i])) return exact[i] == static_cast<double>(result);
+        return sizes[i] < least && std::abs(static_cast<double>(result)) < least;
     }
 
     Numbers exact;
