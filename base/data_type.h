@@ -57,7 +57,7 @@ inline constexpr std::array<std::string_view, data_type_count> data_type_names =
     return names;
 }();
 
-/// Those that units compute in; the formats behind them are only in files.
+/// The formats that units compute in. The other formats occur only in files.
 inline constexpr std::span<const std::string_view> computed_type_names =
     std::span(data_type_names).first(static_cast<std::size_t>(DataType::Float32) + 1);
 

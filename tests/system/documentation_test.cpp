@@ -79,7 +79,7 @@ const std::vector<std::pair<std::string, std::string>> not_run{
     {"cd models/mnist_cnn; python", "it needs TensorFlow"},
     {"$python ", "it needs TensorFlow"},
     {"python3 models/isca17/make.py", "isca17_test.cpp does"},
-    {"sim run layer.hlo", "JAX makes its file; array_networks_test.cpp runs programs"},
+    {"sim run layer.hlo", "JAX makes its file; hlo_programs_test.cpp runs programs"},
     {"pip install .", "the test python_package does"},
     {"gtkwave ", "it opens a window"},
     {"sqlite3 ", "that program is no package of the project"},

@@ -168,7 +168,7 @@ public:
         return permuted_elements(node, axes);
     }
     Placement placement() const override {
-        return {.where = "vector unit of a tensor core", .formats = "float32"};
+        return {.where = "vector unit of a tensor core", .formats = "float32, bfloat16, int32"};
     }
     std::uint64_t operations(const ir::NodeView& node) const override {
         return node.output().shape.elements() * word_steps(node.node()).size();

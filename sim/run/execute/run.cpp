@@ -478,7 +478,7 @@ void compare_with_float(RunRecord& record, const Prepared& prepared) {
     if (!prepared.labels.empty()) record.answers.float_accuracy = accuracy(predictions, prepared.labels);
 }
 
-/// What follows from the record's answers.
+/// Adds accuracy and best classes, which are computed from the outputs and predictions of the record.
 void add_labelled_answers(RunRecord& record, const Prepared& prepared) {
     const Outputs& outputs = *record.answers.outputs;
     if (!prepared.labels.empty()) {
